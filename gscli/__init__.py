@@ -117,19 +117,24 @@ def _resolve(name: str) -> Any:
         return getattr(import_module(module), attribute)
     if name.startswith("_") or find_spec(f"gscli.{name}") is not None:
         raise AttributeError(name)  # `from gscli import module` then imports the module itself
-    from gscli.frameworks import ALIASES, NAMES, find, framework
+    from gscli.frameworks import ALIASES, NAMES, find_operator, load_framework
 
     if name in NAMES or name in ALIASES:
-        return framework(name)
+        return load_framework(name)
     try:
-        return find(name)
+        return find_operator(name)
     except GscliError:
         raise AttributeError(f"module 'gscli' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:
     """What the package offers: entry points, frameworks, and the bare operators."""
-    from gscli.frameworks import BARE, NAMES, framework
+    from gscli.frameworks import BARE_FRAMEWORKS, NAMES, load_framework
 
-    bare = [name for owner in BARE for name, op in framework(owner).operators.items() if op.bare]
+    bare = [
+        name
+        for owner in BARE_FRAMEWORKS
+        for name, op in load_framework(owner).operators.items()
+        if op.has_bare_name
+    ]
     return sorted({*__all__, *NAMES, *bare})

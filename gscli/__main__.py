@@ -16,17 +16,17 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.unraisablehook = raise_again
+    sys.unraisablehook = reraise_interrupt
     try:
-        from gscli.cli import guarded  # closed descriptors are mended before the rest
+        from gscli.cli import run_safely  # closed descriptors are mended before the rest
 
-        code = guarded(sys.argv[1:])
+        code = run_safely(sys.argv[1:])
     except KeyboardInterrupt:  # before the guard stands, or after it
         code = 130
-    _leave(code)
+    _exit_now(code)
 
 
-def raise_again(dropped: sys.UnraisableHookArgs) -> None:
+def reraise_interrupt(dropped: sys.UnraisableHookArgs) -> None:
     """Ctrl-C while an object is freed: Python drops the exception there, with a traceback."""
     if issubclass(dropped.exc_type, KeyboardInterrupt):
         _thread.interrupt_main()
@@ -34,7 +34,7 @@ def raise_again(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
 
 
-def _leave(code: int) -> None:
+def _exit_now(code: int) -> None:
     """End the process at once: taking every module apart first costs a fifth of a short run.
 
     Files are closed by those who opened them. A profiler or a coverage tool still gets its turn.
@@ -44,7 +44,7 @@ def _leave(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # closed, or nobody reads: `guarded` has told
+        except (OSError, ValueError):  # closed, or nobody reads: `run_safely` has told
             continue
     os._exit(code)
 

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 
@@ -67,7 +67,7 @@ def _no_waiting_for_the_disk(
 
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> ValidatedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
-    return plan_call(find(name), inputs, attrs).validate()
+    return plan_call(find_operator(name), inputs, attrs).validate()
 
 
 def slow(values: Iterable[Any]) -> list[Any]:

@@ -18,16 +18,16 @@ from worlds import GOOD, World
 
 import gscli
 from gscli import kernel
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.kernel.tuning import Tuning
-from gscli.kernel.walks import addresses_of
-from gscli.lab.examples import example
+from gscli.kernel.walks import cell_addresses
+from gscli.lab.examples import build_probe
 from gscli.layout.axes import Box
-from gscli.traces import Trace, traced
+from gscli.traces import Trace, trace_call
 
 EVERYDAY, PER_OPERATOR = 6, 40
 TUNINGS = [
-    Tuning(block=block, threads=threads, parallel_bytes=0)
+    Tuning(tile_size=block, threads=threads, parallel_bytes=0)
     for block, threads in [(1, 1), (3, 2), (7, 1), (1 << 16, 2)]
 ]
 bounded = settings(derandomize=True, max_examples=30, deadline=None, database=None)
@@ -51,11 +51,11 @@ def _answers(world: World) -> bool:
 def runs(name: str, part: slice) -> Iterator[tuple[World, Trace]]:
     """Some of the answered worlds, run."""
     for world in answered(name, part.stop)[part]:
-        yield world, traced(find(name), world.inputs, world.attrs)
+        yield world, trace_call(find_operator(name), world.inputs, world.attrs)
 
 
 def _kind(name: str) -> str:
-    probe = example(find(name), {})
+    probe = build_probe(find_operator(name), {})
     assert probe is not None
     return probe.trace.layout.kind
 
@@ -76,12 +76,12 @@ in_parts = pytest.mark.parametrize(
 @pytest.mark.parametrize("name", GATHERS)
 def test_gathering_an_arange_returns_the_addresses_of_the_plan(name: str, part: slice) -> None:
     for world, run in runs(name, part):
-        assert run.layout.data is not None
-        data = run.inputs[run.layout.data]
+        assert run.layout.data_name is not None
+        data = run.inputs[run.layout.data_name]
         numbers = np.arange(1, data.size + 1).reshape(data.shape)
-        inputs = dict(world.inputs) | {run.layout.data: numbers}
+        inputs = dict(world.inputs) | {run.layout.data_name: numbers}
         trace = gscli.trace(name, inputs, world.attrs)
-        addresses, inside = addresses_of(trace.plan, 0, trace.entry_count)
+        addresses, inside = cell_addresses(trace.plan, 0, trace.entry_count)
         for entry in trace.entries():
             assert entry.result is not None
             read = trace.output[cells(entry.result)].reshape(-1)
@@ -101,7 +101,7 @@ def _numbered_updates(trace: Trace) -> dict[str, Array] | None:
     Entry by entry the trace says where in updates the values of the entry lie.
     """
     updates = trace.layout.updates
-    if updates is None or updates.name in (None, trace.layout.data):
+    if updates is None or updates.name in (None, trace.layout.data_name):
         return None
     given = trace.inputs[updates.name]
     numbers = np.full(given.shape, -1, np.int64)
@@ -123,9 +123,9 @@ def test_scattering_the_entry_numbers_leaves_the_last_writers(name: str, part: s
             continue
         expected = np.zeros(layout.output_shape, np.int64)
         inputs = dict(world.inputs) | updates
-        if layout.data is not None:
+        if layout.data_name is not None:
             expected -= 1 + np.arange(expected.size).reshape(expected.shape)
-            inputs[layout.data] = expected.reshape(run.inputs[layout.data].shape).copy()
+            inputs[layout.data_name] = expected.reshape(run.inputs[layout.data_name].shape).copy()
         for entry in trace.entries():
             if entry.target is not None:
                 expected[cells(entry.target)] = entry.number
@@ -138,17 +138,17 @@ def test_replaying_the_trace_gives_the_output(name: str, part: slice) -> None:
     """What an entry is said to have changed is what happened: old and new, entry by entry."""
     for _, run in runs(name, part):
         layout, output = run.layout, run.output
-        if run.averages or layout.accumulate or layout.dtype == "str":
+        if run.is_mean or layout.accumulate_dtype or layout.dtype == "str":
             continue
-        if layout.data is not None:
-            replayed = run.inputs[layout.data].reshape(output.shape).copy()
+        if layout.data_name is not None:
+            replayed = run.inputs[layout.data_name].reshape(output.shape).copy()
         else:
-            replayed = np.full(output.shape, layout.fill, output.dtype)
+            replayed = np.full(output.shape, layout.fill_value, output.dtype)
         for entry in run.entries():
             if entry.target is None or entry.change is None:
                 continue
             part = replayed[cells(entry.target)]
-            if entry.change.new.size == part.size and not entry.change.fresh:
+            if entry.change.new.size == part.size and not entry.change.is_first_write:
                 assert_same(part.reshape(-1), entry.change.old.astype(output.dtype))
             part[...] = entry.change.new.reshape(part.shape)
         assert_same(replayed, output)
@@ -158,7 +158,7 @@ def test_replaying_the_trace_gives_the_output(name: str, part: slice) -> None:
 @pytest.mark.parametrize("name", GOOD)
 def test_neither_block_length_nor_threads_change_a_bit(name: str, part: slice) -> None:
     for _, run in runs(name, part):
-        data = run.inputs[run.layout.data] if run.layout.data is not None else None
+        data = run.inputs[run.layout.data_name] if run.layout.data_name is not None else None
         if data is not None and run.layout.data_shape != data.shape:
             data = data.reshape(run.layout.data_shape)
         for tuning in TUNINGS:
@@ -221,7 +221,7 @@ AXIS = {"torch": "dim"}
 
 
 def _call(name: str, names: str, arrays: list[Array], axis: int | None) -> Array:
-    operator = find(name)
+    operator = find_operator(name)
     word = AXIS.get(operator.framework.name, "axis")
     known = {attribute.name for attribute in operator.attributes}
     attrs = {word: axis} if axis is not None and word in known else {}

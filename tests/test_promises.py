@@ -17,7 +17,7 @@ from recording import ROOT
 from shell import forked as run
 
 import gscli
-from gscli.cli import guarded
+from gscli.cli import run_safely
 
 PROMISES = (
     (ROOT / "README.md")
@@ -48,7 +48,7 @@ def test_the_specification_s_answer_to_the_bit(count: int) -> None:
 def test_where_a_text_is_open_gscli_makes_one_documented_choice_and_warns(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert guarded(["scatter-nd", "[0]", "[[0],[0]]", "[1,2]", "--json=output"]) == 0
+    assert run_safely(["scatter-nd", "[0]", "[[0],[0]]", "[1,2]", "--json=output"]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["data"] == [2]
     assert printed.err.startswith("warning: ")
@@ -83,9 +83,9 @@ def test_a_patch_in_place_is_complete_or_is_not_begun(
     table = tmp_path / "table.npy"
     np.save(table, np.arange(6).reshape(3, 2))
     monkeypatch.chdir(tmp_path)
-    assert guarded(["scatter-nd", "table.npy", "[[2]]", "[[8,9]]", "--in-place"]) == 0
+    assert run_safely(["scatter-nd", "table.npy", "[[2]]", "[[8,9]]", "--in-place"]) == 0
     np.testing.assert_array_equal(np.load(table), [[0, 1], [2, 3], [8, 9]])
-    assert guarded(["scatter-nd", "table.npy", "[[0],[7]]", "[[8,9],[8,9]]", "--in-place"]) == 65
+    assert run_safely(["scatter-nd", "table.npy", "[[0],[7]]", "[[8,9],[8,9]]", "--in-place"]) == 65
     np.testing.assert_array_equal(np.load(table), [[0, 1], [2, 3], [8, 9]])
 
 
@@ -146,5 +146,5 @@ def test_nothing_leaves_your_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(socket, "socket", no_network)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert guarded(["scatter-nd", "[1,2]", "[[0]]", "[3]", "--html", "page.html"]) == 0
+    assert run_safely(["scatter-nd", "[1,2]", "[[0]]", "[3]", "--html", "page.html"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

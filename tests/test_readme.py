@@ -9,8 +9,8 @@ import tomllib
 import pytest
 from recording.sessions import GENERATED, ROOT, generated
 
-from gscli.cli import guarded
-from gscli.cli.lessons import lesson
+from gscli.cli import run_safely
+from gscli.cli.lessons import find_lesson
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def test_six_lessons_are_named() -> None:
     names = re.findall(r"`([a-z-]+)` \(", named)
     assert len(names) == 6
     for name in names:
-        assert lesson(name).name.endswith(f"-{name}")
+        assert find_lesson(name).name.endswith(f"-{name}")
 
 
 def test_every_kind_of_block_is_run() -> None:
@@ -70,7 +70,7 @@ def test_the_main_job_of_the_install_command_runs(
 ) -> None:
     monkeypatch.chdir(ROOT)
     command = blocks("sh")[0].partition(".venv/bin/gscli ")[2]
-    assert guarded(command.split()) == 0
+    assert run_safely(command.split()) == 0
     printed = capsys.readouterr()
     assert "20" in printed.out
     assert not printed.err
@@ -90,5 +90,5 @@ def inline_commands() -> list[str]:
 
 @pytest.mark.parametrize("command", inline_commands())
 def test_commands_in_the_text_run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(command.split()[1:]) == 0
+    assert run_safely(command.split()[1:]) == 0
     assert capsys.readouterr().out

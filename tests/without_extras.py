@@ -10,7 +10,7 @@ import pytest
 
 import gscli
 from gscli.base import GscliError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load, save
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -59,7 +59,7 @@ def test_a_tensor_of_onnx_is_written_all_the_same(tmp_path: Path) -> None:
     ids=lambda words: words[0],
 )
 def test_commands_run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(words) == 0
+    assert run_safely(words) == 0
     assert capsys.readouterr().out
 
 
@@ -68,4 +68,4 @@ def test_every_example_of_every_operator_runs(capsys: pytest.CaptureFixture[str]
 
     for operator in gscli.operators():
         words = [*operator.command_line.split()[1:], *shlex.split(operator.example), "-q"]
-        assert guarded(words) == 0, (words, capsys.readouterr().err)
+        assert run_safely(words) == 0, (words, capsys.readouterr().err)

@@ -14,27 +14,27 @@ from enum import IntEnum
 from typing import Any, ClassVar, TypeAlias
 
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 
-LONGEST = 600
+MAX_PART_LENGTH = 600
 """Characters of each part of an error."""
 
 
 class ExitCode(IntEnum):
     """What the shell is told. 65 to 73 are sysexits(3); 130 and 141 are 128 + signal."""
 
-    DONE = 0
-    NO = 1
+    SUCCESS = 0
+    CHECK_FAILED = 1
     USAGE = 2
-    REFUSED = 65
+    INVALID_DATA = 65
     UNREADABLE = 66
-    BUG = 70
+    INTERNAL_ERROR = 70
     UNWRITABLE = 73
     INTERRUPTED = 130
-    CLOSED = 141
+    BROKEN_PIPE = 141
 
 
-class Pointed(Record):
+class CaretLine(Record):
     """A line of somebody's numbers, the part of it that is meant, and what is said of that part."""
 
     text: str
@@ -42,16 +42,16 @@ class Pointed(Record):
     length: int
     note: str = ""
 
-    def lines(self) -> tuple[str, str]:
+    def render(self) -> tuple[str, str]:
         """The line and carets below it.
 
-        >>> Pointed("i = 75", 4, 2, "here").lines()
+        >>> CaretLine("i = 75", 4, 2, "here").render()
         ('i = 75', '    ^^ here')
         """
         return self.text, f"{' ' * self.start}{'^' * self.length} {self.note}".rstrip()
 
 
-Detail: TypeAlias = str | Pointed
+Detail: TypeAlias = str | CaretLine
 
 
 class Finding(Record):
@@ -73,10 +73,10 @@ class Finding(Record):
     entry: int = 0
 
     @property
-    def legal(self) -> str:
+    def legal_text(self) -> str:
         """The legal range in words.
 
-        >>> Finding("i", (0,), 5, (5,), 0, 0, -4, 3).legal
+        >>> Finding("i", (0,), 5, (5,), 0, 0, -4, 3).legal_text
         '-4 … 3'
         """
         if self.high < 0:
@@ -84,10 +84,10 @@ class Finding(Record):
         return f"{self.low} … {self.high}"
 
     @property
-    def place(self) -> str:
+    def index_path(self) -> str:
         """Where the number stands.
 
-        >>> Finding("i", (0, 2), 5, (5,), 0, 0, -4, 3).place
+        >>> Finding("i", (0, 2), 5, (5,), 0, 0, -4, 3).index_path
         'i[0,2]'
         """
         return f"{self.source}[{','.join(map(str, self.position))}]"
@@ -97,11 +97,11 @@ class GscliError(Exception):
     """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
 
     `problem` is one short line without a full stop; `where` names the file or argument and the
-    position; `shown` are lines with the numbers, some with a part that is pointed at; `valid` is
-    the legal range; `hint` a literal thing to do or type. All are made safe to print.
+    position; `detail_items` are lines with the numbers, some with a part that is pointed at;
+    `valid` is the legal range; `hint` a literal thing to do or type. All are made safe to print.
     """
 
-    code: ClassVar[ExitCode] = ExitCode.REFUSED
+    code: ClassVar[ExitCode] = ExitCode.INVALID_DATA
 
     def __init__(
         self,
@@ -113,15 +113,15 @@ class GscliError(Exception):
         hint: str = "",
     ) -> None:
         super().__init__(problem)
-        self.problem, self.where = _printable(problem), _printable(where)
-        self.shown = tuple(
-            [_printable(detail) if isinstance(detail, str) else detail for detail in details]
+        self.problem, self.where = _sanitize(problem), _sanitize(where)
+        self.detail_items = tuple(
+            [_sanitize(detail) if isinstance(detail, str) else detail for detail in details]
         )
-        self.valid, self.hint = _printable(valid), _printable(hint)
+        self.valid, self.hint = _sanitize(valid), _sanitize(hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled with all facts; what made them is not run again."""
-        return _restored, (type(self), self.args), self.__dict__
+        return _unpickle_error, (type(self), self.args), self.__dict__
 
     def __str__(self) -> str:
         parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
@@ -129,11 +129,11 @@ class GscliError(Exception):
 
     @property
     def details(self) -> tuple[str, ...]:
-        """The lines of `shown`, each pointed part with carets in a line below."""
+        """The lines of `detail_items`, each pointed part with carets in a line below."""
         return tuple(
             line
-            for detail in self.shown
-            for line in (detail.lines() if isinstance(detail, Pointed) else (detail,))
+            for detail in self.detail_items
+            for line in (detail.render() if isinstance(detail, CaretLine) else (detail,))
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -149,17 +149,17 @@ class GscliError(Exception):
         }
 
 
-def _printable(words: str) -> str:
+def _sanitize(words: str) -> str:
     """Words safe to print; of very long ones, as a path may be, the beginning and the end."""
-    return _shortened(safe(_shortened(words), 12 * LONGEST))
+    return _shorten(sanitize(_shorten(words), 12 * MAX_PART_LENGTH))
 
 
-def _shortened(words: str) -> str:
-    half = LONGEST // 2
-    return words if len(words) <= LONGEST else f"{words[:half]}…{words[1 - half :]}"
+def _shorten(words: str) -> str:
+    half = MAX_PART_LENGTH // 2
+    return words if len(words) <= MAX_PART_LENGTH else f"{words[:half]}…{words[1 - half :]}"
 
 
-def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
+def _unpickle_error(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
     """An error whose facts are about to be put back."""
     return kind.__new__(kind, *args)
 
@@ -167,10 +167,10 @@ def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
 class Notice(GscliError):
     """A warning: the same facts, but the run goes on."""
 
-    code = ExitCode.DONE
+    code = ExitCode.SUCCESS
 
 
-class Drawn(Notice):
+class PictureNotice(Notice):
     """A warning of what a picture of the run shows anyway."""
 
 
@@ -282,14 +282,14 @@ class ExactShapeRefused(ShapeRefused):
 class StrictFinding(GscliError):
     """Something `--strict` does not let pass, though the operator would."""
 
-    code = ExitCode.NO
+    code = ExitCode.CHECK_FAILED
 
 
 class LimitRefused(InputRefused):
     """The result or an input would be larger than the byte limit."""
 
 
-def no_memory(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
+def memory_error(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
     """What is said where the memory of the machine does not suffice."""
     return LimitRefused(problem, where=where, hint="use .npy files and -o, which are streamed")
 

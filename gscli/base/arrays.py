@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
-from gscli.base.words import ALL, EVERY, NUMBERS, SMALL_FLOATS, SMALL_INTEGERS, safe
+from gscli.base.words import ALL_DTYPES, DTYPES, NARROW_FLOATS, NARROW_INTEGERS, NUMBERS, sanitize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[Any]
     Indices: TypeAlias = NDArray[np.int64]
-    Flags: TypeAlias = NDArray[np.bool_]
+    BoolArray: TypeAlias = NDArray[np.bool_]
 else:
-    Array = Indices = Flags = np.ndarray
+    Array = Indices = BoolArray = np.ndarray
 
 EXACT_IN_FLOAT64 = 2**53
 """Whole numbers up to this size survive readers that keep every number as a float64."""
 
-SMALL_NAMES = ("bfloat16", *SMALL_FLOATS, *SMALL_INTEGERS)
+SMALL_NAMES = ("bfloat16", *NARROW_FLOATS, *NARROW_INTEGERS)
 """Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1)."""
 
-NUMPY_NAMES = tuple(name for name in ALL if name != "bfloat16")
+NUMPY_NAMES = tuple(name for name in DTYPES if name != "bfloat16")
 
 _PLAIN = frozenset(np.dtype(name) for name in ("bool", *NUMBERS) if name != "bfloat16")
 """Types in the machine's own byte order that need no look at their values."""
@@ -55,13 +55,13 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
     return "str" if dtype.kind == "U" else dtype.name
 
 
-def dtype_named(name: str) -> np.dtype[Any]:
+def parse_dtype(name: str) -> np.dtype[Any]:
     """The element type that a layout, a person or a document names: "float32", "f4", "<i8", "str".
 
     Always in the machine's byte order. bfloat16 and the small floats and integers come from
     ml_dtypes. Raises UsageError for everything else.
 
-    >>> dtype_named("f4"), dtype_named("bfloat16").itemsize
+    >>> parse_dtype("f4"), parse_dtype("bfloat16").itemsize
     (dtype('float32'), 2)
     """
     if name in SMALL_NAMES:
@@ -69,7 +69,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
         small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return small
-    if name in ALL:
+    if name in DTYPES:
         return np.dtype(name)
     code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
     if code in _CODES:
@@ -78,39 +78,43 @@ def dtype_named(name: str) -> np.dtype[Any]:
     if text:
         return np.dtype(f"{text[1]}{text[2]}")
     raise UsageError(
-        f"unknown element type {safe(name, 60)}",
+        f"unknown element type {sanitize(name, 60)}",
         valid=", ".join((*NUMPY_NAMES, *SMALL_NAMES)),
     )
 
 
-def dtype_label(dtype: np.dtype[Any]) -> str:
+def document_dtype(dtype: np.dtype[Any]) -> str:
     """The name a document uses: NumPy's or ml_dtypes' name, "str", or "S5" for bytes.
 
-    >>> dtype_label(np.dtype("U7")), dtype_label(np.dtype("S7")), dtype_label(np.dtype(">f4"))
+    >>> (
+    ...     document_dtype(np.dtype("U7")),
+    ...     document_dtype(np.dtype("S7")),
+    ...     document_dtype(np.dtype(">f4")),
+    ... )
     ('str', 'S7', 'float32')
     """
     return f"S{dtype.itemsize}" if dtype.kind == "S" else dtype_name(dtype)
 
 
-def is_small(dtype: np.dtype[Any]) -> bool:
+def is_narrow_dtype(dtype: np.dtype[Any]) -> bool:
     """Whether this is one of ml_dtypes' types."""
     return dtype_name(dtype) in SMALL_NAMES
 
 
-def is_floating(dtype: np.dtype[Any]) -> bool:
+def is_float_dtype(dtype: np.dtype[Any]) -> bool:
     """Whether the values are real floating-point numbers, small ones included."""
-    return dtype.kind == "f" or (is_small(dtype) and "float" in dtype.name)
+    return dtype.kind == "f" or (is_narrow_dtype(dtype) and "float" in dtype.name)
 
 
-def is_whole(dtype: np.dtype[Any]) -> bool:
+def is_integer_dtype(dtype: np.dtype[Any]) -> bool:
     """Whether the values are integers, small ones included (bool is not)."""
-    return dtype.kind in "iu" or (is_small(dtype) and "int" in dtype.name)
+    return dtype.kind in "iu" or (is_narrow_dtype(dtype) and "int" in dtype.name)
 
 
 @lru_cache(maxsize=64)
-def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The smallest and the largest integer of a type for which `is_whole` holds."""
-    if is_small(dtype):
+def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The smallest and the largest integer of a type for which `is_integer_dtype` holds."""
+    if is_narrow_dtype(dtype):
         import ml_dtypes
 
         small = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
@@ -119,20 +123,22 @@ def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def checked_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
+def check_dtype_supported(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
     if dtype.kind in "US" and dtype.itemsize:
         return dtype
-    if is_small(dtype) or (dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES):
+    if is_narrow_dtype(dtype) or (
+        dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES
+    ):
         return dtype
     raise DtypeRefused(
-        f"element type {safe(dtype.name, 60)} is not supported",
+        f"element type {sanitize(dtype.name, 60)} is not supported",
         where=where,
         valid="bool, integers, floats to 64 bits, complex to 128 bits, text",
     )
 
 
-def native(array: Array) -> Array:
+def to_native(array: Array) -> Array:
     """The same values in the machine's byte order and C order; no copy where both hold."""
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
 
@@ -142,7 +148,7 @@ def is_native(dtype: np.dtype[Any]) -> bool:
     return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
 
 
-def check_values(array: Array, where: str) -> None:
+def check_value_bits(array: Array, where: str) -> None:
     """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF.
 
     The array is in native byte order.
@@ -155,64 +161,64 @@ def check_values(array: Array, where: str) -> None:
             raise ContentRefused("a character is beyond U+10FFFF", where=where)
 
 
-def cast_exactly(array: Array, dtype: np.dtype[Any], where: str) -> Array:
+def cast_lossless(array: Array, dtype: np.dtype[Any], where: str) -> Array:
     """Convert where every value stays the same (NaN stays NaN), else DtypeRefused.
 
-    >>> cast_exactly(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
+    >>> cast_lossless(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
     array([1, 2])
     """
     if array.dtype == dtype or array.dtype.kind == dtype.kind == "U":
         return array
     if {"U", "S"} & {array.dtype.kind, dtype.kind}:
-        raise _not_exact(array.dtype, dtype, where)
+        raise _cast_error(array.dtype, dtype, where)
     result = np.empty(array.size, dtype)
-    for start, cast, same in _casts(array, dtype):
+    for start, cast, same in _iter_cast_blocks(array, dtype):
         if not same.all():
-            value = native(array).reshape(-1)[start + int(np.argmin(same))]
-            raise _not_exact(array.dtype, dtype, where, f"{value!s} would change")
+            value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
+            raise _cast_error(array.dtype, dtype, where, f"{value!s} would change")
         result[start : start + CAST_BLOCK] = cast
     return result.reshape(array.shape)
 
 
-def first_changed(array: Array, dtype: np.dtype[Any]) -> tuple[int, ...] | None:
+def find_cast_change(array: Array, dtype: np.dtype[Any]) -> tuple[int, ...] | None:
     """Where the first number stands that a conversion would change; None where all stay.
 
-    >>> first_changed(np.array([[1.0], [2.5]]), np.dtype("int64"))
+    >>> find_cast_change(np.array([[1.0], [2.5]]), np.dtype("int64"))
     (1, 0)
     """
-    for start, _, same in _casts(array, dtype):
+    for start, _, same in _iter_cast_blocks(array, dtype):
         if not same.all():
             place = np.unravel_index(start + int(np.argmin(same)), array.shape)
             return tuple(int(number) for number in place)
     return None
 
 
-def _casts(array: Array, dtype: np.dtype[Any]) -> Iterator[tuple[int, Array, Flags]]:
+def _iter_cast_blocks(array: Array, dtype: np.dtype[Any]) -> Iterator[tuple[int, Array, BoolArray]]:
     """Blocks of a flat array in another type: where each begins, and which values stayed."""
-    flat = native(array).reshape(-1)
+    flat = to_native(array).reshape(-1)
     for start in range(0, flat.size, CAST_BLOCK):
         block = flat[start : start + CAST_BLOCK]
         cast = _quiet_cast(block, dtype)
-        yield start, cast, _same_values(block, cast)
+        yield start, cast, _unchanged_mask(block, cast)
 
 
-def _not_exact(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:
+def _cast_error(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:
     return DtypeRefused(
-        f"{dtype_label(old)} cannot become {dtype_label(new)} without changing values",
+        f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values",
         where=where,
         details=details,
     )
 
 
-def _same_values(array: Array, cast: Array) -> Array:
+def _unchanged_mask(array: Array, cast: Array) -> Array:
     """Where a conversion kept the value. The way back is taken only where it is defined."""
     with np.errstate(all="ignore"):
         same = (_quiet_cast(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN
-        if is_whole(array.dtype) and is_whole(cast.dtype):
+        if is_integer_dtype(array.dtype) and is_integer_dtype(cast.dtype):
             return np.asarray(same & ((cast < 0) == (array < 0)))
         for whole, other in ((array, cast), (cast, array)):
-            if is_whole(whole.dtype) and not is_whole(other.dtype):
-                low, high = whole_range(whole.dtype)
+            if is_integer_dtype(whole.dtype) and not is_integer_dtype(other.dtype):
+                low, high = integer_limits(whole.dtype)
                 wide = _quiet_cast(other, np.dtype("float64"))
                 same = same & (wide >= float(low)) & (wide < float(high + 1))
         return np.asarray(same)
@@ -221,7 +227,7 @@ def _same_values(array: Array, cast: Array) -> Array:
 def _quiet_cast(array: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
-        if is_small(array.dtype) and is_small(dtype):
+        if is_narrow_dtype(array.dtype) and is_narrow_dtype(dtype):
             # ml_dtypes does not know every pair; float64 holds all of their values.
             real = real.astype(np.float64)
         return np.asarray(real.astype(dtype))
@@ -248,18 +254,18 @@ def as_array(value: object, name: str) -> Array:
             hint=f"{name}.filled(VALUE) says what stands there",
         )
     if isinstance(value, np.ndarray):
-        array: Array = value if is_left(value) else np.asarray(value)
+        array: Array = value if is_lazy(value) else np.asarray(value)
     else:
         array = _from_sequence(value, name)
     if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
         array = array.astype(object).astype(np.str_)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
-    if dtype_name(array.dtype) not in EVERY:
+    if dtype_name(array.dtype) not in ALL_DTYPES:
         raise DtypeRefused(
             f"{name} has an element type that no operator takes",
             where=f"{name} is {array.dtype}"[:200],
-            valid=" ".join(ALL),
+            valid=" ".join(DTYPES),
         )
     return array
 
@@ -271,16 +277,16 @@ def _from_tensor(tensor: Any) -> Array:
     """
     plain_tensor = tensor.detach().cpu()
     name = str(plain_tensor.dtype).removeprefix("torch.")
-    if name == "bfloat16" or name in SMALL_FLOATS:
-        return np.asarray(plain_tensor.float().numpy().astype(dtype_named(name)))
+    if name == "bfloat16" or name in NARROW_FLOATS:
+        return np.asarray(plain_tensor.float().numpy().astype(parse_dtype(name)))
     return np.asarray(plain_tensor.resolve_conj().resolve_neg().numpy())
 
 
-CHUNKED_LIMIT = 1 << 30
+MAX_CHUNKED_BYTES = 1 << 30
 """Bytes of an array of chunks (zarr's, Dask's) that are brought into memory."""
 
 
-def check_chunked(size: int, name: str, limit: int = CHUNKED_LIMIT) -> None:
+def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> None:
     """Refuse an array that lies in chunks elsewhere and would not fit, before it is read."""
     if size > limit:
         raise LimitRefused(
@@ -291,18 +297,18 @@ def check_chunked(size: int, name: str, limit: int = CHUNKED_LIMIT) -> None:
         )
 
 
-class LeftElsewhere(np.ndarray[Any, np.dtype[Any]]):
+class LazyArray(np.ndarray[Any, np.dtype[Any]]):
     """An array that only stands for data left in chunks: their shape and type, and no values."""
 
 
-def is_left(array: Array) -> bool:
+def is_lazy(array: Array) -> bool:
     """Whether an array stands for data left in chunks; told without importing what reads those."""
-    return isinstance(array, LeftElsewhere)
+    return isinstance(array, LazyArray)
 
 
 def _from_sequence(value: object, name: str) -> Array:
     if hasattr(value, "chunks"):
-        check_chunked(getattr(value, "nbytes", 0), name)
+        check_chunked_size(getattr(value, "nbytes", 0), name)
     try:
         array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
     except MemoryError:
@@ -315,7 +321,7 @@ def _from_sequence(value: object, name: str) -> Array:
             hint="all lists of one level need the same length",
         ) from None
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
-        for leaf in _leaves(value):
+        for leaf in _iter_leaves(value):
             if not isinstance(leaf, str):
                 raise ContentRefused(
                     f"{name} mixes strings with numbers",
@@ -325,15 +331,15 @@ def _from_sequence(value: object, name: str) -> Array:
     return array
 
 
-def _leaves(value: object) -> Iterator[object]:
+def _iter_leaves(value: object) -> Iterator[object]:
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from _iter_leaves(item)
     else:
         yield value
 
 
-def unequal_cells(one: Array, other: Array) -> Flags:
+def unequal_cells(one: Array, other: Array) -> BoolArray:
     """Which cells of two arrays of one shape differ, as bool; NaN equals NaN.
 
     >>> unequal_cells(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 3.0])).tolist()
@@ -357,10 +363,16 @@ def has_same_cells(one: Array, other: Array) -> bool:
     return one.shape == other.shape and not np.any(unequal_cells(one, other))
 
 
-def plain(value: object) -> Any:
+def to_json(value: object) -> Any:
     """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
 
-    >>> plain(float("nan")), plain(np.float32(0.5)), plain(2**60), plain(1 + 2j), plain((1, 2))
+    >>> (
+    ...     to_json(float("nan")),
+    ...     to_json(np.float32(0.5)),
+    ...     to_json(2**60),
+    ...     to_json(1 + 2j),
+    ...     to_json((1, 2)),
+    ... )
     ('nan', 0.5, '1152921504606846976', [1.0, 2.0], [1, 2])
     """
     if isinstance(value, np.generic):
@@ -368,7 +380,7 @@ def plain(value: object) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, complex):
-        return [plain(value.real), plain(value.imag)]
+        return [to_json(value.real), to_json(value.imag)]
     if isinstance(value, int) and abs(value) > EXACT_IN_FLOAT64:
         return str(value)
     return list(value) if isinstance(value, tuple) else value

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-__all__ = ["Record", "cached_property"]
+__all__ = ["Record", "cached_property", "former_names"]
+
+_Class = TypeVar("_Class", bound=type)
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -107,3 +109,25 @@ else:
                 return self
             value = instance.__dict__[self._name] = self._function(instance)
             return value
+
+
+def former_names(**names: str) -> Callable[[_Class], _Class]:
+    """A class decorator: attributes that had other names in 1.0 are still read by these.
+
+    >>> @former_names(extent="size")
+    ... class Box:
+    ...     size = 3
+    >>> Box().extent
+    3
+    """
+
+    def read_former_name(owner: Any, name: str) -> Any:
+        if name in names:
+            return getattr(owner, names[name])
+        raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+
+    def decorate(decorated: _Class) -> _Class:
+        decorated.__getattr__ = read_former_name  # type: ignore[attr-defined]
+        return decorated
+
+    return decorate

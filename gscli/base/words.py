@@ -1,8 +1,8 @@
 """Words of messages: outside text made safe, numbers of things, shapes, and element types by name.
 
 Strings from data and file names can hold control characters, escape sequences and
-direction marks. What prints such text calls `safe`, nothing else does the job; errors call it for
-all that they are told.
+direction marks. What prints such text calls `sanitize`, nothing else does the job; errors call it
+for all that they are told.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _INVISIBLE = frozenset(
 """Default-ignorable letters and marks, and the empty Braille cell: they print as nothing."""
 
 
-def safe(text: str, limit: int = 200) -> str:
+def sanitize(text: str, limit: int = 200) -> str:
     r"""Escape everything not printable and cut at `limit` characters.
 
-    >>> safe("a\x1b[31mred")
+    >>> sanitize("a\x1b[31mred")
     'a\\x1b[31mred'
-    >>> safe("abcdef", limit=4)
+    >>> sanitize("abcdef", limit=4)
     'abc…'
     """
     shown = printable(text[: limit + 1])
@@ -38,40 +38,40 @@ def printable(text: str) -> str:
     >>> printable("a\u2028b")
     'a\\u2028b'
     """
-    return text if text.isascii() and text.isprintable() else "".join(map(_escaped, text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_escape, text))
 
 
-def reason(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """What went wrong, without the number and the name that Python adds.
 
-    >>> reason(OSError(28, "No space left on device", "x.npy"))
+    >>> error_reason(OSError(28, "No space left on device", "x.npy"))
     'no space left on device'
     """
     told = " ".join((getattr(error, "strerror", None) or str(error)).split())
     if isinstance(error, OSError) and error.errno and not error.strerror:
         told = os.strerror(error.errno)
-    return safe(told[:1].lower() + told[1:], 200)
+    return sanitize(told[:1].lower() + told[1:], 200)
 
 
-def counted(count: int, thing: str, things: str = "") -> str:
+def format_count(count: int, thing: str, things: str = "") -> str:
     """A number of things: one is singular, and thousands are set apart.
 
-    >>> counted(1, "entry", "entries"), counted(2000, "row"), counted(0, "row")
+    >>> format_count(1, "entry", "entries"), format_count(2000, "row"), format_count(0, "row")
     ('1 entry', '2,000 rows', '0 rows')
     """
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
-def show_shape(shape: Sequence[int]) -> str:
+def format_shape(shape: Sequence[int]) -> str:
     """A shape as messages write it.
 
-    >>> show_shape((4, 3)), show_shape(())
+    >>> format_shape((4, 3)), format_shape(())
     ('[4,3]', '[]')
     """
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character.isascii() and character.isprintable():
         return character
     if character in _INVISIBLE or unicodedata.category(character) in _UNSAFE_CATEGORIES:
@@ -79,23 +79,30 @@ def _escaped(character: str) -> str:
     return character
 
 
-LETTERED = 200
+MAX_LETTERED_ENTRIES = 200
 """Entries that pictures give letters to; of others words say the number."""
 
 
-def name_of(number: int) -> str:
+def entry_name(number: int) -> str:
     """The letter of an entry, and its number where no picture bears its letter.
 
-    >>> name_of(2), name_of(714_618)
+    >>> entry_name(2), entry_name(714_618)
     ('c', 'entry 714,618')
     """
-    return label_of(number) if number < LETTERED else f"entry {number:,}"
+    return entry_label(number) if number < MAX_LETTERED_ENTRIES else f"entry {number:,}"
 
 
-def label_of(number: int) -> str:
+def entry_label(number: int) -> str:
     """Letters for entries: a…z, A…Z, then two letters, three, …
 
-    >>> label_of(0), label_of(25), label_of(26), label_of(51), label_of(52), label_of(53)
+    >>> (
+    ...     entry_label(0),
+    ...     entry_label(25),
+    ...     entry_label(26),
+    ...     entry_label(51),
+    ...     entry_label(52),
+    ...     entry_label(53),
+    ... )
     ('a', 'z', 'A', 'Z', 'aa', 'ab')
     """
     alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -112,18 +119,18 @@ def label_of(number: int) -> str:
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTEGERS = SIGNED + UNSIGNED
-HALVES = ("float16", "bfloat16")
-FLOATS = (*HALVES, "float32", "float64")
+FLOAT16S = ("float16", "bfloat16")
+FLOATS = (*FLOAT16S, "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 NUMBERS = INTEGERS + FLOATS + COMPLEX
-SMALL_FLOATS = (
+NARROW_FLOATS = (
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
     "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e8m0fnu",
     "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn",
 )  # fmt: skip
-SMALL_INTEGERS = ("int2", "int4", "uint2", "uint4")
-ALL = ("bool", *NUMBERS, "str")
-EVERY = (*ALL, *SMALL_FLOATS, *SMALL_INTEGERS)
+NARROW_INTEGERS = ("int2", "int4", "uint2", "uint4")
+DTYPES = ("bool", *NUMBERS, "str")
+ALL_DTYPES = (*DTYPES, *NARROW_FLOATS, *NARROW_INTEGERS)
 
 _LARGEST_FLOAT = {
     "float16": 65504.0,
@@ -133,19 +140,19 @@ _LARGEST_FLOAT = {
 }
 
 
-def bits(dtype: str) -> int:
+def bit_width(dtype: str) -> int:
     """Width of a numeric type.
 
-    >>> bits("uint16"), bits("bfloat16")
+    >>> bit_width("uint16"), bit_width("bfloat16")
     (16, 16)
     """
     return int("".join(filter(str.isdigit, dtype)))
 
 
-def lowest(dtype: str) -> float | int | bool:
+def dtype_min(dtype: str) -> float | int | bool:
     """The smallest finite value of a real type (TensorFlow and JAX fill with it).
 
-    >>> lowest("int8"), lowest("bool"), lowest("float16"), lowest("int4")
+    >>> dtype_min("int8"), dtype_min("bool"), dtype_min("float16"), dtype_min("int4")
     (-128, False, -65504.0, -8)
     """
     if dtype == "bool":
@@ -153,20 +160,20 @@ def lowest(dtype: str) -> float | int | bool:
     if dtype.startswith("uint"):
         return 0
     if dtype.startswith("int"):
-        return int(-(2 ** (bits(dtype) - 1)))
+        return int(-(2 ** (bit_width(dtype) - 1)))
     return -_LARGEST_FLOAT[dtype]
 
 
-def highest(dtype: str) -> float | int | bool:
+def dtype_max(dtype: str) -> float | int | bool:
     """The largest finite value of a real type.
 
-    >>> highest("uint8"), highest("int8"), highest("bool")
+    >>> dtype_max("uint8"), dtype_max("int8"), dtype_max("bool")
     (255, 127, True)
     """
     if dtype == "bool":
         return True
     if dtype.startswith("uint"):
-        return int(2 ** bits(dtype) - 1)
+        return int(2 ** bit_width(dtype) - 1)
     if dtype.startswith("int"):
-        return int(2 ** (bits(dtype) - 1) - 1)
+        return int(2 ** (bit_width(dtype) - 1) - 1)
     return _LARGEST_FLOAT[dtype]

@@ -31,66 +31,68 @@ from gscli.base import (
     ContentRefused,
     ExitCode,
     GscliError,
-    no_memory,
+    memory_error,
 )
-from gscli.base.words import reason
+from gscli.base.words import error_reason
 
-WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
+OPTIONAL_VALUES = {"--step": "all", "--json": "document", "--in-place": "whole"}
 """Options that may stand alone, and what they mean then."""
 
 
-def guarded(arguments: Sequence[str]) -> int:
+def run_safely(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code."""
     _open_standard_streams()
     try:
         with warnings.catch_warnings():
-            _tell_warnings(arguments)
-            return _guarded(arguments)
+            _install_warning_printer(arguments)
+            return _run_with_exit_code(arguments)
     finally:
-        _drop_what_is_unwritten()
+        _discard_unwritable_streams()
 
 
-def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
+def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
     try:
-        code = _run(arguments)
-        _check_inputs()
+        code = _parse_and_run(arguments)
+        _check_inputs_intact()
         sys.stdout.flush()
     except GscliError as error:
-        return _told(error, arguments)
+        return _report_error(error, arguments)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except SystemExit as stop:
-        return _status(stop)
+        return _to_exit_code(stop)
     except OSError as error:
         if error.errno == errno.EPIPE:
-            return ExitCode.CLOSED
-        return _told(CannotWrite("cannot write the result", where=reason(error)), arguments)
+            return ExitCode.BROKEN_PIPE
+        return _report_error(
+            CannotWrite("cannot write the result", where=error_reason(error)), arguments
+        )
     except MemoryError:
-        return _told(no_memory(), arguments)
+        return _report_error(memory_error(), arguments)
     except Exception as error:
         if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise
-        from gscli.cli.messages import bug
+        from gscli.cli.messages import make_internal_error
 
-        return _told(bug(error), arguments)
+        return _report_error(make_internal_error(error), arguments)
     return code
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _parse_and_run(arguments: Sequence[str]) -> int:
     import typer
 
     refused: Any = typer.BadParameter.__base__  # all that a parser refuses
     try:
-        return command_line(list(arguments))
+        return invoke_command(list(arguments))
     except typer.Abort:
         raise KeyboardInterrupt from None
     except refused as error:
-        from gscli.cli.messages import refused_usage
+        from gscli.cli.messages import translate_usage_error
 
-        raise refused_usage(error, arguments) from None
+        raise translate_usage_error(error, arguments) from None
 
 
-def command_line(arguments: Sequence[str]) -> int:
+def invoke_command(arguments: Sequence[str]) -> int:
     """Parse and run; the exit code of the command. Errors propagate."""
     import typer
 
@@ -102,23 +104,23 @@ def command_line(arguments: Sequence[str]) -> int:
         with suppress(KeyError):  # no shell set it: there are no words to complete
             command.main(args=[], prog_name="gscli", standalone_mode=False)
     try:
-        with command.make_context("gscli", with_values(arguments)) as context:
+        with command.make_context("gscli", fill_optional_values(arguments)) as context:
             result = command.invoke(context)
     except typer.Exit as leaving:
         return leaving.exit_code
-    return result if isinstance(result, int) else ExitCode.DONE
+    return result if isinstance(result, int) else ExitCode.SUCCESS
 
 
 def _is_step(word: str) -> bool:
     return word.isdigit() or word == "all"
 
 
-def with_values(words: Sequence[str]) -> list[str]:
+def fill_optional_values(words: Sequence[str]) -> list[str]:
     """Some options take an optional value; the parser knows only options that always do.
 
-    >>> with_values(["--json", "x", "--step", "3", "--", "--json"])
+    >>> fill_optional_values(["--json", "x", "--step", "3", "--", "--json"])
     ['--json=document', 'x', '--step', '3', '--', '--json']
-    >>> with_values(["--step"])
+    >>> fill_optional_values(["--step"])
     ['--step=all']
     """
     from gscli.cli.options import END_OF_OPTIONS
@@ -128,43 +130,43 @@ def with_values(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for place, word in enumerate(options):
         following = options[place + 1] if place + 1 < end else ""
-        alone = word in WITHOUT_VALUE and not (word == "--step" and _is_step(following))
-        found.append(f"{word}={WITHOUT_VALUE[word]}" if alone else word)
+        alone = word in OPTIONAL_VALUES and not (word == "--step" and _is_step(following))
+        found.append(f"{word}={OPTIONAL_VALUES[word]}" if alone else word)
     return [*found, *rest]
 
 
-def _check_inputs() -> None:
+def _check_inputs_intact() -> None:
     """CannotRead where pages of an input were lost, by a command that did not ask itself."""
     mapped = sys.modules.get("gscli.disk.mapped")
-    if mapped is not None and mapped.LOST:
+    if mapped is not None and mapped.TRUNCATED_FILES:
         raise CannotRead(
-            f"{mapped.LOST[0]} became shorter while it was being read",
-            where=mapped.LOST[0],
+            f"{mapped.TRUNCATED_FILES[0]} became shorter while it was being read",
+            where=mapped.TRUNCATED_FILES[0],
             details=("what was printed is not to be used",),
         )
 
 
-def _told(error: GscliError, arguments: Sequence[str]) -> int:
+def _report_error(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr; its exit code."""
-    from gscli.cli.messages import tell_error
+    from gscli.cli.messages import print_error
 
-    error.hint = error.hint or _way_on(error, arguments)
-    tell_error(error, arguments)
+    error.hint = error.hint or _default_hint(error, arguments)
+    print_error(error, arguments)
     return int(error.code)
 
 
-def _way_on(error: GscliError, arguments: Sequence[str]) -> str:
+def _default_hint(error: GscliError, arguments: Sequence[str]) -> str:
     """How to go on after a refusal that nobody closer to it had a word for."""
     if isinstance(error, CannotWrite):
         return "-o FILE names another place; see that its folder is there and may be written to"
     if isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
-    from gscli.cli.tree import command_path
+    from gscli.cli.tree import find_command_path
 
-    return f"{command_path(arguments)} --help"
+    return f"{find_command_path(arguments)} --help"
 
 
-def _tell_warnings(arguments: Sequence[str]) -> None:
+def _install_warning_printer(arguments: Sequence[str]) -> None:
     """Print what the readers of files warn of in our form, and other warnings as Python does."""
     plainly, told = warnings.showwarning, set()
 
@@ -176,20 +178,20 @@ def _tell_warnings(arguments: Sequence[str]) -> None:
         if str(message) in told:  # by another input of the same run
             return
         told.add(str(message))
-        from gscli.cli.messages import tell_notice
+        from gscli.cli.messages import print_notice
 
-        tell_notice(notice, arguments)
+        print_notice(notice, arguments)
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
 
 
-def _status(stop: SystemExit) -> int:
+def _to_exit_code(stop: SystemExit) -> int:
     if stop.code is None:
-        return ExitCode.DONE
-    return stop.code if isinstance(stop.code, int) else ExitCode.NO
+        return ExitCode.SUCCESS
+    return stop.code if isinstance(stop.code, int) else ExitCode.CHECK_FAILED
 
 
-def _drop_what_is_unwritten() -> None:
+def _discard_unwritable_streams() -> None:
     """Point a stream that cannot be written at nothing, so that the flush at exit cannot fail."""
     for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
         try:
@@ -212,10 +214,10 @@ def _open_standard_streams() -> None:
         sys.stdout = os.fdopen(1, "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w")
-    sys.stdout, sys.stderr = _patient(sys.stdout), _patient(sys.stderr)
+    sys.stdout, sys.stderr = _make_whole_writer(sys.stdout), _make_whole_writer(sys.stderr)
 
 
-def _patient(stream: TextIO) -> TextIO:
+def _make_whole_writer(stream: TextIO) -> TextIO:
     """Text that is written whole or fails, in any character set.
 
     With PYTHONUNBUFFERED the layer below writes what fits and drops the rest without a word.

@@ -16,7 +16,7 @@ from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import (
     MAX_NUMBER,
-    SHARED,
+    SHARED_OPTIONS,
     Argument,
     Settings,
     SharedOption,
@@ -32,18 +32,18 @@ COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 
 Parameter: TypeAlias = TyperOption | TyperArgument
 
-Complete: TypeAlias = Callable[[str], list[str]]
+Completer: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
 
 
-Action: TypeAlias = Callable[..., int]
+OperatorAction: TypeAlias = Callable[..., int]
 """What a command does with an operator, the input words, attributes as words, and the options.
 
 Its `options`, where it has some, are declarations of its own, which it takes by name.
 """
 
 
-def own_options(action: Action) -> tuple[SharedOption, ...]:
+def own_options(action: OperatorAction) -> tuple[SharedOption, ...]:
     """The options that an action declares beside the shared ones."""
     return getattr(action, "options", ())
 
@@ -51,7 +51,7 @@ def own_options(action: Action) -> tuple[SharedOption, ...]:
 IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
 
-SHORT = {"axis": "-a", "reduction": "-r"}
+SHORT_FLAGS = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
 
 
@@ -69,7 +69,7 @@ class CommandInputs(Record):
 class Command(TyperCommand):
     """A command whose help lists options under headings, its own before the shared ones."""
 
-    inputs: tuple[str, ...] = ()
+    input_metavars: tuple[str, ...] = ()
     """Inputs in the usage line, under the framework's own names."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -83,7 +83,7 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         options, *arguments = super().collect_usage_pieces(ctx)
-        return [*(self.inputs or (word.strip("{}") for word in arguments)), options]
+        return [*(self.input_metavars or (word.strip("{}") for word in arguments)), options]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         headings: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
@@ -111,7 +111,7 @@ def make_option(option: SharedOption, *, hidden: bool = False) -> TyperOption:
         required=option.default is inspect.Parameter.empty,
         help=format_option_help(option),
         hidden=hidden,
-        metavar=option.metavar or ("" if option.name in STANDING_ALONE else None),
+        metavar=option.metavar or ("" if option.name in OPTIONAL_VALUE_OPTIONS else None),
         envvar=option.environment or None,
         show_envvar=bool(option.environment),
         autocompletion=complete and (lambda _context, _words, word: complete(word)),
@@ -151,17 +151,19 @@ def make_command(
         name, callback=function, params=list(parameters), help=inspect.cleandoc(help_text),
         context_settings=HELP_NAMES, rich_markup_mode=None,
     )  # fmt: skip
-    command.inputs = inputs
+    command.input_metavars = inputs
     return command
 
 
-def tool(name: str, *shared: SharedOption | str) -> Callable[[Callable[..., int]], Command]:
+def tool(name: str, *shared_options: SharedOption | str) -> Callable[[Callable[..., int]], Command]:
     """Makes a function the command `name`; its module's docstring is the help, but the first line.
 
     Its parameters say what they are by `Annotated[type, Argument(…)]` or `SharedOption(…)`. The
     options in `shared` come as the function's keyword `settings`.
     """
-    declared = [SHARED[option] if isinstance(option, str) else option for option in shared]
+    declared = [
+        SHARED_OPTIONS[option] if isinstance(option, str) else option for option in shared_options
+    ]
 
     def build(function: Callable[..., int]) -> Command:
         def run(**arguments: Any) -> int:
@@ -193,12 +195,12 @@ def _make_tool_option(option: SharedOption) -> TyperOption:
     return make_option(option._replace(heading=heading))
 
 
-def files_argument(metavar: str, help_text: str) -> Argument:
+def make_files_argument(metavar: str, help_text: str) -> Argument:
     """A word, or words, that name files."""
     return Argument(metavar, help_text, complete_file)
 
 
-def words_argument() -> TyperArgument:
+def make_words_argument() -> TyperArgument:
     """Every positional word; which input it is, is decided when all are known."""
     return TyperArgument(
         param_decls=["words"], nargs=-1, hidden=True,
@@ -208,30 +210,30 @@ def words_argument() -> TyperArgument:
 
 def complete_file(incomplete: str) -> list[str]:
     """Files that an input may be."""
-    from gscli.cli.completion import files_for
+    from gscli.cli.completion import complete_path
 
-    return files_for(incomplete)
+    return complete_path(incomplete)
 
 
-def find_completer(choices: Sequence[str], special: str = "") -> Complete | None:
+def find_completer(choices: Sequence[str], special: str = "") -> Completer | None:
     """What completes one of some names, or what is `special`; None where no shell asks for it.
 
     typer looks at the signature of each such function, which takes a tenth of a small run.
     """
     if not os.environ.get(COMPLETION_VARIABLE):
         return None
-    from gscli.cli.completion import SPECIAL, one_of
+    from gscli.cli.completion import COMPLETERS, complete_names
 
-    return SPECIAL.get(special) or (one_of(choices) if choices else None)
+    return COMPLETERS.get(special) or (complete_names(choices) if choices else None)
 
 
-STANDING_ALONE = ("json", "in_place")
+OPTIONAL_VALUE_OPTIONS = ("json", "in_place")
 """Shared options with choices that need not be given; their help says what they mean."""
 
 
 def format_option_help(option: SharedOption) -> str:
     """Help of an option, its choices behind it, or its default and its range."""
-    if not option.choices or option.name in STANDING_ALONE:
+    if not option.choices or option.name in OPTIONAL_VALUE_OPTIONS:
         return option.help + option.brackets
     default = f" (default {option.default})" if option.default is not None else ""
     return f"{option.help}: {' '.join(option.choices)}{default}"
@@ -281,28 +283,30 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     )
 
 
-def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
+def find_close_names(name: str, known: Sequence[str]) -> Iterator[str]:
     """Known names near a wrong one: those that it begins, then up to three that are spelt like it.
 
-    >>> list(close_names("scatter", ["gather", "scatter-nd", "scatter-update"]))
+    >>> list(find_close_names("scatter", ["gather", "scatter-nd", "scatter-update"]))
     ['scatter-nd', 'scatter-update']
     """
     longer = [one for one in known if name and one.startswith(f"{name}-")]
     yield from longer or get_close_matches(name, known, 3, 0.65)
 
 
-def make_operator_command(operator: Operator, action: Action, path: str) -> Command:
+def make_operator_command(operator: Operator, action: OperatorAction, path: str) -> Command:
     """The command; `path` are the words before the operator's in its examples."""
     run, parameters = _make_callback(operator, action), _make_parameters(operator, action)
     help_text = _format_help(operator, path)
-    return make_command(operator.command, run, parameters, help_text, input_words(operator))
+    return make_command(
+        operator.command, run, parameters, help_text, format_input_metavars(operator)
+    )
 
 
-def input_words(operator: Operator) -> tuple[str, ...]:
+def format_input_metavars(operator: Operator) -> tuple[str, ...]:
     """The inputs as a usage line shows them.
 
-    >>> from gscli.frameworks import find
-    >>> input_words(find("onnx.scatter_nd"))
+    >>> from gscli.frameworks import find_operator
+    >>> format_input_metavars(find_operator("onnx.scatter_nd"))
     ('DATA', 'INDICES', 'UPDATES')
     """
     return tuple(
@@ -313,19 +317,19 @@ def input_words(operator: Operator) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _make_callback(operator: Operator, action: Action) -> Callable[..., int]:
+def _make_callback(operator: Operator, action: OperatorAction) -> Callable[..., int]:
     """What the command does with its words and options, each attribute and input a word."""
     own = [option.name for option in own_options(action)]
 
     def run(words: tuple[str, ...] = (), **options: Any) -> int:
         alone = {name: options.pop(name) for name in own}
-        texts, named = _taken(options, "attr_"), _taken(options, "input_")
+        texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         return action(operator, list(words), texts, Settings(**options, extra=named), **alone)
 
     return run
 
 
-def _taken(options: dict[str, Any], prefix: str) -> dict[str, str]:
+def _pop_prefixed(options: dict[str, Any], prefix: str) -> dict[str, str]:
     """The options whose names begin so, taken out, and the texts of those that were given."""
     taken = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
     return {
@@ -335,12 +339,12 @@ def _taken(options: dict[str, Any], prefix: str) -> dict[str, str]:
     }
 
 
-def _make_parameters(operator: Operator, action: Action) -> list[Parameter]:
+def _make_parameters(operator: Operator, action: OperatorAction) -> list[Parameter]:
     """The words, an option for each attribute and input, the action's own, and the shared ones."""
     attributes = {attribute.name for attribute in operator.attributes}
-    hidden = () if operator.changes_data else IN_PLACE
+    hidden = () if operator.is_in_place_capable else IN_PLACE
     return [
-        words_argument(),
+        make_words_argument(),
         *map(_attribute_option, operator.attributes),
         *(
             _input_option(item.name)
@@ -358,7 +362,7 @@ def _make_parameters(operator: Operator, action: Action) -> list[Parameter]:
 def shared_options_of(operator: Operator) -> list[SharedOption]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
     own = {attribute.name for attribute in operator.attributes}
-    return [shared for name, shared in SHARED.items() if name not in own]
+    return [shared for name, shared in SHARED_OPTIONS.items() if name not in own]
 
 
 def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
@@ -366,7 +370,11 @@ def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
     flag = attribute.name.replace("_", "-")
     if attribute.kind == "bool":
         return (f"--{flag}/--no-{flag}",)
-    return (SHORT[attribute.name], f"--{flag}") if attribute.name in SHORT else (f"--{flag}",)
+    return (
+        (SHORT_FLAGS[attribute.name], f"--{flag}")
+        if attribute.name in SHORT_FLAGS
+        else (f"--{flag}",)
+    )
 
 
 def attribute_metavar(attribute: Attribute) -> str | None:
@@ -380,13 +388,13 @@ def _attribute_option(attribute: Attribute) -> TyperOption:
         param_decls=[f"attr_{attribute.name}", *attribute_flags(attribute)],
         is_flag=attribute.kind == "bool",
         type=None if attribute.kind == "bool" else str,
-        help=attribute_help(attribute),
+        help=format_attribute_help(attribute),
         metavar=attribute_metavar(attribute),
         autocompletion=complete and (lambda _context, _words, word: complete(word)),
     )
 
 
-def attribute_help(attribute: Attribute) -> str:
+def format_attribute_help(attribute: Attribute) -> str:
     """Help of an attribute: what it means, its choices, what brought it, its default."""
     declared, parts = attribute.option, []
     if declared.help:
@@ -402,10 +410,10 @@ def attribute_help(attribute: Attribute) -> str:
         )
     if declared.since is not None and not declared.choices_since:
         parts.append(f" (from opset {declared.since})")
-    if attribute.required:
+    if attribute.is_required:
         parts.append(" (required)")
     default = attribute.default
-    if not attribute.required and default not in (None, ""):
+    if not attribute.is_required and default not in (None, ""):
         parts.append(f" (default {str(default).lower()})")
     return "".join(parts)
 

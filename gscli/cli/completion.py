@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from gscli.base.words import EVERY
+from gscli.base.words import ALL_DTYPES
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
 
 
-def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+def complete_names(names: Iterable[str]) -> Callable[[str], list[str]]:
     """Completes a word to one of some names.
 
-    >>> one_of(["none", "add", "max"])("a")
+    >>> complete_names(["none", "add", "max"])("a")
     ['add']
     """
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
-def list_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
     """Completes the last of several names with commas between them; each is named once.
 
-    >>> list_of(["onnx", "numpy", "torch"])("numpy,")
+    >>> make_list_completer(["onnx", "numpy", "torch"])("numpy,")
     ['numpy,onnx', 'numpy,torch']
     """
 
@@ -35,53 +35,53 @@ def list_of(names: Iterable[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-def dtypes_for(incomplete: str) -> list[str]:
+def complete_dtype(incomplete: str) -> list[str]:
     """Element types by name."""
-    return one_of(EVERY)(incomplete)
+    return complete_names(ALL_DTYPES)(incomplete)
 
 
-SPECIAL = {
-    "dtype": dtypes_for,
-    "show": list_of(("data", "indices", "updates", "output")),
+COMPLETERS = {
+    "dtype": complete_dtype,
+    "show": make_list_completer(("data", "indices", "updates", "output")),
 }
 """Shared options whose words a shell completes, besides those with choices."""
 
 
-def lessons_for(incomplete: str) -> list[str]:
+def complete_lesson(incomplete: str) -> list[str]:
     """Lessons by their full names, or without the number where a letter is written."""
-    from gscli.cli.lessons import lessons
+    from gscli.cli.lessons import list_lessons
 
-    names = [lesson.name for lesson in lessons()]
+    names = [lesson.name for lesson in list_lessons()]
     if incomplete[:1].isalpha():
         names = [name.partition("-")[2] for name in names]
-    return one_of(names)(incomplete)
+    return complete_names(names)(incomplete)
 
 
-def operators_for(framework_name: str, incomplete: str) -> list[str]:
+def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
     from gscli.base import UsageError
-    from gscli.frameworks import framework
+    from gscli.frameworks import load_framework
 
     try:
-        found = framework(framework_name).operators.values()
+        found = load_framework(framework_name).operators.values()
     except UsageError:
         return []
-    return one_of(operator.command for operator in found)(incomplete)
+    return complete_names(operator.command for operator in found)(incomplete)
 
 
-def files_for(incomplete: str) -> list[str]:
+def complete_path(incomplete: str) -> list[str]:
     """Folders and files of a known suffix that begin with what is written.
 
     A folder that is the only match brings its content along: the shell then stops behind the
     slash and adds no space.
     """
-    found = _below(incomplete)
+    found = _list_matching(incomplete)
     if len(found) == 1 and found[0].endswith("/"):
-        found += _below(found[0])
+        found += _list_matching(found[0])
     return found
 
 
-def _below(incomplete: str) -> list[str]:
+def _list_matching(incomplete: str) -> list[str]:
     folder, _, start = incomplete.rpartition("/")
     parent = f"{folder}/" if "/" in incomplete else ""
     found: list[str] = []

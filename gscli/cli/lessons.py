@@ -29,7 +29,7 @@ ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</detai
 """What a page of Markdown folds away, and a terminal tells when it is asked."""
 
 
-class Exchange(Record):
+class ConsoleCommand(Record):
     """One command of a session and the screen that follows it; `line` is where it begins."""
 
     command: str
@@ -40,7 +40,7 @@ class Exchange(Record):
 class Lesson(Record):
     """One folder of `samples/`.
 
-    >>> lesson("onnx-gather-axis-0").exchanges[0].command
+    >>> find_lesson("onnx-gather-axis-0").console_commands[0].command
     'gscli gather data.npy indices.json --axis 0'
     """
 
@@ -61,19 +61,19 @@ class Lesson(Record):
         """The README's heading."""
         return self.text.partition("\n")[0].lstrip("# ")
 
-    def told(self, *, answer: bool) -> str:
+    def format_text(self, *, answer: bool) -> str:
         """The README as a terminal shows it, with or without the answer of its exercise."""
         hidden = f"The answer: gscli samples {self.name.partition('-')[2]} --answer\n"
         return ANSWER.sub(lambda found: found[1] if answer else hidden, self.text)
 
     @property
-    def exchanges(self) -> list[Exchange]:
+    def console_commands(self) -> list[ConsoleCommand]:
         """Every command of the README with its screen, without those of the answer."""
-        told = sessions(self.told(answer=False))
+        told = parse_sessions(self.format_text(answer=False))
         return [exchange for session in told for exchange in session]
 
 
-def folder() -> Path:
+def find_lessons_folder() -> Path:
     """Where the lessons are: in the package (a wheel) or beside it (a checkout)."""
     package = Path(__file__).parents[1]
     for place in (package / "samples", package.parent / "samples"):
@@ -82,20 +82,20 @@ def folder() -> Path:
     raise CannotRead("the lessons are not installed", where=str(package / "samples"))
 
 
-def lessons() -> list[Lesson]:
+def list_lessons() -> list[Lesson]:
     """Every lesson, in the order of the story."""
-    return [Lesson(readme.parent) for readme in sorted(folder().glob("*/README.md"))]
+    return [Lesson(readme.parent) for readme in sorted(find_lessons_folder().glob("*/README.md"))]
 
 
-def lesson(name: str) -> Lesson:
+def find_lesson(name: str) -> Lesson:
     """The lesson with that name, number, or name without its number. UsageError."""
-    known = {found.name: found for found in lessons()}
+    known = {found.name: found for found in list_lessons()}
     for full, found in known.items():
         number, _, rest = full.partition("-")
         if name in (full, number, rest):
             return found
     if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
-        return lesson(name[3:])
+        return find_lesson(name[3:])
     near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.6)
     raise UsageError(
         f"there is no lesson {name!r}"[:200],
@@ -103,13 +103,13 @@ def lesson(name: str) -> Lesson:
     )
 
 
-def sessions(markdown: str) -> list[list[Exchange]]:
+def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
     r"""The console blocks of a text, each a list of commands with their screens.
 
-    >>> sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
-    Exchange(command='echo 1', screen='1\n', line=3)
+    >>> parse_sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
+    ConsoleCommand(command='echo 1', screen='1\n', line=3)
     """
-    found: list[list[Exchange]] = []
+    found: list[list[ConsoleCommand]] = []
     inside = False
     for number, line in enumerate(markdown.splitlines(), 1):
         if not inside:
@@ -119,30 +119,30 @@ def sessions(markdown: str) -> list[list[Exchange]]:
         elif line == CLOSING:
             inside = False
         else:
-            _take(found[-1], line, number)
+            _add_line(found[-1], line, number)
     return found
 
 
-def _take(session: list[Exchange], line: str, number: int) -> None:
+def _add_line(session: list[ConsoleCommand], line: str, number: int) -> None:
     if line.startswith("$ "):
-        session.append(Exchange(line[2:], "", number))
+        session.append(ConsoleCommand(line[2:], "", number))
         return
     last = session.pop()
     if line.startswith("> ") and not last.screen:
-        session.append(Exchange(f"{last.command}\n{line[2:]}", "", last.line))
+        session.append(ConsoleCommand(f"{last.command}\n{line[2:]}", "", last.line))
     else:
-        session.append(Exchange(last.command, last.screen + line + "\n", last.line))
+        session.append(ConsoleCommand(last.command, last.screen + line + "\n", last.line))
 
 
-def copy(found: Lesson, parent: Path) -> Path:
+def copy_lesson(found: Lesson, parent: Path) -> Path:
     """Put the lesson's files into `parent`/NAME, whole or not at all. CannotWrite.
 
     A file or folder of that name stays as it is.
     """
-    from gscli.disk.system import writing
+    from gscli.disk.system import write_errors
 
     target = parent / found.name
-    with writing(str(target)):
+    with write_errors(str(target)):
         parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise CannotWrite(
@@ -171,16 +171,15 @@ def shell_environment() -> Iterator[dict[str, str]]:
         yield {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
-def run(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
+def run_commands(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
     """Run commands in one shell, each shown before its screen; the last exit status."""
     from gscli.disk.processes import run_shell
 
     script = "".join(
-        f"status=$?; printf '$ %s\\n' {_quoted(text)}; (exit $status)\n{text}\n"
-        for text in commands
+        f"status=$?; printf '$ %s\\n' {_quote(text)}; (exit $status)\n{text}\n" for text in commands
     )
     return run_shell(script, place, environment)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"

@@ -20,88 +20,98 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from gscli.base import (
+    CaretLine,
     Detail,
     ExitCode,
     GscliError,
     Notice,
-    Pointed,
     UsageError,
 )
-from gscli.base.words import safe
-from gscli.cli.options import END_OF_OPTIONS, ColorChoice, Screen, columns_of, screen, tell
+from gscli.base.words import sanitize
+from gscli.cli.options import (
+    END_OF_OPTIONS,
+    ColorChoice,
+    Screen,
+    detect_screen,
+    parse_width,
+    print_stderr,
+)
 
 _LIMIT = 1000
 _RED, _YELLOW, _CYAN, _BOLD, _DIM = "1;31", "1;33", "1;36", "1", "2"
 _ASCII = str.maketrans({"…": "...", "×": "x", "–": "-", "—": "-", "→": "->", "≠": "!="})
 
 
-def error_text(error: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
+def format_error(error: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
     """A refusal as finished lines, the last one ended too. No line is wider than `width`.
 
     >>> from gscli.base import IndexRefused
     >>> refused = IndexRefused("index out of range", where="indices[3] = 5", valid="-4 … 3")
-    >>> print(error_text(refused, color=False, width=80), end="")
+    >>> print(format_error(refused, color=False, width=80), end="")
     error: index out of range
       --> indices[3] = 5
        |  valid: -4 … 3
     """
-    return _text("error: ", _RED, error, color, max(width, 20), utf8)
+    return _format_message("error: ", _RED, error, color, max(width, 20), utf8)
 
 
-def warning_text(warning: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
+def format_warning(warning: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
     """A warning in the same form; the run goes on.
 
     >>> from gscli.base import Notice
-    >>> print(warning_text(Notice("two entries write one cell"), color=False, width=80), end="")
+    >>> print(format_warning(Notice("two entries write one cell"), color=False, width=80), end="")
     warning: two entries write one cell
     """
-    return _text("warning: ", _YELLOW, warning, color, max(width, 20), utf8)
+    return _format_message("warning: ", _YELLOW, warning, color, max(width, 20), utf8)
 
 
-def _text(word: str, style: str, error: GscliError, color: bool, width: int, utf8: bool) -> str:
-    lines = _block(word, error.problem, style, _BOLD, color, width)
-    lines += _block("  --> ", error.where, _DIM, "", color, width)
-    bar = _styled("   |  ", _DIM, color)
-    for detail in _details(error):
+def _format_message(
+    word: str, style: str, error: GscliError, color: bool, width: int, utf8: bool
+) -> str:
+    lines = _format_block(word, error.problem, style, _BOLD, color, width)
+    lines += _format_block("  --> ", error.where, _DIM, "", color, width)
+    bar = _apply_style("   |  ", _DIM, color)
+    for detail in _collect_details(error):
         found = (
-            _pointing(detail, style, color, width - 6)
-            if isinstance(detail, Pointed)
-            else _fitted(safe(detail, _LIMIT), width - 6)
+            _format_caret_line(detail, style, color, width - 6)
+            if isinstance(detail, CaretLine)
+            else _wrap_indented(sanitize(detail, _LIMIT), width - 6)
         )
         lines += [(bar + line).rstrip() for line in found]
-    lines += _block("  help: ", error.hint, _CYAN, "", color, width)
+    lines += _format_block("  help: ", error.hint, _CYAN, "", color, width)
     text = "\n".join(lines) + "\n"
     if utf8:
         return text
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
-def _block(
+def _format_block(
     label: str, text: str, label_style: str, text_style: str, color: bool, width: int
 ) -> list[str]:
     """`text` behind `label`, continued under itself."""
     if not text:
         return []
-    parts = _wrapped(safe(text, _LIMIT), width - len(label))
-    heads = [_styled(label, label_style, color)] + [" " * len(label)] * (len(parts) - 1)
+    parts = _wrap_text(sanitize(text, _LIMIT), width - len(label))
+    heads = [_apply_style(label, label_style, color)] + [" " * len(label)] * (len(parts) - 1)
     return [
-        head + _styled(part, text_style, color) for head, part in zip(heads, parts, strict=True)
+        head + _apply_style(part, text_style, color)
+        for head, part in zip(heads, parts, strict=True)
     ]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     wide = any(east_asian_width(character) in "WF" for character in text)
     return wrap(text, width // 2 if wide else width, break_on_hyphens=False) or [""]
 
 
-def _styled(text: str, style: str, color: bool) -> str:
+def _apply_style(text: str, style: str, color: bool) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if color and style else text
 
 
-def _details(error: GscliError) -> list[Detail]:
+def _collect_details(error: GscliError) -> list[Detail]:
     """Detail lines and the legal range; a lone caret carries its reason behind it."""
-    details, valid = list(error.shown), error.valid
-    pointed = [detail for detail in details if isinstance(detail, Pointed)]
+    details, valid = list(error.detail_items), error.valid
+    pointed = [detail for detail in details if isinstance(detail, CaretLine)]
     if len(pointed) == 1 and pointed == details[-2:-1]:
         reason = f"{details.pop()}{f': valid are {valid}' if valid else ''}"
         details[-1] = pointed[0]._replace(note=reason)
@@ -110,30 +120,30 @@ def _details(error: GscliError) -> list[Detail]:
     return details
 
 
-def _fitted(line: str, width: int) -> list[str]:
+def _wrap_indented(line: str, width: int) -> list[str]:
     """A line that wraps under its own indent."""
     if len(line) <= width and line.isascii():
         return [line]
     indent = " " * min(len(line) - len(line.lstrip()), width // 2)
-    return [indent + part for part in _wrapped(line.strip(), width - len(indent))]
+    return [indent + part for part in _wrap_text(line.strip(), width - len(indent))]
 
 
-def _pointing(detail: Pointed, style: str, color: bool, width: int) -> list[str]:
+def _format_caret_line(detail: CaretLine, style: str, color: bool, width: int) -> list[str]:
     """A line cut so that what is pointed at stays, carets below it, and the note behind those."""
     end = detail.start + detail.length
-    before = safe(detail.text[: detail.start], _LIMIT)
-    part = safe(detail.text[detail.start : end], _LIMIT)
-    line = before + part + safe(detail.text[end:], _LIMIT)
+    before = sanitize(detail.text[: detail.start], _LIMIT)
+    part = sanitize(detail.text[detail.start : end], _LIMIT)
+    line = before + part + sanitize(detail.text[end:], _LIMIT)
     start, length = len(before), max(len(part), 1)
     shift = max(0, start + length - width // 2) if start + length > width - 1 else 0
     shown = ("…" if shift else "") + line[shift + bool(shift) :]
     start -= shift
-    carets = " " * start + _styled("^" * length, style, color)
-    note, room = safe(detail.note, _LIMIT), width - start - length - 1
+    carets = " " * start + _apply_style("^" * length, style, color)
+    note, room = sanitize(detail.note, _LIMIT), width - start - length - 1
     if len(note) > room and room < width // 2:
-        below = [carets, *_wrapped(note, width)]
+        below = [carets, *_wrap_text(note, width)]
     else:
-        first, *rest = _wrapped(note, room) if note else [""]
+        first, *rest = _wrap_text(note, room) if note else [""]
         below = [f"{carets} {first}", *(" " * (start + length + 1) + more for more in rest)]
     return [shown if len(shown) <= width else shown[: width - 1] + "…", *below]
 
@@ -141,28 +151,28 @@ def _pointing(detail: Pointed, style: str, color: bool, width: int) -> list[str]
 class InternalError(GscliError):
     """Something gscli did not foresee."""
 
-    code = ExitCode.BUG
+    code = ExitCode.INTERNAL_ERROR
 
 
-def tell_error(error: GscliError, arguments: Sequence[str]) -> None:
+def print_error(error: GscliError, arguments: Sequence[str]) -> None:
     """Print an error on stderr, as JSON when the run was asked for JSON."""
-    if asks_for_json(arguments):
+    if is_json_requested(arguments):
         import json
 
         text = json.dumps({"error": error.to_dict()}) + "\n"
     else:
-        side = standard_error(arguments)
-        text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
-    tell(text)
+        side = stderr_screen(arguments)
+        text = format_error(error, color=side.color, width=side.width, utf8=side.utf8)
+    print_stderr(text)
 
 
-def tell_notice(notice: Notice, arguments: Sequence[str]) -> None:
+def print_notice(notice: Notice, arguments: Sequence[str]) -> None:
     """Print a warning on stderr."""
-    side = standard_error(arguments)
-    tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
+    side = stderr_screen(arguments)
+    print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
-def refused_usage(error: Any, words: Sequence[str]) -> UsageError:
+def translate_usage_error(error: Any, words: Sequence[str]) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
     path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
     option = getattr(error, "option_name", None)
@@ -186,7 +196,7 @@ def refused_usage(error: Any, words: Sequence[str]) -> UsageError:
     )
 
 
-def bug(error: Exception) -> InternalError:
+def make_internal_error(error: Exception) -> InternalError:
     """What gscli did not foresee, and where."""
     place = ""
     frame = error.__traceback__
@@ -202,22 +212,26 @@ def bug(error: Exception) -> InternalError:
     )
 
 
-def standard_error(arguments: Sequence[str]) -> Screen:
+def stderr_screen(arguments: Sequence[str]) -> Screen:
     """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
     words = {
-        name: value_of(f"--{name}", arguments) or os.environ.get(f"GSCLI_{name.upper()}", "")
+        name: find_option_value(f"--{name}", arguments)
+        or os.environ.get(f"GSCLI_{name.upper()}", "")
         for name in ("color", "width")
     }
     choice: ColorChoice = "auto"
     if words["color"] in ("always", "never"):
         choice = "always" if words["color"] == "always" else "never"
-    return screen(sys.stderr, choice, columns_of(words["width"]))
+    return detect_screen(sys.stderr, choice, parse_width(words["width"]))
 
 
-def value_of(option: str, words: Sequence[str]) -> str | None:
+def find_option_value(option: str, words: Sequence[str]) -> str | None:
     """The value of an option in words that no parser has looked at; the last one counts.
 
-    >>> value_of("--width", ["--width", "60", "--width=70"]), value_of("--color", ["--color"])
+    >>> (
+    ...     find_option_value("--width", ["--width", "60", "--width=70"]),
+    ...     find_option_value("--color", ["--color"]),
+    ... )
     ('70', None)
     """
     found = None
@@ -231,10 +245,10 @@ def value_of(option: str, words: Sequence[str]) -> str | None:
     return found
 
 
-def asks_for_json(words: Sequence[str]) -> bool:
+def is_json_requested(words: Sequence[str]) -> bool:
     """Whether errors are wanted as JSON too.
 
-    >>> asks_for_json(["gather", "--json=output"]), asks_for_json(["--", "--json"])
+    >>> is_json_requested(["gather", "--json=output"]), is_json_requested(["--", "--json"])
     (True, False)
     """
     end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)

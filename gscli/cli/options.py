@@ -46,10 +46,10 @@ ANY_NUMBER: dict[str, Any] = {"minimum": -(10**18), "maximum": 10**18}
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def byte_limit(text: str) -> int:
+def parse_byte_limit(text: str) -> int:
     """`--max-bytes`: a number with K, M, G or T.
 
-    >>> byte_limit("2G"), byte_limit("1000")
+    >>> parse_byte_limit("2G"), parse_byte_limit("1000")
     (2147483648, 1000)
     """
     number, unit = text.rstrip("iBb"), ""
@@ -81,7 +81,7 @@ class Argument(Record):
 
 
 class SharedOption(Record):
-    """One option, of many commands or of one. `variable`: GSCLI_NAME sets its default.
+    """One option, of many commands or of one. `has_variable`: GSCLI_NAME sets its default.
 
     `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
     `maximum`. `flag`: what it is called where the name is another. `shows_default`: help tells it.
@@ -92,7 +92,7 @@ class SharedOption(Record):
     metavar: str = ""
     short: str = ""
     choices: tuple[str, ...] = ()
-    variable: bool = False
+    has_variable: bool = False
     heading: Heading = "Result"
     name: str = ""
     kind: Callable[[str], Any] = str
@@ -115,7 +115,7 @@ class SharedOption(Record):
     @property
     def environment(self) -> str:
         """The variable that sets its default; empty where none does."""
-        return f"GSCLI_{self.name.upper()}" if self.variable else ""
+        return f"GSCLI_{self.name.upper()}" if self.has_variable else ""
 
     @property
     def brackets(self) -> str:
@@ -127,14 +127,14 @@ class SharedOption(Record):
         return f"  [{'; '.join(facts)}]" if facts else ""
 
 
-def _picture(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> SharedOption:
+def _picture_option(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> SharedOption:
     return SharedOption(text, metavar, choices=choices, heading="Picture")
 
 
-def _screen(
+def _screen_option(
     text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()
 ) -> SharedOption:
-    return SharedOption(text, metavar, short, choices, variable=True, heading="Screen")
+    return SharedOption(text, metavar, short, choices, has_variable=True, heading="Screen")
 
 
 class Settings(Record):
@@ -214,28 +214,30 @@ class Settings(Record):
         SharedOption(
             "limit for inputs built in memory and for the result (default 1G)",
             "SIZE",
-            variable=True,
-            kind=byte_limit,
+            has_variable=True,
+            kind=parse_byte_limit,
         ),
     ] = None
     show: Annotated[
-        str | None, _picture("tensors to draw: data,indices,updates,output", "LIST")
+        str | None, _picture_option("tensors to draw: data,indices,updates,output", "LIST")
     ] = None
-    full: Annotated[bool, _picture("draw every cell, however many")] = False
-    rows: Annotated[int | None, _picture("rows to draw of a large tensor", "N")] = None
-    edge: Annotated[int | None, _picture("rows and columns to draw at the edges", "N")] = None
-    slice: Annotated[str | None, _picture("draw a part only, e.g. 0,:,::2", "TEXT")] = None
-    precision: Annotated[int | None, _picture("digits after the point", "N")] = None
-    limit: Annotated[int | None, _picture("entries to list", "N")] = None
-    step: Annotated[str | None, _picture("one entry at a time; N shows only that step", "[N]")] = (
+    full: Annotated[bool, _picture_option("draw every cell, however many")] = False
+    rows: Annotated[int | None, _picture_option("rows to draw of a large tensor", "N")] = None
+    edge: Annotated[int | None, _picture_option("rows and columns to draw at the edges", "N")] = (
         None
     )
-    svg: Annotated[str | None, _picture("also save the picture as SVG", "FILE")] = None
+    slice: Annotated[str | None, _picture_option("draw a part only, e.g. 0,:,::2", "TEXT")] = None
+    precision: Annotated[int | None, _picture_option("digits after the point", "N")] = None
+    limit: Annotated[int | None, _picture_option("entries to list", "N")] = None
+    step: Annotated[
+        str | None, _picture_option("one entry at a time; N shows only that step", "[N]")
+    ] = None
+    svg: Annotated[str | None, _picture_option("also save the picture as SVG", "FILE")] = None
     theme: Annotated[
         Literal["light", "dark"],
-        _picture("ground that the SVG will stand on", "NAME", choices=("light", "dark")),
+        _picture_option("ground that the SVG will stand on", "NAME", choices=("light", "dark")),
     ] = "light"
-    html: Annotated[str | None, _picture("also save an interactive page", "FILE")] = None
+    html: Annotated[str | None, _picture_option("also save an interactive page", "FILE")] = None
     quiz: Annotated[
         bool,
         SharedOption(
@@ -245,50 +247,63 @@ class Settings(Record):
             why="--quiz is a question on a page",
         ),
     ] = False
-    plain: Annotated[bool, _screen("plain sentences in place of a picture")] = False
-    quiet: Annotated[bool, _screen("print no picture", short="-q")] = False
-    verbose: Annotated[bool, _screen("also shapes, dtypes and time on stderr", short="-v")] = False
+    plain: Annotated[bool, _screen_option("plain sentences in place of a picture")] = False
+    quiet: Annotated[bool, _screen_option("print no picture", short="-q")] = False
+    verbose: Annotated[
+        bool, _screen_option("also shapes, dtypes and time on stderr", short="-v")
+    ] = False
     color: Annotated[
-        ColorChoice, _screen("colour in the picture", "WHEN", choices=("auto", "always", "never"))
+        ColorChoice,
+        _screen_option("colour in the picture", "WHEN", choices=("auto", "always", "never")),
     ] = "auto"
     palette: Annotated[
         Literal["okabe", "mono", "16"],
-        _screen("colours of the entries", "NAME", choices=("okabe", "mono", "16")),
+        _screen_option("colours of the entries", "NAME", choices=("okabe", "mono", "16")),
     ] = "okabe"
-    width: Annotated[int | None, _screen("columns to draw in", "N")] = None
-    debug: Annotated[bool, _screen("show the traceback of a bug")] = False
+    width: Annotated[int | None, _screen_option("columns to draw in", "N")] = None
+    debug: Annotated[bool, _screen_option("show the traceback of a bug")] = False
     extra: Mapping[str, object] = MappingProxyType({})
 
     @property
-    def saves(self) -> bool:
+    def is_result_saved(self) -> bool:
         """The result itself is written, to a file or as data to stdout."""
         return self.output is not None or self.format is not None
 
     @property
-    def prints(self) -> bool:
+    def is_screen_used(self) -> bool:
         """Pictures and words may go to stdout: no result goes there, and nobody asked for silence.
 
-        >>> Settings().prints, Settings(html="-").prints, Settings(html="page.html").prints
+        >>> (
+        ...     Settings().is_screen_used,
+        ...     Settings(html="-").is_screen_used,
+        ...     Settings(html="page.html").is_screen_used,
+        ... )
         (True, False, True)
         """
         elsewhere = self.json is not None or "-" in (self.output, self.svg, self.html)
         return not (self.quiet or self.in_place or elsewhere)
 
     @property
-    def draws(self) -> bool:
+    def is_picture_drawn(self) -> bool:
         """A picture goes to stdout: nothing else does, and `-o` is quiet unless one is asked for.
 
-        >>> Settings().draws, Settings(output="a.npy").draws, Settings(output="a", full=True).draws
+        >>> (
+        ...     Settings().is_picture_drawn,
+        ...     Settings(output="a.npy").is_picture_drawn,
+        ...     Settings(output="a", full=True).is_picture_drawn,
+        ... )
         (True, False, True)
         """
         asked = self.full or any((self.show, self.slice, self.step))
-        return self.prints and (not self.saves or (asked and self.output is not None))
+        return self.is_screen_used and (
+            not self.is_result_saved or (asked and self.output is not None)
+        )
 
     @property
-    def goes_to_file(self) -> bool:
+    def is_streamable(self) -> bool:
         """Nothing is wanted but a file that can be written while the result is made.
 
-        >>> Settings(output="a.npy").goes_to_file, Settings(output="a.zarr").goes_to_file
+        >>> Settings(output="a.npy").is_streamable, Settings(output="a.zarr").is_streamable
         (True, True)
         """
         target = (self.output or "").lower()
@@ -296,15 +311,15 @@ class Settings(Record):
         return plain and self.format in (None, "npy") and not self.in_place
 
     @property
-    def only_saves(self) -> bool:
+    def is_save_only(self) -> bool:
         """The file is all that is wanted: nothing is drawn, told or compared of its values."""
         views = (self.json, self.svg, self.html, self.expect, self.step)
-        return self.goes_to_file and not self.draws and not any(views)
+        return self.is_streamable and not self.is_picture_drawn and not any(views)
 
-    def of_pictures(self) -> dict[str, Any]:
+    def picture_options(self) -> dict[str, Any]:
         """What was asked of the picture, by the names of the view's options.
 
-        >>> Settings(rows=3, show="data,output").of_pictures()
+        >>> Settings(rows=3, show="data,output").picture_options()
         {'show': ('data', 'output'), 'full': False, 'rows': 3}
         """
         names = ("show", "full", "rows", "edge", "slice", "precision", "limit")
@@ -312,15 +327,15 @@ class Settings(Record):
         asked["show"] = tuple(self.show.split(",")) if self.show else None
         return {name: value for name, value in asked.items() if value is not None}
 
-    def as_environment(self) -> dict[str, str]:
+    def to_environment(self) -> dict[str, str]:
         """Variables that give another gscli these options of the screen.
 
-        >>> Settings(width=60, plain=True).as_environment()
+        >>> Settings(width=60, plain=True).to_environment()
         {'GSCLI_PLAIN': 'True', 'GSCLI_WIDTH': '60'}
         """
         return {
             shared.environment: str(getattr(self, name))
-            for name, shared in SHARED.items()
+            for name, shared in SHARED_OPTIONS.items()
             if shared.heading == "Screen" and getattr(self, name) != shared.default
         }
 
@@ -335,14 +350,14 @@ def complete_declaration(
     return option._replace(name=name, kind=kind, default=default)
 
 
-SHARED: dict[str, SharedOption] = {
+SHARED_OPTIONS: dict[str, SharedOption] = {
     name: complete_declaration(name, *annotation, default=Settings._field_defaults[name])
     for name, annotation in Settings.__annotations__.items()
     if isinstance(annotation, tuple)
 }
 """Every shared option by name, in the order of help."""
 
-DOCUMENT = SHARED["json"]._replace(
+JSON_OPTION = SHARED_OPTIONS["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )
 """`--json` of commands that have no single result to print alone."""
@@ -350,13 +365,13 @@ DOCUMENT = SHARED["json"]._replace(
 
 def check_combinations(options: Collection[SharedOption], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
-    known = {**SHARED, **{option.name: option for option in options}}
+    known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
     for option in options:
         if values[option.name] in (None, False):
             continue
         others = [name for name in option.excludes if values[name] not in (None, False)]
         if others:
-            flags = [SHARED[name].flags[-1] for name in others]
+            flags = [SHARED_OPTIONS[name].flags[-1] for name in others]
             raise UsageError(
                 option.why, where=" ".join(flags), hint=f"leave out {' and '.join(flags)}"
             )
@@ -389,7 +404,7 @@ class Screen(Record):
     mono: bool = False
 
 
-def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
+def detect_screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
     """Judge a stream: `--color` wins, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM, isatty."""
     is_terminal = _is_terminal(stream)
     columns, height = PIPE_WIDTH, None
@@ -397,7 +412,7 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
         size = shutil.get_terminal_size((80, 24))
         columns, height = size.columns, size.lines
     else:
-        columns = columns_of(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
+        columns = parse_width(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Screen(
         _wants_color(color, is_terminal),
@@ -405,24 +420,24 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
         height,
         encoding.startswith("utf"),
         is_terminal,
-        _depth(),
+        _detect_color_depth(),
         mono=color == "auto" and bool(os.environ.get("NO_COLOR")) and _shows_styles(is_terminal),
     )
 
 
-def columns_of(text: str) -> int | None:
+def parse_width(text: str) -> int | None:
     """A width as somebody wrote it; None for what is none. Python refuses very long numbers."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_WIDTH else None
 
 
-def tell(text: str) -> None:
+def print_stderr(text: str) -> None:
     """Write to stderr; where nobody can hear it, nothing is lost and nothing fails."""
     with suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
-def print_document(document: object) -> None:
+def print_json(document: object) -> None:
     """One JSON document, on one line of stdout."""
     import json
 
@@ -451,7 +466,7 @@ def _shows_styles(is_terminal: bool) -> bool:
     return is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _depth() -> Literal["truecolor", "256", "16"]:
+def _detect_color_depth() -> Literal["truecolor", "256", "16"]:
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return "truecolor"
     term = os.environ.get("TERM", "")
@@ -460,17 +475,17 @@ def _depth() -> Literal["truecolor", "256", "16"]:
     return "16"
 
 
-def view_options(settings: Settings, *, colored: bool = False) -> "ViewOptions":
-    """How to draw, from the options and what stdout can take; `colored` for files, in full."""
+def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "ViewOptions":
+    """How to draw, from the options and what stdout can take; `is_for_file` for files, in full."""
     from gscli.views.look import ViewOptions
 
-    target = screen(sys.stdout, settings.color, settings.width)
+    target = detect_screen(sys.stdout, settings.color, settings.width)
     depth = target.depth if target.color or target.mono else "none"
     return ViewOptions(
         width=target.width,
-        color="truecolor" if colored else depth,
-        palette="mono" if target.mono and not colored else settings.palette,
-        utf8=target.utf8 or colored,
+        color="truecolor" if is_for_file else depth,
+        palette="mono" if target.mono and not is_for_file else settings.palette,
+        utf8=target.utf8 or is_for_file,
         height=target.height,
-        **settings.of_pictures(),
+        **settings.picture_options(),
     )

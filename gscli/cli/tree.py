@@ -16,13 +16,13 @@ import gscli
 from gscli.base import ExitCode, UsageError
 from gscli.cli.building import (
     HELP_NAMES,
-    Action,
-    close_names,
+    OperatorAction,
+    find_close_names,
     make_operator_command,
     make_option,
 )
-from gscli.cli.options import SHARED, Settings
-from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
+from gscli.cli.options import SHARED_OPTIONS, Settings
+from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
 from gscli.frameworks.operator import Operator
 
 
@@ -44,28 +44,28 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    def summaries(self) -> dict[str, str]:
+    def command_summaries(self) -> dict[str, str]:
         """Command name -> one-line help."""
         return {}
 
-    def build(self, name: str) -> Any:
+    def build_command(self, name: str) -> Any:
         """The command called `name`, None where there is none. Nothing else is looked at."""
         raise NotImplementedError
 
-    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Titles and rows of the command list in help."""
-        yield "Commands", list(self.summaries().items())
+        yield "Commands", list(self.command_summaries().items())
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return list(self.summaries())
+        return list(self.command_summaries())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = self.build(ALIASES.get(cmd_name, cmd_name))
+        command = self.build_command(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
-        names, meant = self.summaries(), dashed(cmd_name)
+        names, meant = self.command_summaries(), to_kebab_case(cmd_name)
         known = [*names, *self._aliases(names)]
-        near = meant if meant in known else " or ".join(close_names(meant, known))
+        near = meant if meant in known else " or ".join(find_close_names(meant, known))
         raise UsageError(
             f"no such command {cmd_name!r}"[:200],
             hint=f"did you mean {near}?" if near else f"{ctx.command_path} --help",
@@ -76,15 +76,20 @@ class LazyGroup(TyperGroup):
         return [alias for alias, name in ALIASES.items() if name in names]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        for title, rows in self.sections():
+        for title, rows in self.help_sections():
             with formatter.section(title):
                 formatter.write_dl(rows)
 
 
-def dashed(name: str) -> str:
+def to_kebab_case(name: str) -> str:
     """A name as the command line writes it, however documents and code do.
 
-    >>> dashed("ScatterND"), dashed("GatherElements"), dashed("index_add_"), dashed("add.at")
+    >>> (
+    ...     to_kebab_case("ScatterND"),
+    ...     to_kebab_case("GatherElements"),
+    ...     to_kebab_case("index_add_"),
+    ...     to_kebab_case("add.at"),
+    ... )
     ('scatter-nd', 'gather-elements', 'index-add', 'add-at')
     """
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
@@ -94,40 +99,42 @@ def dashed(name: str) -> str:
 class FrameworkGroup(LazyGroup):
     """The operators of one framework under one action."""
 
-    def __init__(self, name: str, action: Action, path: str) -> None:
+    def __init__(self, name: str, action: OperatorAction, path: str) -> None:
         doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
         super().__init__(name, doc.replace("\n\n", "\n\n\b\n"))
         self.framework_name, self.action, self.path = name, action, path
 
-    def summaries(self) -> dict[str, str]:
+    def command_summaries(self) -> dict[str, str]:
         return {name: operator.summary for name, operator in self._operators().items()}
 
-    def build(self, name: str) -> Any:
+    def build_command(self, name: str) -> Any:
         operator = self._operators().get(name)
         return operator and make_operator_command(operator, self.action, self.path)
 
     def _operators(self) -> dict[str, Operator]:
-        found = framework(self.framework_name).operators.values()
+        found = load_framework(self.framework_name).operators.values()
         return {operator.command: operator for operator in found}
 
 
 class TreeGroup(LazyGroup):
     """Bare operators and frameworks under one action: what explain and check offer."""
 
-    def __init__(self, name: str, help_text: str, action: Action, path: str, **more: Any) -> None:
+    def __init__(
+        self, name: str, help_text: str, action: OperatorAction, path: str, **more: Any
+    ) -> None:
         super().__init__(name, help_text, **more)
         self.action, self.path = action, path
 
-    def summaries(self) -> dict[str, str]:
+    def command_summaries(self) -> dict[str, str]:
         return dict([*_bare_rows(), *_framework_rows()])
 
-    def build(self, name: str) -> Any:
+    def build_command(self, name: str) -> Any:
         if name in NAMES:
             return FrameworkGroup(name, self.action, self.path)
         operator = next((found for found in bare_operators() if found.command == name), None)
         return operator and make_operator_command(operator, self.action, self.path)
 
-    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield "Operators (ONNX rules)", _bare_rows()
         yield "Frameworks", _framework_rows()
 
@@ -148,7 +155,7 @@ TITLES = {
 """`Framework.title`, without importing nine modules for a list of commands."""
 
 
-def tree(action: Action, name: str, help_text: str) -> TreeGroup:
+def make_operator_group(action: OperatorAction, name: str, help_text: str) -> TreeGroup:
     """A group with every operator under another action (explain, check)."""
     return TreeGroup(name, help_text, action, f"gscli {name}")
 
@@ -204,45 +211,47 @@ class RootGroup(TreeGroup):
             callback=_print_version, help="Print it.",
         )  # fmt: skip
         completion = typer.main.get_install_completion_arguments()
-        params = [*map(make_option, SCREEN), version, *completion]
+        params = [*map(make_option, GLOBAL_OPTIONS), version, *completion]
         super().__init__("gscli", HELP, _run, "gscli", params=params)
 
     def invoke(self, ctx: Any) -> Any:
         """Keep the options that stand before the command, for `Command.invoke`."""
-        values = {option.name: ctx.params[option.name] for option in SCREEN}
-        ctx.obj = {name: value for name, value in values.items() if value != SHARED[name].default}
+        values = {option.name: ctx.params[option.name] for option in GLOBAL_OPTIONS}
+        ctx.obj = {
+            name: value for name, value in values.items() if value != SHARED_OPTIONS[name].default
+        }
         return super().invoke(ctx)
 
-    def summaries(self) -> dict[str, str]:
-        return {**super().summaries(), **TOOLS}
+    def command_summaries(self) -> dict[str, str]:
+        return {**super().command_summaries(), **TOOLS}
 
-    def build(self, name: str) -> Any:
+    def build_command(self, name: str) -> Any:
         if name in TOOLS:
             found = getattr(import_module(f"gscli.cli.commands.{name}"), name)
             return found() if inspect.isfunction(found) else found
-        return super().build(name)
+        return super().build_command(name)
 
-    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        yield from super().sections()
+    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        yield from super().help_sections()
         yield "Tools", list(TOOLS.items())
 
 
-SCREEN = [option for option in SHARED.values() if option.heading == "Screen"]
+GLOBAL_OPTIONS = [option for option in SHARED_OPTIONS.values() if option.heading == "Screen"]
 """Options that may also stand before the command, which takes them as its defaults."""
 
 
 def _print_version(_context: typer.Context, _option: object, asked: bool) -> None:
     if asked:
-        from gscli.kernel.loops import way
+        from gscli.kernel.loops import backend_name
 
-        sys.stdout.write(f"gscli {gscli.__version__} ({way()})\n")
+        sys.stdout.write(f"gscli {gscli.__version__} ({backend_name()})\n")
         raise typer.Exit
 
 
-def command_path(words: Sequence[str]) -> str:
+def find_command_path(words: Sequence[str]) -> str:
     """The command that some words call, as far as its names go.
 
-    >>> command_path(["--color", "never", "torch", "scatter-add", "[1]"])
+    >>> find_command_path(["--color", "never", "torch", "scatter-add", "[1]"])
     'gscli torch scatter-add'
     """
     everywhere = {*NAMES, *ALIASES, *(operator.command for operator in bare_operators())}
@@ -252,7 +261,7 @@ def command_path(words: Sequence[str]) -> str:
             continue
         found.append(word)
         if word in NAMES or word in ALIASES:
-            known = {operator.command for operator in framework(word).operators.values()}
+            known = {operator.command for operator in load_framework(word).operators.values()}
         elif word == "compare":
             from gscli.lab.concepts import CONCEPTS
 

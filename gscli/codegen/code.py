@@ -2,7 +2,7 @@
 
 >>> import gscli
 >>> found = gscli.code("onnx.gather", {"data": [10, 20, 30], "indices": [2, -1]}, to=["numpy"])
->>> print(found.answers[0].verdict, found.answers[0].lines[-1], sep=": ")
+>>> print(found.answers[0].verdict, found.answers[0].call[-1], sep=": ")
 exact: output = np.take(data, indices, 0)
 """
 
@@ -13,30 +13,30 @@ from difflib import get_close_matches
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array
-from gscli.base.words import safe
-from gscli.codegen.exactness import breaks, differs
-from gscli.codegen.languages import language
+from gscli.base.words import sanitize
+from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
+from gscli.codegen.languages import load_language
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
-from gscli.codegen.onnx_language import onnx_lines
-from gscli.codegen.openvino_language import openvino_lines
-from gscli.codegen.own import own_lines
-from gscli.codegen.preamble import Loading
-from gscli.codegen.render import lines_of
-from gscli.codegen.stablehlo_language import stablehlo_lines
+from gscli.codegen.onnx_language import write_onnx
+from gscli.codegen.openvino_language import write_openvino
+from gscli.codegen.own import write_own_call
+from gscli.codegen.preamble import PreambleWriter
+from gscli.codegen.render import write_python
+from gscli.codegen.stablehlo_language import write_stablehlo
 from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
-from gscli.codegen.target_answers import Code, TargetAnswer
-from gscli.codegen.translate import Translation, judge_types, translated
-from gscli.frameworks import named
+from gscli.codegen.target_answers import Code, Snippet
+from gscli.codegen.translate import Translation, check_types, translate_call
+from gscli.frameworks import find_called
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.plan.plan import ValidatedPlan
 
 
-def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
+def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
     """The targets of a list such as "torch,jax", or all; UsageError for one that is unknown.
 
-    >>> [target.name for target in targets_named("torch, tf")]
+    >>> [target.name for target in parse_targets("torch, tf")]
     ['torch', 'tensorflow']
     """
     given = names.split(",") if isinstance(names, str) else list(names)
@@ -50,7 +50,7 @@ def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
         if name not in TARGETS:
             near = get_close_matches(word, [*TARGETS, *ALIASES, "all"], 1, 0.5)
             raise UsageError(
-                f"no code is written for {safe(word, 60)!r}",
+                f"no code is written for {sanitize(word, 60)!r}",
                 valid=f"{' '.join(TARGETS)}, or all",
                 hint=f"did you mean {near[0]}?" if near else "--code all",
             )
@@ -58,7 +58,7 @@ def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
     return list(found.values())
 
 
-def written(
+def generate_code(
     operator: Operator,
     plan: ValidatedPlan,
     output: Array | None,
@@ -67,58 +67,58 @@ def written(
 ) -> Code:
     """The lines of a call that was run, for each target."""
     meaning = CallAnalysis(operator, plan)
-    loading = Loading(meaning, origins or {})
-    answers = tuple(_answer(meaning, target, loading) for target in targets)
-    return Code(operator, output, meaning.named, answers)
+    loading = PreambleWriter(meaning, origins or {})
+    answers = tuple(_reply_to(meaning, target, loading) for target in targets)
+    return Code(operator, output, meaning.arrays_by_variable, answers)
 
 
-def _answer(meaning: CallAnalysis, target: TargetFramework, loading: Loading) -> TargetAnswer:
+def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:
     try:
-        judge_types(meaning, target)
-        own = own_lines(meaning, target.name)
+        check_types(meaning, target)
+        own = write_own_call(meaning, target.name)
         if own is not None:
             title = f"{target.title}'s own {meaning.operator.name}"
-            return _with_loading(
-                TargetAnswer(target.name, target.title, "exact", title, call=tuple(own)), loading
+            return _add_preamble(
+                Snippet(target.name, target.title, "exact", title, call=tuple(own)), loading
             )
-        found = translated(meaning, target)
-        call = _lines(found, target.name)
+        found = translate_call(meaning, target)
+        call = _write_lines(found, target.name)
     except CannotTranslate as reason:
-        return TargetAnswer(target.name, target.title, "none", reason=str(reason))
-    broken = breaks(meaning, target, found.native)
-    apart = differs(meaning, target, found.native)
-    answer = TargetAnswer(
+        return Snippet(target.name, target.title, "none", reason=str(reason))
+    broken = list_breaking_inputs(meaning, target, found.op)
+    apart = describe_value_difference(meaning, target, found.op)
+    answer = Snippet(
         target.name,
         target.title,
         "differs" if apart else "exact for these indices" if broken else "exact",
-        found.native.name if found.native else "nothing is moved",
+        found.op.name if found.op else "nothing is moved",
         found.composed,
         call=tuple(call),
         breaks=tuple(broken),
         notes=(target.note,) if target.note else (),
         reason=apart,
     )
-    return _with_loading(answer, loading)
+    return _add_preamble(answer, loading)
 
 
-_TEXTS: dict[str, Callable[[SnippetProgram, Value], list[str]]] = {
-    "onnx": onnx_lines,
-    "openvino": openvino_lines,
-    "stablehlo": stablehlo_lines,
+_TEXT_WRITERS: dict[str, Callable[[SnippetProgram, Value], list[str]]] = {
+    "onnx": write_onnx,
+    "openvino": write_openvino,
+    "stablehlo": write_stablehlo,
 }
 """Targets that are not written as Python's arrays are."""
 
 
-def _lines(found: Translation, target: str) -> list[str]:
+def _write_lines(found: Translation, target: str) -> list[str]:
     """The lines of a translation in its target's language."""
-    if target in _TEXTS:
-        return _TEXTS[target](found.steps, found.output)
-    return lines_of(found.steps, found.output, language(target))
+    if target in _TEXT_WRITERS:
+        return _TEXT_WRITERS[target](found.program, found.output)
+    return write_python(found.program, found.output, load_language(target))
 
 
-def _with_loading(answer: TargetAnswer, loading: Loading) -> TargetAnswer:
-    lines = loading.lines(language(answer.target), answer.call)
-    return answer._replace(loading=tuple(lines))
+def _add_preamble(answer: Snippet, loading: PreambleWriter) -> Snippet:
+    lines = loading.write(load_language(answer.target), answer.call)
+    return answer._replace(preamble=tuple(lines))
 
 
 def code(
@@ -137,12 +137,12 @@ def code(
     interpreter that has the framework (default: this one). Raises GscliError alone: where the call
     itself is refused, and for unknown targets.
     """
-    targets = targets_named(to)
-    operator = named(name, inputs, attrs)
+    targets = parse_targets(to)
+    operator = find_called(name, inputs, attrs)
     plan, output = execute(operator, inputs, attrs or {})
-    found = written(operator, plan, output, targets)
+    found = generate_code(operator, plan, output, targets)
     if not check:
         return found
-    from gscli.codegen.execution import checked
+    from gscli.codegen.execution import run_checks
 
-    return checked(found, python)
+    return run_checks(found, python)

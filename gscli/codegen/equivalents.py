@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gscli.codegen.code import written
+from gscli.codegen.code import generate_code
 from gscli.codegen.native import TARGETS
-from gscli.codegen.target_answers import TargetAnswer
-from gscli.frameworks import framework
-from gscli.lab.answers import Comparing, Unsaid
+from gscli.codegen.target_answers import Snippet
+from gscli.frameworks import load_framework
+from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 
-LARGEST = 1 << 16
+MAX_INPUT_CELLS = 1 << 16
 """Cells of inputs for which lines are written at all."""
 
 
-def with_equivalents(comparing: Comparing) -> Comparing:
+def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     """The comparison with what does the same in each framework that has no such operation.
 
     Frameworks that were not asked for are told of too, unless some were. Nothing is said where
@@ -22,24 +22,30 @@ def with_equivalents(comparing: Comparing) -> Comparing:
     """
     rows = comparing.rows
     trace = next((row.trace for row in rows if row.trace is not None), None)
-    if trace is None or max(array.size for array in comparing.inputs.values()) > LARGEST:
+    if trace is None or max(array.size for array in comparing.inputs.values()) > MAX_INPUT_CELLS:
         return comparing
     said = {row.operator.framework.name for row in rows}
-    titles = {framework(name).title: name for name in TARGETS if name not in said}
-    unsaid = list(comparing.unsaid)
+    titles = {load_framework(name).title: name for name in TARGETS if name not in said}
+    unsaid = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
         known = {one.label for one in unsaid}
         absent = [title for title in titles if title not in known]
-        unsaid += [Unsaid(title, f"no {comparing.concept}", asked=False) for title in absent]
+        unsaid += [
+            UnsupportedRuleSet(title, f"no {comparing.concept}", is_requested=False)
+            for title in absent
+        ]
     wanted = [one.label for one in unsaid if one.label in titles]
     targets = [TARGETS[titles[label]] for label in wanted]
-    code = written(trace.operator, trace.plan, trace.output, targets)
-    found = {label: _told(answer) for label, answer in zip(wanted, code.answers, strict=True)}
+    code = generate_code(trace.operator, trace.plan, trace.output, targets)
+    found = {
+        label: _describe_equivalent(answer)
+        for label, answer in zip(wanted, code.answers, strict=True)
+    }
     told = tuple(one._replace(equivalent=found.get(one.label, "")) for one in unsaid)
-    return replace(comparing, unsaid=told)
+    return replace(comparing, unsupported=told)
 
 
-def _told(answer: TargetAnswer) -> str:
+def _describe_equivalent(answer: Snippet) -> str:
     """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`."""
     if answer.verdict == "none":
         return f"nothing gives it: {answer.reason}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.base.words import FLOATS, HALVES
+from gscli.base.words import FLOAT16S, FLOATS
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework, index_outcomes
 
@@ -24,24 +24,28 @@ OUTCOME_WORDS = {
 """What becomes of an index, in words."""
 
 
-def breaks(meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None) -> list[str]:
+def list_breaking_inputs(
+    meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None
+) -> list[str]:
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
-    found = [*_index_breaks(meaning, target, native)]
+    found = [*_breaking_indices(meaning, target, native)]
     layout = meaning.layout
-    if target.bits_32 and layout.dtype in WIDE:
+    if target.computes_in_32_bits and layout.dtype in WIDE:
         found.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
     if meaning.has_mask:
         found.append("another mask: the shapes and positions here are those of this one")
     if layout.kind == "scatter":
-        if layout.reduction == "none" and not target.ordered:
-            found.append(_duplicates(meaning, target))
-        found += _value_breaks(meaning, target)
+        if layout.reduction == "none" and not target.keeps_last_write:
+            found.append(_describe_duplicates(meaning, target))
+        found += _breaking_values(meaning, target)
     return found
 
 
-def _index_breaks(meaning: CallAnalysis, target: TargetFramework, native: NativeOp) -> list[str]:
+def _breaking_indices(
+    meaning: CallAnalysis, target: TargetFramework, native: NativeOp
+) -> list[str]:
     here, there = meaning.operator.framework.title, target.title
     here = f"{here} {meaning.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
@@ -49,8 +53,8 @@ def _index_breaks(meaning: CallAnalysis, target: TargetFramework, native: Native
     # Coordinates that are folded to a row number are not judged on their own axes.
     layout = meaning.layout
     folds = native.form == "rows" and len(layout.axes) - layout.addressing.traveling > 1
-    theirs = ("another cell",) * 2 if folds else (native.negative, native.outside)
-    occurs = meaning.negative, meaning.outside
+    theirs = ("another cell",) * 2 if folds else (native.negative, native.out_of_range)
+    occurs = meaning.has_negative, meaning.has_out_of_range
     return [
         f"an index {which}: in {here} it {OUTCOME_WORDS[own[at]]}, "
         f"in {there} it {OUTCOME_WORDS[theirs[at]]}"
@@ -59,35 +63,37 @@ def _index_breaks(meaning: CallAnalysis, target: TargetFramework, native: Native
     ]
 
 
-def _duplicates(meaning: CallAnalysis, target: TargetFramework) -> str:
-    if meaning.duplicates:
+def _describe_duplicates(meaning: CallAnalysis, target: TargetFramework) -> str:
+    if meaning.has_duplicates:
         return f"another run: {target.title} leaves open which of several updates of a cell stays"
     return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
-def differs(meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None) -> str:
+def describe_value_difference(
+    meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None
+) -> str:
     """What makes the lines differ from the call for these very values; empty where nothing does."""
     if native is None:
         return ""
-    told = _nan(meaning, target)
+    told = _describe_nan_difference(meaning, target)
     if told and meaning.has_nan:
         return told
-    if target.bits_32 and meaning.wide_values:
+    if target.computes_in_32_bits and meaning.has_wide_values:
         return (
             f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"
         )
     return ""
 
 
-def _nan(meaning: CallAnalysis, target: TargetFramework) -> str:
+def _describe_nan_difference(meaning: CallAnalysis, target: TargetFramework) -> str:
     """What NaN under max and min does otherwise there."""
     layout = meaning.layout
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
-    if layout.updates is None or not compared or layout.updates.nan_wins == target.nan_wins:
+    if layout.updates is None or not compared or layout.updates.nan_wins == target.propagates_nan:
         return ""
-    if target.nan_wins is None:
+    if target.propagates_nan is None:
         does = "does not say what becomes of it"
-    elif target.nan_wins:
+    elif target.propagates_nan:
         if meaning.has_nan:
             return ""
         does = "keeps NaN"
@@ -96,12 +102,12 @@ def _nan(meaning: CallAnalysis, target: TargetFramework) -> str:
     return f"NaN under {layout.reduction}: {target.title} {does}"
 
 
-def _value_breaks(meaning: CallAnalysis, target: TargetFramework) -> list[str]:
+def _breaking_values(meaning: CallAnalysis, target: TargetFramework) -> list[str]:
     layout, found = meaning.layout, list[str]()
-    nan = _nan(meaning, target)
+    nan = _describe_nan_difference(meaning, target)
     if nan:
         found.append(nan)
-    summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate is None
-    if summed and layout.dtype in HALVES and target.wide_halves:
+    summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate_dtype is None
+    if summed and layout.dtype in FLOAT16S and target.sums_halves_in_float32:
         found.append(f"many halves: {target.title} rounds their sum once, not after every step")
     return found

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
-from gscli.base.arrays import Array, dtype_name, dtype_named
-from gscli.codegen.languages import language
-from gscli.codegen.target_answers import Code, TargetAnswer
+from gscli.base.arrays import Array, dtype_name, parse_dtype
+from gscli.codegen.languages import load_language
+from gscli.codegen.target_answers import Code, Snippet
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
 from gscli.runtimes.catalogue import Adapter, build_adapter_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply as Said
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """Seconds that the lines of one target may take."""
 
-LARGEST = 1 << 20
+MAX_INPUT_CELLS = 1 << 20
 """Cells of an input that are sent to another process."""
 
 PACKAGES = {
@@ -30,14 +30,14 @@ PACKAGES = {
 """What an interpreter must have for each target."""
 
 
-class Lines(RuntimeProcess):
+class SnippetProcess(RuntimeProcess):
     """A framework that runs printed lines."""
 
-    def run(self, answer: TargetAnswer, inputs: Mapping[str, Array]) -> Said:
+    def run_snippet(self, answer: Snippet, inputs: Mapping[str, Array]) -> Said:
         """What the lines of an answer give for these inputs."""
         self._number += 1
-        code = "\n".join([*given_lines(answer, inputs), *answer.call])
-        sent = {name: _sendable(array, answer.target) for name, array in inputs.items()}
+        code = "\n".join([*build_preamble(answer, inputs), *answer.call])
+        sent = {name: _to_wire_array(array, answer.target) for name, array in inputs.items()}
         return self._exchange({
             "id": self._number, "framework": "lines", "op": "run",
             "inputs": {name: dump_json(array) for name, array in sent.items()},
@@ -45,10 +45,10 @@ class Lines(RuntimeProcess):
         })  # fmt: skip
 
 
-def given_lines(answer: TargetAnswer, inputs: Mapping[str, Array]) -> list[str]:
+def build_preamble(answer: Snippet, inputs: Mapping[str, Array]) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
-    spoken = language(answer.target)
-    found = [line for line in answer.loading if line.startswith(("import", "from", "jax."))]
+    spoken = load_language(answer.target)
+    found = [line for line in answer.preamble if line.startswith(("import", "from", "jax."))]
     for name, array in inputs.items():
         kind = dtype_name(array.dtype)
         loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves
@@ -57,7 +57,7 @@ def given_lines(answer: TargetAnswer, inputs: Mapping[str, Array]) -> list[str]:
     return ["import numpy as np", *found]
 
 
-def _sendable(array: Array, target: str) -> Array:
+def _to_wire_array(array: Array, target: str) -> Array:
     """PyTorch has no bfloat16 of NumPy's: its bits are sent."""
     if target == "torch" and dtype_name(array.dtype) == "bfloat16":
         return np.asarray(array).view(np.int16)
@@ -65,36 +65,40 @@ def _sendable(array: Array, target: str) -> Array:
 
 
 @contextmanager
-def lines_of(target: str, python: str | None, patience: float = PATIENCE) -> Iterator[Lines]:
+def start_snippet_process(
+    target: str, python: str | None, timeout: float = TIMEOUT_SECONDS
+) -> Iterator[SnippetProcess]:
     """A started process for one target. CannotRead where its framework does not come up."""
     adapter = Adapter("lines", PACKAGES[target][0])
-    with Lines(build_adapter_command(adapter, target, python), patience=patience) as running:
+    with SnippetProcess(
+        build_adapter_command(adapter, target, python), patience=timeout
+    ) as running:
         running.start()
         yield running
 
 
-def checked(code: Code, python: str | None = None, patience: float = PATIENCE) -> Code:
+def run_checks(code: Code, python: str | None = None, patience: float = TIMEOUT_SECONDS) -> Code:
     """The same code with what a run of each target's lines said."""
-    judge_sizes(code.inputs)
-    missing = _missing([answer.target for answer in code.answers], python)
-    return code.checked(
-        [_check(code, answer, missing, python, patience) for answer in code.answers]
+    check_input_sizes(code.inputs)
+    missing = _missing_packages([answer.target for answer in code.answers], python)
+    return code.with_run_results(
+        [_check_snippet(code, answer, missing, python, patience) for answer in code.answers]
     )
 
 
-def judge_sizes(inputs: Mapping[str, Array]) -> None:
+def check_input_sizes(inputs: Mapping[str, Array]) -> None:
     """LimitRefused for inputs that are too large to be sent to other processes."""
     for name, array in inputs.items():
-        if array.size > LARGEST:
+        if array.size > MAX_INPUT_CELLS:
             raise LimitRefused(
                 f"{name} is too large to be checked",
                 where=f"{name}: {array.size:,} cells",
-                valid=f"at most {LARGEST:,}",
+                valid=f"at most {MAX_INPUT_CELLS:,}",
                 hint="try a part of it; the lines are the same for its rank and axis",
             )
 
 
-def _missing(targets: Sequence[str], python: str | None) -> dict[str, str]:
+def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, str]:
     """For each target the packages that the interpreter lacks."""
     names = dict.fromkeys(package for target in targets for package in PACKAGES[target])
     rows = list_installed(python, [Adapter(name, name) for name in names])
@@ -105,9 +109,9 @@ def _missing(targets: Sequence[str], python: str | None) -> dict[str, str]:
     }
 
 
-def _check(
+def _check_snippet(
     code: Code,
-    answer: TargetAnswer,
+    answer: Snippet,
     missing: Mapping[str, str],
     python: str | None,
     patience: float,
@@ -121,32 +125,32 @@ def _check(
             "--python PATH",
         }
     try:
-        with lines_of(answer.target, python, patience) as running:
+        with start_snippet_process(answer.target, python, patience) as running:
             assert running.hello is not None
             version = running.hello.version
             assert code.output is not None
-            said = compared(running.run(answer, code.inputs), code.output)
+            said = compare_reply(running.run_snippet(answer, code.inputs), code.output)
             return {**said, "version": version}
     except CannotRead as error:
         return {"result": "does not start", "text": error.where}
 
 
-def compared(said: Said, expected: Array) -> dict[str, str]:
+def compare_reply(said: Said, expected: Array) -> dict[str, str]:
     """What a run said, held against gscli's output.
 
-    >>> compared(Said("output", np.array([1, 2])), np.array([1, 3]))["text"]
+    >>> compare_reply(Said("output", np.array([1, 2])), np.array([1, 3]))["text"]
     'cell [1] is 2, expected 3'
     """
-    if said.how != "output" or said.output is None:
-        word = {"unsupported": "not supported", "hang": "took too long"}.get(said.how, "failed")
+    if said.status != "output" or said.output is None:
+        word = {"unsupported": "not supported", "hang": "took too long"}.get(said.status, "failed")
         return {"result": word, "text": said.text}
     output = said.output
     if dtype_name(expected.dtype) == "bfloat16" and output.dtype == np.int16:
-        output = output.view(dtype_named("bfloat16"))
+        output = output.view(parse_dtype("bfloat16"))
     found = compare_tensors(output, expected)
-    if found.equal:
+    if found.is_equal:
         return {"result": "equal"}
-    if not found.same_shape:
+    if not found.has_same_shape:
         text = f"shape {list(found.shapes[0])}, expected {list(found.shapes[1])}"
     elif found.cells:
         cell = found.cells[0]

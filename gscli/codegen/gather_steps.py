@@ -9,33 +9,34 @@ from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 from gscli.layout.axes import Shape
 
 
-def gathered(placing: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
+def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
     """The output, and the place that it is read from."""
-    steps, layout = placing.steps, placing.layout
+    steps, layout = lowering.steps, lowering.layout
     data = steps.reshape(data, layout.view_shape)
-    for native in placing.target.reads:
+    for native in lowering.target.gather_ops:
         count = len(steps.steps)
-        place = placing.place(native)
+        place = lowering.lower(native)
         if place is not None:
             break
         del steps.steps[count:]
     else:
-        raise CannotTranslate(f"{placing.target.title} has no gather for this")
+        raise CannotTranslate(f"{lowering.target.title} has no gather for this")
     if place.live is not None and place.index is not None:
         place.index = steps.where(place.live, place.index, 0)
-    found = {"take": _take, "along": _along, "vectors": _vectors, "cells": _cells,
-             "direct": _direct}[native.form](placing, place, data)  # fmt: skip
+    found = {"take": _emit_take, "along": _emit_take_along, "vectors": _emit_vectors,
+        "cells": _emit_cells,
+             "direct": _emit_direct}[native.form](lowering, place, data)  # fmt: skip
     if place.live is not None:
-        mask = steps.reshape(place.live, _mask_shape(placing, place))
-        found = steps.where(mask, found, layout.fill, "output")
+        mask = steps.reshape(place.live, _live_mask_shape(lowering, place))
+        found = steps.where(mask, found, layout.fill_value, "output")
     if native.form == "cells":
-        entries_and_window = layout.addressing.entries + layout.addressing.window
+        entries_and_window = layout.addressing.entry_shape + layout.addressing.window
         found = steps.reshape(found, entries_and_window)
-        found = steps.transpose(found, layout.addressing.order)
+        found = steps.transpose(found, layout.addressing.result_axes)
     return steps.reshape(found, layout.output_shape), place
 
 
-def _mask_shape(placing: IndexLowering, place: LoweredIndices) -> Shape:
+def _live_mask_shape(placing: IndexLowering, place: LoweredIndices) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
     live, found = place.live.shape, place.form
@@ -48,7 +49,7 @@ def _mask_shape(placing: IndexLowering, place: LoweredIndices) -> Shape:
     return (*live, *(1,) * placing.addressing.traveling)
 
 
-def _take(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
+def _emit_take(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     return placing.steps.add(
         "take", "output", placing.layout.result_shape, data.dtype, data, place.index,
@@ -56,10 +57,10 @@ def _take(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     )  # fmt: skip
 
 
-def _along(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
+def _emit_take_along(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     axis = place.form.axis
-    if not place.native.smaller:
+    if not place.native.takes_smaller:
         shape = tuple(
             size if at == axis else extent
             for at, (size, extent) in enumerate(zip(data.shape, place.index.shape, strict=True))
@@ -70,62 +71,66 @@ def _along(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     )
 
 
-def _vectors(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
+def _emit_vectors(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
-    index = vectors_last(placing.steps, place)
+    index = move_vectors_last(placing.steps, place)
     return placing.steps.add(
         "vectors", "output", placing.layout.result_shape, data.dtype, data, index,
         batch=place.form.batch, dim=len(index.shape) - 1, length=index.shape[-1],
     )  # fmt: skip
 
 
-def vectors_last(steps: SnippetProgram, place: LoweredIndices) -> Value:
+def move_vectors_last(steps: SnippetProgram, place: LoweredIndices) -> Value:
     """Index vectors along the last axis."""
     assert place.index is not None
     dim, rank = place.form.vector_dim, len(place.index.shape)
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
 
 
-def live_cells(steps: SnippetProgram, place: LoweredIndices, beyond: int = 0) -> list[Value]:
+def mask_skipped_cells(
+    steps: SnippetProgram, place: LoweredIndices, beyond: int = 0
+) -> list[Value]:
     """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
     if place.live is None:
-        return list(place.cells)
+        return list(place.coordinates)
     found = []
-    for number, cell in enumerate(place.cells):
+    for number, cell in enumerate(place.coordinates):
         value = beyond if number == 0 else 0
         found.append(steps.where(place.live, cell, value))
     return found
 
 
-def _cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
+def _emit_cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     steps = placing.steps
     count = len(data.shape) - placing.addressing.traveling
     if count == 0:
         data = steps.reshape(data, (1, *data.shape))
         count = 1
-    cells, grid = live_cells(steps, place), place.grid
-    if place.native.ranked and not grid:
+    cells, grid = mask_skipped_cells(steps, place), place.grid
+    if place.native.refuses_rank_0 and not grid:
         grid = (1,)
         cells = [steps.reshape(cell, grid) for cell in cells]
     return steps.add(
         "cells", "output", (*grid, *data.shape[count:]), data.dtype, data,
-        *stacked(steps, placing.target.name, cells, grid), count=count, grid=grid,
+        *stack_coordinates(steps, placing.target.name, cells, grid), count=count, grid=grid,
     )  # fmt: skip
 
 
-STACKED = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet": 0}
+VECTOR_AXES = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet": 0}
 """Where index vectors lie for targets that take them as one array."""
 
 
-def stacked(steps: SnippetProgram, target: str, cells: list[Value], grid: Shape) -> list[Value]:
+def stack_coordinates(
+    steps: SnippetProgram, target: str, cells: list[Value], grid: Shape
+) -> list[Value]:
     """Coordinates as one array of vectors, for targets that want them so."""
-    if target not in STACKED:
+    if target not in VECTOR_AXES:
         return cells
     cells = [steps.expand(cell, grid) for cell in cells]
-    return [steps.stack(cells, len(grid) if STACKED[target] == -1 else 0)]
+    return [steps.stack(cells, len(grid) if VECTOR_AXES[target] == -1 else 0)]
 
 
-def _direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
+def _emit_direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     return placing.steps.add(
         "direct", "output", placing.layout.result_shape, data.dtype, data, place.index,
@@ -133,6 +138,6 @@ def _direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value
     )  # fmt: skip
 
 
-def rows_of(shape: Shape, count: int) -> tuple[int, int]:
+def matrix_shape(shape: Shape, count: int) -> tuple[int, int]:
     """A shape as a matrix: its first `count` axes are rows."""
     return prod(shape[:count]), prod(shape[count:])

@@ -9,19 +9,19 @@ from __future__ import annotations
 from gscli.base.records import Record
 from gscli.codegen.meaning import CallAnalysis, IndexProfile
 from gscli.codegen.native import NativeOp, TargetFramework
-from gscli.codegen.steps import CannotTranslate, Literal, PerSlot, SnippetProgram, Value
-from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
+from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
+from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Truncation
 from gscli.plan.indices import legal_range
 
-ARITHMETIC = ("int32", "int64")
+COMPUTABLE_INDEX_TYPES = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
 
 
 class AxisBounds(Record):
     """Size and highest start on the axis of each index number."""
 
-    sizes: int | PerSlot
-    highs: int | PerSlot
+    sizes: int | VectorConstant
+    highs: int | VectorConstant
 
 
 class IndexNormalizer:
@@ -32,98 +32,117 @@ class IndexNormalizer:
     ) -> None:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
-        self.writes = self.layout.kind == "scatter"
+        self.is_scatter = self.layout.kind == "scatter"
 
     @property
-    def partial(self) -> bool:
+    def has_partial_windows(self) -> bool:
         """Whether a window may lie partly outside and is judged as one."""
-        if not self.layout.policy.whole:
+        if not self.layout.policy.is_atomic:
             return False
         return any(
             axis.column is not None and axis.window is not None and axis.span > 1
             for axis in self.layout.axes
         )
 
-    def bounds(self, index: Value, vector_dim: int) -> AxisBounds:
+    def axis_bounds(self, index: Value, vector_dim: int) -> AxisBounds:
         """Sizes and highest starts, one number for each where the axes are alike."""
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
         sizes = [axis.size for axis in axes]
         if len(axes) == 1:
             return AxisBounds(sizes[0], highs[0])
-        return AxisBounds(per_slot(sizes, vector_dim, index), per_slot(highs, vector_dim, index))
+        return AxisBounds(
+            make_vector_constant(sizes, vector_dim, index),
+            make_vector_constant(highs, vector_dim, index),
+        )
 
-    def drops_itself(self, native: NativeOp) -> bool:
+    def is_dropped_by_op(self, native: NativeOp) -> bool:
         """Whether the operation leaves out what the call skips."""
         policy = self.layout.policy
-        if native.outside != "dropped" or policy.beyond is not Beyond.SKIP or self.partial:
+        if (
+            native.out_of_range != "dropped"
+            or policy.out_of_bounds is not OutOfBounds.SKIP
+            or self.has_partial_windows
+        ):
             return False
         counts = policy.negative is Negative.FROM_END
-        return not self.meaning.negative or native.from_end == counts or not native.from_end
+        return (
+            not self.meaning.has_negative
+            or native.negative_from_end == counts
+            or not native.negative_from_end
+        )
 
-    def prepared(
+    def normalize(
         self, index: Value, native: NativeOp, bounds: AxisBounds, found: IndexProfile
     ) -> tuple[Value, Value | None, bool]:
         """Index numbers as the operation takes them, which are live, and whether it drops them."""
-        index = self._whole(index, found, native)
+        index = self._to_integers(index, found, native)
         policy = self.layout.policy
         from_end = policy.negative is Negative.FROM_END
-        if policy.beyond is Beyond.WRAP:
-            if found.negative or found.outside:
-                index = self._step("mod", index, sizes=bounds.sizes)
+        if policy.out_of_bounds is OutOfBounds.WRAP:
+            if found.negative or found.out_of_range:
+                index = self._emit("mod", index, sizes=bounds.sizes)
             return index, None, False
-        drops = self.writes and self.drops_itself(native)
-        skips = found.outside and policy.beyond is Beyond.SKIP
+        drops = self.is_scatter and self.is_dropped_by_op(native)
+        skips = found.out_of_range and policy.out_of_bounds is OutOfBounds.SKIP
         skips = (skips or (found.negative and policy.negative is Negative.SKIP)) and not drops
-        moves = policy.beyond is Beyond.CLIP and found.outside
-        if found.negative and from_end and (not native.from_end or moves or skips):
-            index = self._step("wrap", index, sizes=bounds.sizes)
-        alone = native.outside == "border" and not native.from_end and native.form != "cells"
-        if found.negative and policy.narrow is Narrow.UNSIGNED and isinstance(bounds.highs, int):
+        moves = policy.out_of_bounds is OutOfBounds.CLIP and found.out_of_range
+        if found.negative and from_end and (not native.negative_from_end or moves or skips):
+            index = self._emit("wrap", index, sizes=bounds.sizes)
+        alone = (
+            native.out_of_range == "border"
+            and not native.negative_from_end
+            and native.form != "cells"
+        )
+        if (
+            found.negative
+            and policy.truncation is Truncation.UNSIGNED
+            and isinstance(bounds.highs, int)
+        ):
             # Read without its sign, an index below zero is the largest.
-            high = Literal(INT32_MAX, index.dtype)
+            high = Constant(INT32_MAX, index.dtype)
             sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
             index = self.steps.where(sign, index, bounds.highs)
         if moves and not alone:
-            index = self._step("clip", index, high=bounds.highs)
+            index = self._emit("clip", index, high=bounds.highs)
         if not skips:
-            return index, None, drops and found.outside
+            return index, None, drops and found.out_of_range
         assert isinstance(bounds.highs, int)
-        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Literal(
+        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Constant(
             bounds.highs, index.dtype))  # fmt: skip
         return index, live, False
 
-    def _whole(self, index: Value, found: IndexProfile, native: NativeOp) -> Value:
+    def _to_integers(self, index: Value, found: IndexProfile, native: NativeOp) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""
         if not found.finite:
             raise CannotTranslate("an index is not a number")
-        cut = self.layout.policy.narrow is not Narrow.NEVER
-        if found.beyond_63 or (cut and found.beyond_32):
+        cut = self.layout.policy.truncation is not Truncation.NEVER
+        if found.exceeds_int63 or (cut and found.exceeds_int32):
             raise CannotTranslate("an index does not fit the 32 or 64 bits it is computed in")
         if index.dtype.startswith("float"):
             if found.fractional and self.layout.policy.negative is Negative.FROM_END:
-                index = self._step("floor", index)
+                index = self._emit("floor", index)
             return self.steps.cast(index, "int64")
-        computed = found.negative or found.outside or native.form in ("cells", "rows")
-        wanted = ("int64",) if native.long else self.target.indices
-        if index.dtype not in wanted or (computed and index.dtype not in ARITHMETIC):
+        computed = found.negative or found.out_of_range or native.form in ("cells", "rows")
+        wanted = ("int64",) if native.needs_int64 else self.target.index_dtypes
+        if index.dtype not in wanted or (computed and index.dtype not in COMPUTABLE_INDEX_TYPES):
             return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])
         return index
 
-    def _step(self, form: str, index: Value, **facts: object) -> Value:
+    def _emit(self, form: str, index: Value, **facts: object) -> Value:
         typed = {
-            name: Literal(fact, index.dtype)
+            name: Constant(fact, index.dtype)
             if isinstance(fact, int)
             else fact._replace(dtype=index.dtype)
-            if isinstance(fact, PerSlot)
+            if isinstance(fact, VectorConstant)
             else fact
             for name, fact in facts.items()
         }
         return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
 
 
-def per_slot(numbers: list[int], dim: int, index: Value) -> int | PerSlot:
+def make_vector_constant(numbers: list[int], dim: int, index: Value) -> int | VectorConstant:
     """One number where all are alike."""
     if len(set(numbers)) == 1:
         return numbers[0]
-    return PerSlot(tuple(numbers), dim, len(index.shape), index.dtype)
+    return VectorConstant(tuple(numbers), dim, len(index.shape), index.dtype)

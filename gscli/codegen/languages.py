@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gscli.base.records import Record
-from gscli.base.words import SMALL_FLOATS, SMALL_INTEGERS
+from gscli.base.words import NARROW_FLOATS, NARROW_INTEGERS
 
 
 class Language(Record):
@@ -37,32 +37,32 @@ class Language(Record):
     def dtype(self, name: str) -> str:
         """An element type.
 
-        >>> language("jax").dtype("int8"), language("tensorflow").dtype("str")
+        >>> load_language("jax").dtype("int8"), load_language("tensorflow").dtype("str")
         ('jnp.int8', 'tf.string')
         """
         return self.elements.get(name) or self.element.format(name=name)
 
 
 @cache
-def _tables() -> dict[str, Any]:
+def _load_tables() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @cache
-def language(target: str) -> Language:
+def load_language(target: str) -> Language:
     """The language of a target; ONNX and StableHLO load their inputs as NumPy does."""
-    facts = dict(_tables()[target])
+    facts = dict(_load_tables()[target])
     imports = tuple(facts.pop("imports"))
     if "like" in facts:
-        return language(facts["like"])._replace(imports=imports)
+        return load_language(facts["like"])._replace(imports=imports)
     above = ("shared", "arrays") if target in ("numpy", "jax") else ("shared",)
     inherited = above if target != "openvino" else ()
-    templates = {key: text for name in inherited for key, text in _tables()[name].items()}
+    templates = {key: text for name in inherited for key, text in _load_tables()[name].items()}
     templates |= facts.pop("templates")
     for part, text in facts.pop("parts", {}).items():
         templates = {key: one.replace(f"{{{part}}}", text) for key, one in templates.items()}
     small = str(facts.pop("small", facts["element"]))
-    elements = {name: small.format(name=name) for name in (*SMALL_FLOATS, *SMALL_INTEGERS)}
+    elements = {name: small.format(name=name) for name in (*NARROW_FLOATS, *NARROW_INTEGERS)}
     return Language(
         templates, facts.pop("words", {}), facts.pop("element"),
         elements | facts.pop("elements", {}), imports=imports, **facts,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import cache
 
 from gscli.base.records import Record
-from gscli.base.words import ALL, COMPLEX, EVERY, FLOATS, INTEGERS, SIGNED, SMALL_FLOATS
-from gscli.frameworks import find
-from gscli.lab.examples import example
+from gscli.base.words import ALL_DTYPES, COMPLEX, DTYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
+from gscli.frameworks import find_operator
+from gscli.lab.examples import build_probe
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative
+from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan.outcomes import outcome_of
 
 ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
@@ -25,8 +25,9 @@ class NativeOp(Record):
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
     the last axis), cells (a coordinate for each axis), rows (a reduction over rows of a matrix),
     direct (StableHLO's dimension numbers). `operator`: its declaration, whose policy says what it
-    does with an index below zero and with one out of range. `batch`: takes batch axes. `smaller`:
-    indices may be smaller off the axis. `flat`: takes indices of rank 1 alone.
+    does with an index below zero and with one out of range. `batch`: takes batch axes.
+    `takes_smaller`: indices may be smaller off the axis. `needs_rank_1_indices`: takes indices of
+    rank 1 alone.
     """
 
     name: str
@@ -34,24 +35,24 @@ class NativeOp(Record):
     operator: str
     reductions: frozenset[str] = frozenset()
     batch: bool = False
-    smaller: bool = False
-    flat: bool = False
-    mean: bool = False
-    cut_mean: bool = False
+    takes_smaller: bool = False
+    needs_rank_1_indices: bool = False
+    has_mean: bool = False
+    truncates_mean: bool = False
     """Whether its mean of whole numbers is cut toward zero."""
-    crops: bool = True
+    can_crop_data: bool = True
     """Whether data may be cropped to smaller indices first; OpenVINO's plugin undoes that."""
-    lone_batch: bool = True
+    takes_batch_of_1: bool = True
     """Whether it takes a batch of size 1; OpenVINO's plugin crashes or hangs."""
-    ranked: bool = False
+    refuses_rank_0: bool = False
     """Whether it refuses indices of rank 0."""
-    long: bool = False
+    needs_int64: bool = False
     """Whether it takes indices of int64 alone."""
-    start: bool = False
+    can_exclude_data: bool = False
     """Whether it can leave out data from the reduction (include_self)."""
 
     @property
-    def from_end(self) -> bool:
+    def negative_from_end(self) -> bool:
         """Whether -1 is the last row."""
         return _declared_layout(self.operator).policy.negative is Negative.FROM_END
 
@@ -61,27 +62,29 @@ class NativeOp(Record):
         return self._outcomes[0]
 
     @property
-    def outside(self) -> str:
+    def out_of_range(self) -> str:
         """What becomes of an index out of range, as `index_outcomes` says it."""
         return self._outcomes[1]
 
     @property
     def _outcomes(self) -> tuple[str, str]:
         layout = _declared_layout(self.operator)
-        below, above = layout.policy.there if layout.policy.note else ("", "")
+        below, above = layout.policy.unchecked_outcomes if layout.policy.note else ("", "")
         negative, outside = index_outcomes(layout)
-        if self.from_end:
+        if self.negative_from_end:
             return negative, above or below or outside
         return below or negative, above or outside
 
 
 def index_outcomes(layout: Layout) -> tuple[str, str]:
     """What becomes of an index below zero, and of one out of range, by the policy of a layout."""
-    skipped = "dropped" if layout.kind == "scatter" else "zero" if layout.fill == 0 else "fill"
+    skipped = (
+        "dropped" if layout.kind == "scatter" else "zero" if layout.fill_value == 0 else "fill"
+    )
     words = {"clipped": "border", "wrapped": "modulo", "outside": skipped, "below": "dropped",
              "from_end": "from the end"}  # fmt: skip
     # The remainder of -1 is the last row, too.
-    wraps = layout.policy.beyond is Beyond.WRAP
+    wraps = layout.policy.out_of_bounds is OutOfBounds.WRAP
     negative = "from_end" if wraps else outcome_of(layout.policy, negative=True)
     outside = outcome_of(layout.policy)
     return words.get(negative, negative), words.get(outside, outside)
@@ -90,7 +93,7 @@ def index_outcomes(layout: Layout) -> tuple[str, str]:
 @cache
 def _declared_layout(operator: str) -> Layout:
     """The layout of an operator's own example."""
-    probe = example(find(operator), {})
+    probe = build_probe(find_operator(operator), {})
     assert probe is not None
     return probe.trace.layout
 
@@ -101,34 +104,34 @@ class TargetFramework(Record):
     name: str
     title: str
     dtypes: tuple[str, ...]
-    reads: tuple[NativeOp, ...]
-    writes: tuple[NativeOp, ...]
-    indices: tuple[str, ...] = ("int32", "int64")
-    ordered: bool = False
+    gather_ops: tuple[NativeOp, ...]
+    scatter_ops: tuple[NativeOp, ...]
+    index_dtypes: tuple[str, ...] = ("int32", "int64")
+    keeps_last_write: bool = False
     """Whether it promises that the last of several values for one cell stays."""
-    nan_wins: bool | None = True
+    propagates_nan: bool | None = True
     """Whether NaN stays under max and min; None: left open."""
-    wide_halves: bool = False
+    sums_halves_in_float32: bool = False
     """Whether sums of halves are made in float32 and rounded once."""
     bool_reductions: bool = True
     complex_order: bool = False
-    bits_32: bool = False
+    computes_in_32_bits: bool = False
     """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
 
 
-def _ops(names: str) -> frozenset[str]:
+def _parse_ops(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
 _SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
-_NO_TEXT = tuple(name for name in ALL if name != "str")
+_NO_TEXT = tuple(name for name in DTYPES if name != "str")
 
 TARGETS: dict[str, TargetFramework] = {
     target.name: target
     for target in (
         TargetFramework(
-            "numpy", "NumPy", EVERY,
+            "numpy", "NumPy", ALL_DTYPES,
             (
                 NativeOp("np.take", "take", "numpy.take"),
                 NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
@@ -137,7 +140,7 @@ TARGETS: dict[str, TargetFramework] = {
             ),
             (
                 NativeOp("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
-                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis", _ops("none")),
+                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis", _parse_ops("none")),
                 NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
                 NativeOp("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
             ),
@@ -147,24 +150,26 @@ TARGETS: dict[str, TargetFramework] = {
             "torch", "PyTorch", _SIGNED_AND_BYTE,
             (
                 NativeOp("x[:, i]", "take", "torch.index"),
-                NativeOp("torch.gather", "along", "torch.gather", smaller=True),
+                NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
                 NativeOp("x[i, j]", "vectors", "torch.index"),
                 NativeOp("x[i, j]", "cells", "torch.index"),
             ),
             (
                 NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
-                       _ops("none add mul max min"), smaller=True, mean=True, start=True),
-                NativeOp("x[:, i] =", "take", "torch.index_put_", _ops("none")),
-                NativeOp("torch.index_add", "take", "torch.index_add", _ops("add"), flat=True),
-                NativeOp("index_put_", "vectors", "torch.index_put_", _ops("none add")),
-                NativeOp("index_put_", "cells", "torch.index_put_", _ops("none add")),
+                       _parse_ops("none add mul max min"), takes_smaller=True, has_mean=True,
+                           can_exclude_data=True),
+                NativeOp("x[:, i] =", "take", "torch.index_put_", _parse_ops("none")),
+                NativeOp("torch.index_add", "take", "torch.index_add", _parse_ops("add"),
+                needs_rank_1_indices=True),
+                NativeOp("index_put_", "vectors", "torch.index_put_", _parse_ops("none add")),
+                NativeOp("index_put_", "cells", "torch.index_put_", _parse_ops("none add")),
                 NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce",
-                       _ops("add mul max min"), mean=True, start=True),
+                       _parse_ops("add mul max min"), has_mean=True, can_exclude_data=True),
             ),
-            ("int64",), wide_halves=True,
+            ("int64",), sums_halves_in_float32=True,
         ),
         TargetFramework(
-            "jax", "JAX", (*_NO_TEXT, *SMALL_FLOATS),
+            "jax", "JAX", (*_NO_TEXT, *NARROW_FLOATS),
             (
                 NativeOp("jnp.take", "take", "jax.take"),
                 NativeOp("jnp.take_along_axis", "along", "jax.take_along_axis"),
@@ -180,7 +185,7 @@ TARGETS: dict[str, TargetFramework] = {
             note="64-bit types need jax_enable_x64",
         ),
         TargetFramework(
-            "tensorflow", "TensorFlow", ALL,
+            "tensorflow", "TensorFlow", DTYPES,
             (
                 NativeOp("tf.gather", "take", "tensorflow.gather", batch=True),
                 NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd", batch=True),
@@ -188,52 +193,57 @@ TARGETS: dict[str, TargetFramework] = {
             ),
             (
                 NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
-                       _ops("none add sub max min"), ranked=True),
+                       _parse_ops("none add sub max min"), refuses_rank_0=True),
                 NativeOp("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
-                       _ops("none add sub max min"), ranked=True),
+                       _parse_ops("none add sub max min"), refuses_rank_0=True),
                 NativeOp("tf.math.unsorted_segment_prod", "rows",
-                       "tensorflow.unsorted_segment_prod", _ops("mul")),
+                       "tensorflow.unsorted_segment_prod", _parse_ops("mul")),
             ),
-            ordered=True, nan_wins=False, bool_reductions=False,
+            keeps_last_write=True, propagates_nan=False, bool_reductions=False,
         ),
         TargetFramework(
-            "onnx", "ONNX", ALL,
+            "onnx", "ONNX", DTYPES,
             (
                 NativeOp("Gather", "take", "onnx.gather"),
-                NativeOp("GatherElements", "along", "onnx.gather_elements", smaller=True),
-                NativeOp("GatherND", "vectors", "onnx.gather_nd", batch=True, long=True),
+                NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),
+                NativeOp("GatherND", "vectors", "onnx.gather_nd", batch=True, needs_int64=True),
                 NativeOp("GatherND", "cells", "onnx.gather_nd"),
             ),
             (
                 NativeOp("ScatterElements", "along", "onnx.scatter_elements",
-                       _ops("none add mul max min"), smaller=True),
-                NativeOp("ScatterND", "vectors", "onnx.scatter_nd", _ops("none add mul max min"),
-                       long=True),
-                NativeOp("ScatterND", "cells", "onnx.scatter_nd", _ops("none add mul max min")),
+                       _parse_ops("none add mul max min"), takes_smaller=True),
+                NativeOp("ScatterND", "vectors", "onnx.scatter_nd",
+                _parse_ops("none add mul max min"),
+                       needs_int64=True),
+                NativeOp("ScatterND", "cells", "onnx.scatter_nd",
+                _parse_ops("none add mul max min")),
             ),
-            bool_reductions=False, nan_wins=None,
+            bool_reductions=False, propagates_nan=None,
         ),
         TargetFramework(
             "openvino", "OpenVINO",
             ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
-                NativeOp("Gather-8", "take", "openvino.gather", batch=True, lone_batch=False),
-                NativeOp("GatherElements-6", "along", "openvino.gather_elements", crops=False),
+                NativeOp("Gather-8", "take", "openvino.gather", batch=True, takes_batch_of_1=False),
+                NativeOp("GatherElements-6", "along", "openvino.gather_elements",
+                can_crop_data=False),
                 NativeOp("GatherND-8", "vectors", "openvino.gather_nd", batch=True),
                 NativeOp("GatherND-8", "cells", "openvino.gather_nd"),
             ),
             (
                 NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
-                       _ops("none add mul max min"), smaller=True, mean=True, cut_mean=True,
-                       start=True),
+                       _parse_ops("none add mul max min"), takes_smaller=True, has_mean=True,
+                           truncates_mean=True,
+                       can_exclude_data=True),
                 NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update",
-                       _ops("none"), ranked=True),
+                       _parse_ops("none"), refuses_rank_0=True),
                 NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update",
                        ALL_REDUCTIONS),
                 NativeOp("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update",
                        ALL_REDUCTIONS),
             ),
-            bool_reductions=False, wide_halves=True, nan_wins=False, bits_32=True,
+            bool_reductions=False, sums_halves_in_float32=True, propagates_nan=False,
+                computes_in_32_bits=True,
         ),
         TargetFramework(
             "stablehlo", "StableHLO", _NO_TEXT,

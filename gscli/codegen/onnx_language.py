@@ -7,20 +7,20 @@ from math import isinf, isnan
 
 from gscli.codegen.steps import (
     CannotTranslate,
+    Constant,
     Instruction,
-    Literal,
-    PerSlot,
     SnippetProgram,
     Value,
+    VectorConstant,
 )
 from gscli.files.formats.tensorproto import TYPES
 
 OPSET = 18
 
-CODES = {name: code for code, (name, _) in TYPES.items()}
+ONNX_TYPE_CODES = {name: code for code, (name, _) in TYPES.items()}
 """Element types as ONNX numbers them."""
 
-NAMES = {"float32": "float", "float64": "double", "str": "string"}
+ONNX_TYPE_NAMES = {"float32": "float", "float64": "double", "str": "string"}
 """Element types whose name in ONNX is another."""
 
 TEMPLATES = {
@@ -64,9 +64,9 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-def onnx_lines(program: SnippetProgram, output: Value) -> list[str]:
+def write_onnx(program: SnippetProgram, output: Value) -> list[str]:
     """A model as text, read and run."""
-    text = _Text(program, output).lines()
+    text = _OnnxWriter(program, output).write()
     feeds = ", ".join(f'"{value.name}": {value.name}' for value in program.inputs)
     return [
         "model = onnx.parser.parse_model('''",
@@ -77,20 +77,20 @@ def onnx_lines(program: SnippetProgram, output: Value) -> list[str]:
     ]
 
 
-class _Text:
+class _OnnxWriter:
     def __init__(self, program: SnippetProgram, output: Value) -> None:
         self.program, self.output = program, output
         self.names = {value.number: value.name for value in program.inputs}
         self.constants: dict[str, str] = {}
         self.body: list[str] = []
 
-    def lines(self) -> list[str]:
+    def write(self) -> list[str]:
         for step in self.program.steps:
-            self._step(step)
+            self._write_instruction(step)
         if self.output.number < 0:
             self.body.append(f"output = Identity ({self.names[self.output.number]})")
-        taken = ", ".join(map(_declared, self.program.inputs))
-        result = _declared(self.output._replace(name="output"))
+        taken = ", ".join(map(_format_value_info, self.program.inputs))
+        result = _format_value_info(self.output._replace(name="output"))
         return [
             f'<ir_version: 10, opset_import: ["" : {OPSET}]>',
             f"call ({taken}) => ({result}) {{",
@@ -98,26 +98,26 @@ class _Text:
             "}",
         ]
 
-    def _step(self, step: Instruction) -> None:
-        name = self._named(step)
+    def _write_instruction(self, step: Instruction) -> None:
+        name = self._unique_name(step)
         operands = [self.names[operand.number] for operand in step.operands]
         self.names[step.result.number] = name
-        if step.form == "stack":
-            self._stack(name, operands, step)
+        if step.opcode == "stack":
+            self._write_stack(name, operands, step)
             return
-        template = TEMPLATES[step.form]
-        wanted = {key: self._fact(key, step) for key in _fields(template)}
+        template = TEMPLATES[step.opcode]
+        wanted = {key: self._format_attribute(key, step) for key in _template_fields(template)}
         self.body += template.format(*operands, r=name, **wanted).split("\n")
 
-    def _named(self, step: Instruction) -> str:
+    def _unique_name(self, step: Instruction) -> str:
         if step.result.number == self.output.number:
             return "output"
         used = {*self.names.values(), "output"}
         names = (step.result.name, *(f"{step.result.name}_{n}" for n in range(2, 999)))
         return next(name for name in names if name not in used)
 
-    def _stack(self, name: str, operands: Sequence[str], step: Instruction) -> None:
-        dim = step.facts["dim"]
+    def _write_stack(self, name: str, operands: Sequence[str], step: Instruction) -> None:
+        dim = step.attributes["dim"]
         axes = self._constant("int64", (1,), [dim])
         parts = []
         for number, operand in enumerate(operands):
@@ -125,38 +125,38 @@ class _Text:
             self.body.append(f"{name}_{number} = Unsqueeze ({operand}, {axes})")
         self.body.append(f"{name} = Concat <axis = {dim}> ({', '.join(parts)})")
 
-    def _fact(self, key: str, step: Instruction) -> str:
+    def _format_attribute(self, key: str, step: Instruction) -> str:
         """What a template asks for: plain text for an attribute, a constant's name for an input."""
-        facts, op = step.facts, step.facts.get("op")
+        facts, op = step.attributes, step.attributes.get("op")
         if key.startswith("plain_"):
             return str(facts[key.removeprefix("plain_")])
         if key in ("start", "stop", "step"):
-            return self._literal(Literal(getattr(facts["range"], key), "int64"))
+            return self._write_typed_constant(Constant(getattr(facts["range"], key), "int64"))
         made = {
-            "zero": lambda: self._literal(Literal(0, step.operands[0].dtype)),
-            "code": lambda: str(CODES[step.result.dtype]),
+            "zero": lambda: self._write_typed_constant(Constant(0, step.operands[0].dtype)),
+            "code": lambda: str(ONNX_TYPE_CODES[step.result.dtype]),
             "listed": lambda: str(list(facts["perm"])),  # type: ignore[call-overload]
-            "starts": lambda: self._shape((0,) * len(step.result.shape)),
+            "starts": lambda: self._write_shape_constant((0,) * len(step.result.shape)),
             "reduction": lambda: "" if op == "none" else f', reduction = "{op}"',
             "reduced": lambda: "" if op == "none" else f' <reduction = "{op}">',
         }
-        return made[key]() if key in made else self._operand(facts[key])
+        return made[key]() if key in made else self._constant_operand(facts[key])
 
-    def _operand(self, fact: object) -> str:
+    def _constant_operand(self, fact: object) -> str:
         """A fact that ONNX takes as a tensor."""
-        if isinstance(fact, Literal):
-            return self._literal(fact)
-        if isinstance(fact, PerSlot):
+        if isinstance(fact, Constant):
+            return self._write_typed_constant(fact)
+        if isinstance(fact, VectorConstant):
             sizes = (len(fact.numbers), *(1,) * (fact.rank - fact.dim - 1))
             return self._constant(fact.dtype, sizes, fact.numbers)
         if isinstance(fact, tuple):
-            return self._shape(fact)
-        return self._literal(Literal(int(str(fact)), "int64"))
+            return self._write_shape_constant(fact)
+        return self._write_typed_constant(Constant(int(str(fact)), "int64"))
 
-    def _shape(self, sizes: Sequence[int]) -> str:
+    def _write_shape_constant(self, sizes: Sequence[int]) -> str:
         return self._constant("int64", (len(sizes),), sizes)
 
-    def _literal(self, literal: Literal) -> str:
+    def _write_typed_constant(self, literal: Constant) -> str:
         return self._constant(literal.dtype, (), [literal.value])
 
     def _constant(self, dtype: str, sizes: Sequence[int], values: Sequence[object]) -> str:
@@ -166,19 +166,19 @@ class _Text:
             written, cast = "float32", True
         if dtype.startswith("complex"):
             raise CannotTranslate("ONNX's text has no complex numbers to write")
-        kind = NAMES.get(written, written)
+        kind = ONNX_TYPE_NAMES.get(written, written)
         dims = f"[{', '.join(map(str, sizes))}]" if sizes else ""
-        text = f"Constant <value = {kind}{dims} {{{', '.join(map(_number, values))}}}> ()"
+        text = f"Constant <value = {kind}{dims} {{{', '.join(map(_format_number, values))}}}> ()"
         key = f"{text} {dtype}"
         if key not in self.constants:
             name = self.constants[key] = f"c{len(self.constants)}"
             self.body.append(f"{name}_wide = {text}" if cast else f"{name} = {text}")
             if cast:
-                self.body.append(f"{name} = Cast <to = {CODES[dtype]}> ({name}_wide)")
+                self.body.append(f"{name} = Cast <to = {ONNX_TYPE_CODES[dtype]}> ({name}_wide)")
         return self.constants[key]
 
 
-def _number(value: object) -> str:
+def _format_number(value: object) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float):
@@ -188,13 +188,13 @@ def _number(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def _declared(value: Value) -> str:
-    kind = NAMES.get(value.dtype, value.dtype)
+def _format_value_info(value: Value) -> str:
+    kind = ONNX_TYPE_NAMES.get(value.dtype, value.dtype)
     sizes = ",".join(map(str, value.shape))
     return f"{kind}[{sizes}] {value.name}" if value.shape else f"{kind} {value.name}"
 
 
-def _fields(template: str) -> list[str]:
+def _template_fields(template: str) -> list[str]:
     """The names that a template asks for, but operands and its result."""
     from string import Formatter
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gscli.codegen.languages import language
-from gscli.codegen.render import lines_of
+from gscli.codegen.languages import load_language
+from gscli.codegen.render import write_python
 from gscli.codegen.steps import SnippetProgram, Value
 
 SETTINGS = '{"INFERENCE_PRECISION_HINT": "f32"}'
 """In float32 where the plugin would round to halves."""
 
 
-def openvino_lines(program: SnippetProgram, output: Value) -> list[str]:
+def write_openvino(program: SnippetProgram, output: Value) -> list[str]:
     """The nodes of a model, compiled and run."""
     names = ", ".join(value.name for value in program.inputs)
     one = "," * (len(program.inputs) == 1)
@@ -19,7 +19,7 @@ def openvino_lines(program: SnippetProgram, output: Value) -> list[str]:
     return [
         f"arrays = [{names}]",
         *(nodes if names else ["nodes = []"]),
-        *lines_of(program, output, language("openvino")),
+        *write_python(program, output, load_language("openvino")),
         "model = ov.Model([output], nodes)",
         f'output = ov.compile_model(model, "CPU", {SETTINGS})(arrays)[0]',
     ]

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from gscli.codegen.meaning import CallAnalysis
 from gscli.frameworks.operator import Operator
-from gscli.layout.items import parsed
+from gscli.layout.items import parse_subscript
 
 KEYWORDS = "{function}({named}{attrs})"
-IN_ORDER = "{function}({inputs}{attrs})"
+POSITIONAL = "{function}({inputs}{attrs})"
 
-CALLS: Mapping[str, str] = {
-    "numpy.take": IN_ORDER,
-    "numpy.take_along_axis": IN_ORDER,
+CALL_TEMPLATES: Mapping[str, str] = {
+    "numpy.take": POSITIONAL,
+    "numpy.take_along_axis": POSITIONAL,
     "numpy.put": "{copy}\nnp.put({rest}{attrs})",
     "numpy.put_along_axis": "{copy}\nnp.put_along_axis({rest}{attrs})",
     "numpy.getitem": "data[{subscript}]",
@@ -32,7 +32,7 @@ CALLS: Mapping[str, str] = {
     "jax.lax.gather": "jax.lax.gather(data, indices, {numbers}{attrs})",
     "jax.lax.*": "{function}(data, indices, updates, {numbers}{attrs})",
     "jax.segment_*": "jax.ops.{name}({inputs}{attrs})",
-    "jax.*": IN_ORDER,
+    "jax.*": POSITIONAL,
     "tensorflow.scatter_nd_*":
         "output = tf.Variable(data)\noutput.{name}(indices, updates)\noutput = output.value()",
     "tensorflow.scatter_nd": "tf.scatter_nd(indices, updates, {shape}{attrs})",
@@ -45,7 +45,7 @@ CALLS: Mapping[str, str] = {
 
 PREFIXES = {"numpy": "np", "torch": "torch", "jax": "jnp", "tensorflow": "tf"}
 
-NUMBERS = (
+DIMENSION_NUMBER_NAMES = (
     "offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
     "start_indices_batching_dims", "update_window_dims", "inserted_window_dims",
     "scatter_dims_to_operand_dims", "scatter_indices_batching_dims",
@@ -55,74 +55,74 @@ NUMBERS = (
 INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
 """What frameworks call an input that holds index numbers."""
 
-SILENT = ("opset", "device", "subscript", "validate_indices", "release")
+NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "release")
 """Attributes that gscli has and the call has not."""
 
 
-def own_lines(meaning: CallAnalysis, target: str) -> list[str] | None:
+def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     operator = meaning.operator
-    template = _template(operator)
-    if operator.owner != target or template is None or not _is_plain(meaning):
+    template = _find_template(operator)
+    if operator.framework_name != target or template is None or not _is_expressible(meaning):
         return None
-    if not meaning.sources and any(item.name in INDEX_NAMES for item in operator.inputs):
+    if not meaning.variables_by_input and any(item.name in INDEX_NAMES for item in operator.inputs):
         return None  # empty index vectors: nothing is read of them
-    if "updates" in template and "updates" not in meaning.named:
+    if "updates" in template and "updates" not in meaning.arrays_by_variable:
         return None  # nothing is written
-    facts = _facts(meaning)
+    facts = _template_fields(meaning)
     if "{subscript}" in template or "{tuple}" in template:
         if facts["subscript"] is None:
             return None
         if "accumulate=True" in str(facts["attrs"]):
             template = "data.index_put(({subscript},), updates, accumulate=True)"
-            if set(str(meaning_subscript(meaning))) - set("i, "):
+            if set(str(get_subscript(meaning))) - set("i, "):
                 return None
     text = template.format(**facts)
     return text.split("\n") if "\n" in text else [f"output = {text}"]
 
 
-def _template(operator: Operator) -> str | None:
-    for name, template in CALLS.items():
+def _find_template(operator: Operator) -> str | None:
+    for name, template in CALL_TEMPLATES.items():
         owner, _, pattern = name.partition(".")
         begin, star, end = pattern.partition("*")
         fits = operator.name == pattern if not star else (
             operator.name.startswith(begin) and operator.name.endswith(end)
         )  # fmt: skip
-        if operator.owner == owner and fits:
+        if operator.framework_name == owner and fits:
             return template
     return None
 
 
-def _is_plain(meaning: CallAnalysis) -> bool:
+def _is_expressible(meaning: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
     attrs = dict(meaning.layout.attributes)
-    text = meaning.layout.dtype == "str" and meaning.operator.owner == "numpy"
+    text = meaning.layout.dtype == "str" and meaning.operator.framework_name == "numpy"
     made = meaning.masks and meaning.operator.name not in ("masked_select", "masked_scatter")
     device = attrs.get("device", "cpu")
     return device == "cpu" and not (text and meaning.layout.kind == "scatter") and not made
 
 
-def meaning_subscript(meaning: CallAnalysis) -> object:
+def get_subscript(meaning: CallAnalysis) -> object:
     """The subscript attribute."""
     return dict(meaning.layout.attributes).get("subscript") or ""
 
 
-def _facts(meaning: CallAnalysis) -> dict[str, object]:
+def _template_fields(meaning: CallAnalysis) -> dict[str, object]:
     operator, layout = meaning.operator, meaning.layout
-    variables = dict(meaning.sources) | dict.fromkeys(meaning.masks, "mask")
-    if layout.data is not None:
-        variables[layout.data] = "data"
+    variables = dict(meaning.variables_by_input) | dict.fromkeys(meaning.masks, "mask")
+    if layout.data_name is not None:
+        variables[layout.data_name] = "data"
     if layout.updates is not None and layout.updates.name is not None:
         variables[layout.updates.name] = "updates"
     present = [item.name for item in operator.inputs if item.name in variables]
-    attrs = _attributes(meaning)
-    numbers = {name: attrs.pop(name) for name in list(attrs) if name in NUMBERS}
+    attrs = _given_attributes(meaning)
+    numbers = {name: attrs.pop(name) for name in list(attrs) if name in DIMENSION_NUMBER_NAMES}
     words = [f"{name}={value!r}" for name, value in attrs.items()]
-    prefix = PREFIXES.get(operator.owner, "")
+    prefix = PREFIXES.get(operator.framework_name, "")
     rank_1 = operator.name.startswith("lax.")
     kind = "Gather" if operator.name == "lax.gather" else "Scatter"
     listed = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
-    subscript = _subscript(meaning)
+    subscript = _format_subscript(meaning)
     return {
         "function": f"jax.{operator.name}" if rank_1 else f"{prefix}.{operator.name}",
         "name": operator.name,
@@ -141,30 +141,32 @@ def _facts(meaning: CallAnalysis) -> dict[str, object]:
     }
 
 
-def _attributes(meaning: CallAnalysis) -> dict[str, object]:
+def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
     given = dict(meaning.layout.attributes)
     found = {}
     for attribute in meaning.operator.attributes:
         value = given.get(attribute.name)
-        if attribute.name in SILENT or (not attribute.required and value == attribute.default):
+        if attribute.name in NON_CALL_ATTRIBUTES or (
+            not attribute.is_required and value == attribute.default
+        ):
             continue
         found[attribute.name] = value
     return found
 
 
-def _subscript(meaning: CallAnalysis) -> str | None:
+def _format_subscript(meaning: CallAnalysis) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
-    names = iter(meaning.sources.values())
+    names = iter(meaning.variables_by_input.values())
     given = dict(meaning.layout.attributes).get("subscript")
     if given is None:
         listed = ", ".join(names)
         return listed or "()"
     parts = []
-    for item in parsed(str(given)):
+    for item in parse_subscript(str(given)):
         if item.kind == "b":
             return None
-        part = next(names, None) if item.takes_array else str(item)
+        part = next(names, None) if item.is_array else str(item)
         if part is None:  # a mask without a True cell addresses nothing, and has no name
             return None
         parts.append(part)

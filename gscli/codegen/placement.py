@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import prod
 
 from gscli.codegen.index_numbers import AxisBounds, IndexNormalizer
-from gscli.codegen.meaning import CallAnalysis, combined
+from gscli.codegen.meaning import CallAnalysis, merge_profiles
 from gscli.codegen.native import NativeOp, TargetFramework
-from gscli.codegen.steps import Literal, SnippetProgram, Value, stretched
-from gscli.layout.axes import Axis, Column, Following, Shape
+from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
+from gscli.layout.axes import Axis, Column, Consecutive, Shape
 from gscli.layout.matching import (
     IndexForm,
     match_along_axis,
@@ -40,10 +40,10 @@ class LoweredIndices:
     native: NativeOp
     form: IndexForm = SINGLE
     index: Value | None = None
-    cells: tuple[Value, ...] = ()
+    coordinates: tuple[Value, ...] = ()
     grid: Shape = ()
     live: Value | None = None
-    drops: bool = False
+    drops_skipped: bool = False
     """Whether entries that are not live already point where nothing is written."""
 
 
@@ -60,113 +60,120 @@ class IndexLowering:
         self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs
         self.layout = meaning.layout
         self.addressing = meaning.layout.addressing
-        self.writes = self.layout.kind == "scatter"
-        self.numbers = IndexNormalizer(meaning, target, steps)
+        self.is_scatter = self.layout.kind == "scatter"
+        self.normalizer = IndexNormalizer(meaning, target, steps)
         following = [
-            one.name for one in self.addressing.ranges if isinstance(one.numbers, Following)
+            one.name for one in self.addressing.generated if isinstance(one.recipe, Consecutive)
         ]
-        self.judged = {*meaning.sources, *following}
+        self.policy_inputs = {*meaning.variables_by_input, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
 
-    def place(self, native: NativeOp) -> LoweredIndices | None:
+    def lower(self, native: NativeOp) -> LoweredIndices | None:
         """Prepared indices for an operation, None where it does not suit the call."""
         if native.form in ("cells", "rows"):
-            return self._cells(native)
+            return self._lower_to_coordinates(native)
         if not self.addressing.columns or len(self.meaning.index_names) != 1:
             return None
-        if self.addressing.ranges:
+        if self.addressing.generated:
             return None
-        index = self.inputs[self.meaning.sources[self.meaning.index_names[0]]]
+        index = self.inputs[self.meaning.variables_by_input[self.meaning.index_names[0]]]
         shape = index.shape
-        if native.form in ("take", "along") and len(shape) != len(self.addressing.entries):
-            shape = self._lifted(shape)
+        if native.form in ("take", "along") and len(shape) != len(self.addressing.entry_shape):
+            shape = self._promote_scalar(shape)
         found = MATCHERS[native.form](self.addressing, shape)
-        if found is None or not self._suits(native, found):
+        if found is None or not self._is_suitable(native, found):
             return None
         index = self.steps.reshape(index, shape)
         place = LoweredIndices(native, found)
-        place.index, place.live, place.drops = self.numbers.prepared(
+        place.index, place.live, place.drops_skipped = self.normalizer.normalize(
             index,
             native,
-            self.numbers.bounds(index, found.vector_dim),
-            combined(self.meaning.entries),
+            self.normalizer.axis_bounds(index, found.vector_dim),
+            merge_profiles(self.meaning.index_profiles),
         )
         return place
 
-    def _lifted(self, shape: Shape) -> Shape:
+    def _promote_scalar(self, shape: Shape) -> Shape:
         """An index of rank 0 that counts as rank 1."""
-        entries = self.addressing.entries
+        entries = self.addressing.entry_shape
         return entries if not shape and entries == (1,) else shape
 
-    def _suits(self, native: NativeOp, found: IndexForm) -> bool:
+    def _is_suitable(self, native: NativeOp, found: IndexForm) -> bool:
         if found.numbers is not None:
-            return not (self.meaning.skips and (not self.writes or self.numbers.partial))
-        if native.form == "vectors" and self.meaning.skips:
-            return self.writes and self.numbers.drops_itself(native)
+            return not (
+                self.meaning.has_skips
+                and (not self.is_scatter or self.normalizer.has_partial_windows)
+            )
+        if native.form == "vectors" and self.meaning.has_skips:
+            return self.is_scatter and self.normalizer.is_dropped_by_op(native)
         if native.form == "along":
-            crops = native.crops and not self.writes
-            return native.smaller or crops or self._covers(found.axis)
-        return not found.batch or self._takes_batch(native, found)
+            crops = native.can_crop_data and not self.is_scatter
+            return native.takes_smaller or crops or self._is_covered(found.axis)
+        return not found.batch or self._has_own_batch(native, found)
 
-    def _takes_batch(self, native: NativeOp, found: IndexForm) -> bool:
+    def _has_own_batch(self, native: NativeOp, found: IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
         alone = prod(self.layout.view_shape[: found.batch]) == 1
-        elements = any(one.form == "along" for one in self.target.reads)
+        elements = any(one.form == "along" for one in self.target.gather_ops)
         elements = elements and native.form == "take"
-        rows = elements and match_elements(self.addressing, self.addressing.entries) is not None
-        return native.batch and (native.lone_batch or not alone) and not rows
+        rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
+        return native.batch and (native.takes_batch_of_1 or not alone) and not rows
 
-    def _covers(self, axis: int) -> bool:
+    def _is_covered(self, axis: int) -> bool:
         """Whether indices are as large as data off the axis."""
-        pairs = zip(self.layout.view_shape, self.addressing.entries, strict=True)
+        pairs = zip(self.layout.view_shape, self.addressing.entry_shape, strict=True)
         return all(size == other for at, (size, other) in enumerate(pairs) if at != axis)
 
     # A coordinate for each axis.
 
-    def _cells(self, native: NativeOp) -> LoweredIndices:
+    def _lower_to_coordinates(self, native: NativeOp) -> LoweredIndices:
         traveling = self.addressing.traveling
         lead = len(self.addressing.window) - traveling
-        grid = (*self.addressing.entries, *self.addressing.window[:lead])
-        whole = self._all_at_once(native)
+        grid = (*self.addressing.entry_shape, *self.addressing.window[:lead])
+        whole = self._normalize_columns(native)
         cells: list[Value] = []
         live: Value | None = None
         drops = False
         for axis in self.layout.axes[: len(self.layout.axes) - traveling]:
-            cell, alive, dropped = self._coordinate(axis, native, grid, whole)
+            cell, alive, dropped = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
             drops |= dropped
             if alive is not None:
-                live = alive if live is None else self._both(live, alive)
+                live = alive if live is None else self._and(live, alive)
         if not cells:
             cells = [self.steps.iota(range(1), 0, len(grid))]
-        if stretched(*(cell.shape for cell in cells)) != grid:
+        if broadcast_shape(*(cell.shape for cell in cells)) != grid:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        return LoweredIndices(native, cells=tuple(cells), grid=grid, live=live, drops=drops)
+        return LoweredIndices(
+            native, coordinates=tuple(cells), grid=grid, live=live, drops_skipped=drops
+        )
 
-    def _all_at_once(self, native: NativeOp) -> Value | None:
+    def _normalize_columns(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
         columns = self.addressing.columns
-        if len(columns) < 2 or self.meaning.skips:  # noqa: PLR2004  several
+        if len(columns) < 2 or self.meaning.has_skips:  # noqa: PLR2004  several
             return None
-        if len({column.source for column in columns}) != 1 or columns[0].slot is None:
+        if len({column.source for column in columns}) != 1 or columns[0].component is None:
             return None
-        if columns[0].source not in self.meaning.sources:
+        if columns[0].source not in self.meaning.variables_by_input:
             return None
         dims = {column.vector_dim for column in columns}
-        index = self.inputs[self.meaning.sources[columns[0].source]]
+        index = self.inputs[self.meaning.variables_by_input[columns[0].source]]
         dim = columns[0].vector_dim
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
-        bounds = self.numbers.bounds(index, dim)
-        return self.numbers.prepared(index, native, bounds, combined(self.meaning.entries))[0]
+        bounds = self.normalizer.axis_bounds(index, dim)
+        return self.normalizer.normalize(
+            index, native, bounds, merge_profiles(self.meaning.index_profiles)
+        )[0]
 
-    def _both(self, one: Value, other: Value) -> Value:
-        shape = stretched(one.shape, other.shape)
+    def _and(self, one: Value, other: Value) -> Value:
+        shape = broadcast_shape(one.shape, other.shape)
         return self.steps.add("both", "live", shape, "bool", one, other)
 
-    def _coordinate(
+    def _lower_axis(
         self, axis: Axis, native: NativeOp, grid: Shape, whole: Value | None
     ) -> tuple[Value, Value | None, bool]:
         """The sum of an axis's terms, shaped to the grid; which entries are live on it."""
@@ -174,75 +181,77 @@ class IndexLowering:
         live, drops = None, False
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
-            number = self._column(column, whole)
+            number = self._column_value(column, whole)
             high = legal_range(axis, self.layout.policy)[1]
-            found = self.meaning.entries[axis.column]
-            per_cell = axis.window is not None and not self.layout.policy.whole
-            if whole is None and column.source in self.judged:
+            found = self.meaning.index_profiles[axis.column]
+            per_cell = axis.window is not None and not self.layout.policy.is_atomic
+            if whole is None and column.source in self.policy_inputs:
                 if per_cell:
-                    found = found._replace(outside=False, negative=False)
+                    found = found._replace(out_of_range=False, negative=False)
                 bounds = AxisBounds(axis.size, high)
-                number, live, drops = self.numbers.prepared(number, native, bounds, found)
-            terms.append(self._on_grid(number, grid))
+                number, live, drops = self.normalizer.normalize(number, native, bounds, found)
+            terms.append(self._align_to_grid(number, grid))
             if live is not None:
-                live = self._on_grid(live, grid)
+                live = self._align_to_grid(live, grid)
         rank = len(grid)
         if axis.entry is not None:
-            extent = self.addressing.entries[axis.entry]
+            extent = self.addressing.entry_shape[axis.entry]
             terms.append(self.steps.iota(range(extent), axis.entry, rank))
         if axis.window is not None and (axis.span != 1 or not terms):
-            at = len(self.addressing.entries) + axis.window
+            at = len(self.addressing.entry_shape) + axis.window
             terms.append(self.steps.iota(range(axis.span), at, rank))
         if not terms:
             terms = [self.steps.iota(range(1), 0, rank)]
         cell = terms[0]
         for term in terms[1:]:
             cell = self.steps.plus(cell, self.steps.cast(term, cell.dtype))
-        if axis.column is not None and axis.window is not None and not self.layout.policy.whole:
-            cell, live, drops = self._judged_cells(cell, axis, native)
+        if axis.column is not None and axis.window is not None and not self.layout.policy.is_atomic:
+            cell, live, drops = self._mask_window_cells(cell, axis, native)
         return self.steps.cast(cell, "int64"), live, drops
 
-    def _judged_cells(
+    def _mask_window_cells(
         self, cell: Value, axis: Axis, native: NativeOp
     ) -> tuple[Value, Value | None, bool]:
         """Each cell of a window is judged alone."""
-        found = self.meaning.entries[axis.column or 0]
-        if not (found.outside or found.negative):
+        found = self.meaning.index_profiles[axis.column or 0]
+        if not (found.out_of_range or found.negative):
             return cell, None, False
-        if self.writes and self.numbers.drops_itself(native):
+        if self.is_scatter and self.normalizer.is_dropped_by_op(native):
             return cell, None, True
-        high = Literal(axis.size - 1, cell.dtype)
+        high = Constant(axis.size - 1, cell.dtype)
         live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)
         return cell, live, False
 
-    def _column(self, column: Column, whole: Value | None) -> Value:
+    def _column_value(self, column: Column, whole: Value | None) -> Value:
         """The numbers of one column as an array of its input's shape, without the vector axis."""
-        for positions in self.addressing.ranges:
+        for positions in self.addressing.generated:
             if positions.name == column.source:
-                return self._positions(column.source)
-        index = self.inputs[self.meaning.sources[column.source]] if whole is None else whole
-        if column.slot is None or column.vector_dim is None:
+                return self._emit_positions(column.source)
+        index = (
+            self.inputs[self.meaning.variables_by_input[column.source]] if whole is None else whole
+        )
+        if column.component is None or column.vector_dim is None:
             return index
-        return self.steps.slot(index, column.vector_dim, column.slot)
+        return self.steps.slot(index, column.vector_dim, column.component)
 
-    def _positions(self, name: str) -> Value:
+    def _emit_positions(self, name: str) -> Value:
         """Numbers that the layout makes: those of a slice, or of a mask's True cells."""
-        positions = next(one for one in self.addressing.ranges if one.name == name)
-        numbers = positions.numbers
+        positions = next(one for one in self.addressing.generated if one.name == name)
+        numbers = positions.recipe
         if isinstance(numbers, range):
             dim = next((at for at, size in enumerate(positions.shape) if size != 1), 0)
             return self.steps.iota(numbers, dim, len(positions.shape))
-        if isinstance(numbers, Following):
-            first = self.inputs[self.meaning.sources[numbers.source]]
+        if isinstance(numbers, Consecutive):
+            first = self.inputs[self.meaning.variables_by_input[numbers.source]]
             rank = len(first.shape)
             first = self.steps.reshape(self.steps.cast(first, "int64"), (*first.shape, 1))
             return self.steps.plus(first, self.steps.iota(range(numbers.steps), rank, rank + 1))
         mask = self.steps.expand(self.inputs["mask"], numbers.shape)
         return self.steps.add("nonzero", "true", positions.shape, "int64", mask, axis=numbers.axis)
 
-    def _on_grid(self, value: Value, grid: Shape) -> Value:
+    def _align_to_grid(self, value: Value, grid: Shape) -> Value:
         """An array over the entries as one over the grid: aligned at the entries' last axis."""
-        entries = len(self.addressing.entries)
+        entries = len(self.addressing.entry_shape)
         shape = (1,) * (entries - len(value.shape)) + value.shape
         shape = (*shape[len(shape) - entries :], *(1,) * (len(grid) - entries))
         return self.steps.reshape(value, shape)

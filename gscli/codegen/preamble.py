@@ -10,62 +10,67 @@ from itertools import chain
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
-from gscli.base.words import SMALL_FLOATS
+from gscli.base.words import NARROW_FLOATS
 from gscli.codegen.languages import Language
 from gscli.codegen.meaning import CallAnalysis
-from gscli.codegen.render import number
-from gscli.codegen.steps import Literal
+from gscli.codegen.render import format_number
+from gscli.codegen.steps import Constant
 
-FEW = 64
+MAX_INLINE_CELLS = 64
 """Cells that are written out."""
 
 
-class Loading:
+class PreambleWriter:
     """How the inputs of one call are loaded. `origins`: where gscli read each of them."""
 
     def __init__(self, meaning: CallAnalysis, origins: Mapping[str, str]) -> None:
         self.meaning = meaning
-        names = dict(meaning.sources)
+        names = dict(meaning.variables_by_input)
         layout = meaning.layout
-        if layout.data is not None:
-            names[layout.data] = "data"
+        if layout.data_name is not None:
+            names[layout.data_name] = "data"
         if layout.updates is not None and layout.updates.name is not None:
             names[layout.updates.name] = "updates"
         self.origins = {names[name]: where for name, where in origins.items() if name in names}
 
-    def lines(self, language: Language, call: Sequence[str]) -> list[str]:
+    def write(self, language: Language, call: Sequence[str]) -> list[str]:
         """Imports and a line for each input."""
-        loads = [self._load(name, array, language) for name, array in self.meaning.named.items()]
+        loads = [
+            self._write_load(name, array, language)
+            for name, array in self.meaning.arrays_by_variable.items()
+        ]
         text = "\n".join([*chain.from_iterable(loads), *call])
         imports = [line for line in language.imports if _is_used(line, text)]
         if "ml_dtypes." in text:
             imports.append("import ml_dtypes")
         return [*imports, *chain.from_iterable(loads)]
 
-    def _load(self, name: str, array: Array, language: Language) -> list[str]:
-        path = self._file(name, array)
+    def _write_load(self, name: str, array: Array, language: Language) -> list[str]:
+        path = self._find_npy(name, array)
         kind = dtype_name(array.dtype)
-        if path is None and array.size <= FEW:
-            literal = language.literal.format(list=listed(array), dtype=language.dtype(kind))
+        if path is None and array.size <= MAX_INLINE_CELLS:
+            literal = language.literal.format(
+                list=format_nested_list(array), dtype=language.dtype(kind)
+            )
             if 0 in array.shape:
                 literal = language.shaped.format(literal=literal, shape=array.shape)
             return [f"{name} = {literal}"]
         comment = []
         if path is None:
-            path, comment = f"{name}.npy", [f"# {self._unwritten(name)}"]
+            path, comment = f"{name}.npy", [f"# {self._explain_missing_file(name)}"]
         read = f"np.load({path!r})"
-        if kind == "bfloat16" or kind in SMALL_FLOATS:
+        if kind == "bfloat16" or kind in NARROW_FLOATS:
             read += language.halves.format(dtype=language.dtype(kind))
         loaded = language.loaded if kind != "bfloat16" else language.loaded_halves
         return [*comment, f"{name} = {loaded.format(name=read)}"]
 
-    def _unwritten(self, name: str) -> str:
+    def _explain_missing_file(self, name: str) -> str:
         """Why an input is read from a file that does not exist yet, and what it must hold."""
         if self.meaning.has_mask and name.startswith("indices"):
             return f"{name} are positions of True, as numpy.nonzero gives them for the mask"
         return f"{name} is too large to be written out; numpy.save it as this file"
 
-    def _file(self, name: str, array: Array) -> str | None:
+    def _find_npy(self, name: str, array: Array) -> str | None:
         """The .npy file that holds this very array."""
         path = self.origins.get(name, "")
         if not path.lower().endswith(".npy") or not os.path.isfile(path):
@@ -74,10 +79,10 @@ class Loading:
             found = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError):
             return None
-        return path if found.shape == array.shape and _same_type(found, array) else None
+        return path if found.shape == array.shape and _has_same_dtype(found, array) else None
 
 
-def _same_type(found: Array, array: Array) -> bool:
+def _has_same_dtype(found: Array, array: Array) -> bool:
     return bool(found.dtype == array.dtype) or found.dtype.kind == "V"
 
 
@@ -88,14 +93,14 @@ def _is_used(line: str, text: str) -> bool:
     return settles or re.search(rf"\b{name}\.", text) is not None
 
 
-def listed(array: Array) -> str:
+def format_nested_list(array: Array) -> str:
     """An array as a nested list.
 
-    >>> listed(np.array([[1, 2], [3, 4]]))
+    >>> format_nested_list(np.array([[1, 2], [3, 4]]))
     '[[1, 2], [3, 4]]'
     """
     kind = dtype_name(array.dtype)
     if array.ndim == 0:
         item = array.item()
-        return number(Literal(item, kind))
-    return "[" + ", ".join(listed(np.asarray(part)) for part in array) + "]"
+        return format_number(Constant(item, kind))
+    return "[" + ", ".join(format_nested_list(np.asarray(part)) for part in array) + "]"

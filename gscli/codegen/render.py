@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import isinf, isnan
 
 from gscli.codegen.languages import Language
-from gscli.codegen.steps import Instruction, Literal, PerSlot, SnippetProgram, Value
+from gscli.codegen.steps import Constant, Instruction, SnippetProgram, Value, VectorConstant
 
-KINDS = {
+OPENVINO_TYPES = {
     name: f"ov.Type.{short}"
     for name, short in {
         "bool": "boolean", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
@@ -19,132 +19,138 @@ KINDS = {
 """Element types as OpenVINO's nodes name them."""
 
 
-def lines_of(program: SnippetProgram, output: Value, language: Language) -> list[str]:
+def write_python(program: SnippetProgram, output: Value, language: Language) -> list[str]:
     """The lines of a program in Python; the last one makes `output`."""
-    return _Writer(program, output, language).lines()
+    return _PythonWriter(program, output, language).write()
 
 
-class _Writer:
+class _PythonWriter:
     def __init__(self, program: SnippetProgram, output: Value, language: Language) -> None:
         self.program, self.output, self.language = program, output, language
-        self.last: dict[int, int] = {output.number: len(program.steps)}
+        self.last_use: dict[int, int] = {output.number: len(program.steps)}
         for number, step in enumerate(program.steps):
             for operand in step.operands:
-                self.last[operand.number] = max(self.last.get(operand.number, 0), number)
+                self.last_use[operand.number] = max(self.last_use.get(operand.number, 0), number)
         self.names = {value.number: value.name for value in program.inputs}
-        self.bound = {value.name: value.number for value in program.inputs}
+        self.value_by_name = {value.name: value.number for value in program.inputs}
 
-    def lines(self) -> list[str]:
+    def write(self) -> list[str]:
         found: list[str] = []
         for number, step in enumerate(self.program.steps):
-            found += self._step(number, step)
+            found += self._write_instruction(number, step)
         name = self.names[self.output.number]
         return found if name == "output" else [*found, f"output = {name}"]
 
-    def _step(self, number: int, step: Instruction) -> list[str]:
-        template = self._template(step)
+    def _write_instruction(self, number: int, step: Instruction) -> list[str]:
+        template = self._find_template(step)
         statement = template.startswith("{r} =")
-        named = self._named(number, step, template, statement=statement)
-        facts = self._facts(number, step, named)
+        named = self._choose_name(number, step, template, statement=statement)
+        facts = self._template_fields(number, step, named)
         text = template.format(*[self.names[one.number] for one in step.operands], **facts)
         self.names[step.result.number] = named
-        self.bound[named] = step.result.number
+        self.value_by_name[named] = step.result.number
         lines = text.split("\n") if statement else [f"{named} = {text}"]
         return [line for line in lines if line != f"{named} = {named}"]
 
-    def _template(self, step: Instruction) -> str:
+    def _find_template(self, step: Instruction) -> str:
         templates = self.language.templates
-        op = step.facts.get("op")
-        each = any(isinstance(fact, PerSlot) for fact in step.facts.values())
-        for key in (f"{step.form} each" if each else f"{step.form} {op}", step.form):
+        op = step.attributes.get("op")
+        each = any(isinstance(fact, VectorConstant) for fact in step.attributes.values())
+        for key in (f"{step.opcode} each" if each else f"{step.opcode} {op}", step.opcode):
             if key in templates:
                 return templates[key]
-        raise KeyError(f"no template for {step.form} {op}")
+        raise KeyError(f"no template for {step.opcode} {op}")
 
-    def _named(self, number: int, step: Instruction, template: str, *, statement: bool) -> str:
+    def _choose_name(
+        self, number: int, step: Instruction, template: str, *, statement: bool
+    ) -> str:
         """The wanted name, unless it stands for a value that is still read."""
         wanted = "output" if step.result.number == self.output.number else step.result.name
         others = step.operands if statement else ()
         if template.startswith("{r} = {start}"):
             others = step.operands[1:]
         for name in (wanted, *(f"{wanted}_{count}" for count in range(2, 99))):
-            holder = self.bound.get(name)
-            free = holder is None or self.last.get(holder, -1) <= number
+            holder = self.value_by_name.get(name)
+            free = holder is None or self.last_use.get(holder, -1) <= number
             if free and holder not in [other.number for other in others]:
                 return name
         raise AssertionError(wanted)
 
-    def _facts(self, number: int, step: Instruction, named: str) -> dict[str, str]:
-        facts = {key: self.written(value) for key, value in step.facts.items()}
+    def _template_fields(self, number: int, step: Instruction, named: str) -> dict[str, str]:
+        facts = {key: self.format_attribute(value) for key, value in step.attributes.items()}
         names = [self.names[operand.number] for operand in step.operands]
         facts["r"], facts["all"] = named, ", ".join(names)
-        facts["cells"] = ", ".join(names[2:] if step.form.startswith("put") else names[1:])
+        facts["cells"] = ", ".join(names[2:] if step.opcode.startswith("put") else names[1:])
         facts["rest"] = facts["cells"]
         facts["dtype"] = self.language.dtype(step.result.dtype)
         text = step.result.dtype == "str"
         facts["finish"] = f"\n{named} = {named}.astype(str)" * text
-        facts.setdefault("shape", shape(step.result.shape))
+        facts.setdefault("shape", format_tuple(step.result.shape))
         if step.operands:
             first = step.operands[0]
-            kept = first.number < 0 or self.last[first.number] > number
+            kept = first.number < 0 or self.last_use[first.number] > number
             copy = ".astype(object)" if text else self.language.copy
             facts["start"] = names[0] + copy * (kept or text or first.shape == ())
             facts["rank"] = str(len(first.shape))
-            facts["zero"] = self.written(Literal(0, first.dtype))
-        facts["kind"] = KINDS.get(step.result.dtype, "")
-        facts.update(self._of_put(step))
+            facts["zero"] = self.format_attribute(Constant(0, first.dtype))
+        facts["kind"] = OPENVINO_TYPES.get(step.result.dtype, "")
+        facts.update(self._scatter_fields(step))
         return facts
 
-    def _of_put(self, step: Instruction) -> dict[str, str]:
+    def _scatter_fields(self, step: Instruction) -> dict[str, str]:
         facts: dict[str, str] = {}
-        axis = step.facts.get("axis")
+        axis = step.attributes.get("axis")
         if isinstance(axis, int):
             facts["slices"] = ":, " * axis
-        op = step.facts.get("op")
+        op = step.attributes.get("op")
         if isinstance(op, str):
-            asked = "mean" if step.facts.get("mean") else op
+            asked = "mean" if step.attributes.get("mean") else op
             facts["word"] = self.language.words.get(asked, asked)
-            start = "" if step.facts.get("include_self", True) else ", use_init_val=False"
+            start = "" if step.attributes.get("include_self", True) else ", use_init_val=False"
             facts["reduction"] = f', reduction="{facts["word"]}"{start}' * (asked != "none")
             facts["leave_out"] = (
-                "" if step.facts.get("include_self", True) else ", include_self=False"
+                "" if step.attributes.get("include_self", True) else ", include_self=False"
             )
-        batch = step.facts.get("batch")
+        batch = step.attributes.get("batch")
         facts["batched"] = f", batch_dims={batch}" if batch else ""
-        if step.form == "slot":
-            dim, at = step.facts["dim"], step.facts["at"]
+        if step.opcode == "slot":
+            dim, at = step.attributes["dim"], step.attributes["at"]
             last = dim == len(step.operands[0].shape) - 1
             assert isinstance(dim, int)
             facts["place"] = f"..., {at}" if last and dim else ":, " * dim + str(at)
-        if step.form == "crop":
+        if step.opcode == "crop":
             pairs = zip(step.result.shape, step.operands[0].shape, strict=True)
             slices = [":" if size == whole else f":{size}" for size, whole in pairs]
             while len(slices) > 1 and slices[-1] == ":":
                 slices.pop()
             facts["slices"] = ", ".join(slices)
-        positions = step.facts.get("range")
+        positions = step.attributes.get("range")
         if isinstance(positions, range):
             bounds = (positions.start, positions.stop, positions.step)
             plain = positions.start == 0 and positions.step == 1
             facts["range"] = str(positions.stop) if plain else ", ".join(map(str, bounds))
         return facts
 
-    def written(self, fact: object) -> str:
+    def format_attribute(self, fact: object) -> str:
         """A fact in Python's spelling."""
-        if isinstance(fact, Literal):
+        if isinstance(fact, Constant):
             typed = self.language.typed_numbers
-            return f"{self.language.dtype(fact.dtype)}({number(fact)})" if typed else number(fact)
-        if isinstance(fact, PerSlot):
-            return self.language.numbers.format(list=nested(fact))
+            return (
+                f"{self.language.dtype(fact.dtype)}({format_number(fact)})"
+                if typed
+                else format_number(fact)
+            )
+        if isinstance(fact, VectorConstant):
+            return self.language.numbers.format(list=format_vector_constant(fact))
         if isinstance(fact, tuple) and all(type(one) is int for one in fact):
-            return shape(fact)
+            return format_tuple(fact)
         return str(fact)
 
 
-def number(literal: Literal) -> str:
+def format_number(literal: Constant) -> str:
     """A number as Python and NumPy write it.
 
-    >>> number(Literal(float("-inf"), "float32")), number(Literal(3, "int64"))
+    >>> format_number(Constant(float("-inf"), "float32")), format_number(Constant(3, "int64"))
     ('-np.inf', '3')
     """
     value = bool(literal.value) if literal.dtype == "bool" else literal.value
@@ -157,19 +163,19 @@ def number(literal: Literal) -> str:
     return repr(value)
 
 
-def shape(sizes: Sequence[int]) -> str:
+def format_tuple(sizes: Sequence[int]) -> str:
     """A shape as Python writes it.
 
-    >>> shape((3,)), shape(())
+    >>> format_tuple((3,)), format_tuple(())
     ('(3,)', '()')
     """
     return str(tuple(sizes))
 
 
-def nested(numbers: PerSlot) -> str:
+def format_vector_constant(numbers: VectorConstant) -> str:
     """Numbers for each slot as a nested list that stretches over index vectors.
 
-    >>> nested(PerSlot((3, 4), 0, 2, "int64"))
+    >>> format_vector_constant(VectorConstant((3, 4), 0, 2, "int64"))
     '[[3], [4]]'
     """
     behind = numbers.rank - numbers.dim - 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.records import Record
-from gscli.layout.axes import Number, Shape, row_major
+from gscli.layout.axes import Number, Shape, row_major_strides
 
 
 class CannotTranslate(Exception):
@@ -25,14 +25,14 @@ class Value(Record):
     dtype: str
 
 
-class Literal(Record):
+class Constant(Record):
     """A number of an element type, written as the framework writes it."""
 
     value: Number
     dtype: str
 
 
-class PerSlot(Record):
+class VectorConstant(Record):
     """Numbers for index vectors of rank `rank` along `dim`, one for each slot."""
 
     numbers: tuple[int, ...]
@@ -44,10 +44,10 @@ class PerSlot(Record):
 class Instruction(Record):
     """One operation."""
 
-    form: str
+    opcode: str
     result: Value
     operands: tuple[Value, ...]
-    facts: dict[str, object]
+    attributes: dict[str, object]
 
 
 class SnippetProgram:
@@ -106,18 +106,18 @@ class SnippetProgram:
 
     def full(self, shape: Shape, fill: Number, dtype: str, name: str = "data") -> Value:
         """One number everywhere."""
-        return self.add("full", name, shape, dtype, shape=shape, fill=Literal(fill, dtype))
+        return self.add("full", name, shape, dtype, shape=shape, fill=Constant(fill, dtype))
 
     def plus(self, x: Value, y: Value) -> Value:
         """The sum, stretched together."""
-        return self.add("plus", "cells", stretched(x.shape, y.shape), x.dtype, x, y)
+        return self.add("plus", "cells", broadcast_shape(x.shape, y.shape), x.dtype, x, y)
 
     def where(self, mask: Value, x: Value, y: Value | Number, name: str = "") -> Value:
         """Cells of x where the mask is true, else of y (a value or a number)."""
-        shape = stretched(mask.shape, x.shape)
+        shape = broadcast_shape(mask.shape, x.shape)
         if isinstance(y, Value):
             return self.add("where", name or x.name, shape, x.dtype, mask, x, y)
-        other = Literal(y, x.dtype)
+        other = Constant(y, x.dtype)
         return self.add("where_number", name or x.name, shape, x.dtype, mask, x, fill=other)
 
     def crop(self, x: Value, shape: Shape) -> Value:
@@ -130,7 +130,7 @@ class SnippetProgram:
         """One more row at the end of an axis, for what is dropped."""
         row = tuple(1 if at == axis else size for at, size in enumerate(x.shape))
         shape = tuple(size + (at == axis) for at, size in enumerate(x.shape))
-        fill = Literal("" if x.dtype == "str" else 0, x.dtype)
+        fill = Constant("" if x.dtype == "str" else 0, x.dtype)
         return self.add("pad", x.name, shape, x.dtype, x, axis=axis, row=row, fill=fill)
 
     def slot(self, x: Value, dim: int, at: int) -> Value:
@@ -140,7 +140,7 @@ class SnippetProgram:
 
     def stack(self, parts: Sequence[Value], dim: int) -> Value:
         """Values of one shape side by side along a new axis."""
-        grid = stretched(*(part.shape for part in parts))
+        grid = broadcast_shape(*(part.shape for part in parts))
         parts = [self.expand(part, grid) for part in parts]
         shape = (*grid[:dim], len(parts), *grid[dim:])
         return self.add("stack", "vectors", shape, parts[0].dtype, *parts, dim=dim)
@@ -148,20 +148,20 @@ class SnippetProgram:
     def folded(self, parts: Sequence[Value], sizes: Shape) -> Value:
         """Coordinates as one row number."""
         total: Value | None = None
-        for part, stride in zip(parts, row_major(sizes), strict=True):
+        for part, stride in zip(parts, row_major_strides(sizes), strict=True):
             term = part
             if stride != 1:
                 term = self.add("times", "rows", part.shape, part.dtype, part,
-                                factor=Literal(stride, part.dtype))  # fmt: skip
+                                factor=Constant(stride, part.dtype))  # fmt: skip
             total = term if total is None else self.plus(total, term)
         assert total is not None
         return total
 
 
-def stretched(*shapes: Shape) -> Shape:
+def broadcast_shape(*shapes: Shape) -> Shape:
     """The common shape of several that stretch together.
 
-    >>> stretched((3, 1), (4,))
+    >>> broadcast_shape((3, 1), (4,))
     (3, 4)
     """
     rank = max(map(len, shapes))

@@ -8,18 +8,19 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from gscli.base.arrays import Array
-from gscli.base.records import Record
+from gscli.base.records import Record, former_names
 from gscli.frameworks.operator import Operator
 
 WIDTH = 100
 """Columns that comments are folded to."""
 
-Verdict: TypeAlias = Literal["exact", "exact for these indices", "differs", "none"]
+Exactness: TypeAlias = Literal["exact", "exact for these indices", "differs", "none"]
 
 SCHEMA = "gscli-code/1"
 
 
-class TargetAnswer(Record):
+@former_names(checked="run_result", loading="preamble")
+class Snippet(Record):
     """The lines of one target. `call` are those that make `output` from the loaded inputs.
 
     `operation`: what the line is built on; `composed`: it takes more than that one operation.
@@ -28,20 +29,20 @@ class TargetAnswer(Record):
 
     target: str
     title: str
-    verdict: Verdict
+    verdict: Exactness
     operation: str = ""
     composed: bool = False
-    loading: tuple[str, ...] = ()
+    preamble: tuple[str, ...] = ()
     call: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
-    checked: Mapping[str, str] = MappingProxyType({})
+    run_result: Mapping[str, str] = MappingProxyType({})
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What is to be pasted."""
-        return (*self.loading, *self.call)
+        return (*self.preamble, *self.call)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -54,7 +55,7 @@ class TargetAnswer(Record):
             "operation": self.operation, "composition": self.composed, "lines": list(self.lines),
             "breaks": list(self.breaks), "notes": list(self.notes),
         }  # fmt: skip
-        return {**found, "check": dict(self.checked)} if self.checked else found
+        return {**found, "check": dict(self.run_result)} if self.run_result else found
 
 
 class Code(Record):
@@ -67,7 +68,7 @@ class Code(Record):
     operator: Operator
     output: Array | None
     inputs: Mapping[str, Array]
-    answers: tuple[TargetAnswer, ...]
+    answers: tuple[Snippet, ...]
 
     def __str__(self) -> str:
         """As the command line prints it."""
@@ -75,7 +76,7 @@ class Code(Record):
 
     def text(self, width: int = WIDTH) -> str:
         """A block for each target; comments are folded to the width, lines of code are not."""
-        return "\n\n".join("\n".join(_block(one, width)) for one in self.answers) + "\n"
+        return "\n\n".join("\n".join(_format_block(one, width)) for one in self.answers) + "\n"
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -85,29 +86,31 @@ class Code(Record):
             "code": [answer.to_dict() for answer in self.answers],
         }
 
-    def checked(self, results: Sequence[Mapping[str, str]]) -> Code:
+    def with_run_results(self, results: Sequence[Mapping[str, str]]) -> Code:
         """The same with what the runs said."""
         pairs = zip(self.answers, results, strict=True)
-        return self._replace(answers=tuple(one._replace(checked=said) for one, said in pairs))
+        return self._replace(answers=tuple(one._replace(run_result=said) for one, said in pairs))
 
 
-def _block(answer: TargetAnswer, width: int) -> Iterator[str]:
-    yield from _comment(f"{answer.title}: {heading(answer)}", width)
+def _format_block(answer: Snippet, width: int) -> Iterator[str]:
+    yield from _format_comment(f"{answer.title}: {describe_snippet(answer)}", width)
     if answer.reason and answer.verdict == "differs":
-        yield from _comment(answer.reason, width, "#   ")
+        yield from _format_comment(answer.reason, width, "#   ")
     for number, broken in enumerate(answer.breaks):
-        yield from _comment(("breaks with " if not number else "and with ") + broken, width, "#   ")
+        yield from _format_comment(
+            ("breaks with " if not number else "and with ") + broken, width, "#   "
+        )
     for note in answer.notes:
-        yield from _comment(note, width, "#   ")
-    if answer.checked:
-        yield from _comment(check_told(answer), width, "#   ")
+        yield from _format_comment(note, width, "#   ")
+    if answer.run_result:
+        yield from _format_comment(describe_run(answer), width, "#   ")
     yield from answer.lines
 
 
-def heading(answer: TargetAnswer) -> str:
+def describe_snippet(answer: Snippet) -> str:
     """What the lines are, in words.
 
-    >>> heading(TargetAnswer("torch", "PyTorch", "exact", "torch.gather"))
+    >>> describe_snippet(Snippet("torch", "PyTorch", "exact", "torch.gather"))
     'torch.gather, exact'
     """
     if answer.verdict == "none":
@@ -119,13 +122,13 @@ def heading(answer: TargetAnswer) -> str:
     return f"{what}, {verdict}"
 
 
-def check_told(answer: TargetAnswer) -> str:
+def describe_run(answer: Snippet) -> str:
     """What a run said, in words."""
-    said = answer.checked
+    said = answer.run_result
     version, text = said.get("version", ""), said.get("text", "")
     who = f"run in {answer.title} {version}: " if version else ""
     return f"{who}{said['result']}" + (f", {text}" if text else "")
 
 
-def _comment(text: str, width: int, indent: str = "# ") -> list[str]:
+def _format_comment(text: str, width: int, indent: str = "# ") -> list[str]:
     return wrap(text, max(width, 20), initial_indent=indent, subsequent_indent="#   ")

@@ -6,16 +6,21 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import parse_dtype
 from gscli.base.records import Record
-from gscli.codegen.gather_steps import live_cells, rows_of, stacked, vectors_last
+from gscli.codegen.gather_steps import (
+    mask_skipped_cells,
+    matrix_shape,
+    move_vectors_last,
+    stack_coordinates,
+)
 from gscli.codegen.placement import IndexLowering, LoweredIndices
-from gscli.codegen.steps import Literal, SnippetProgram, Value
+from gscli.codegen.steps import Constant, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, Shape
 
 
-def fitted(steps: SnippetProgram, updates: Value, fit: Fit, wanted: Shape) -> Value:
+def fit_updates(steps: SnippetProgram, updates: Value, fit: Fit, wanted: Shape) -> Value:
     """Updates in the shape of the result, by the framework's own rule."""
     if updates.shape == wanted:
         return updates
@@ -25,11 +30,11 @@ def fitted(steps: SnippetProgram, updates: Value, fit: Fit, wanted: Shape) -> Va
     if fit is Fit.CROP:
         return steps.crop(steps.reshape(updates, updates.shape or (1,)), wanted)
     if fit is Fit.CYCLE:
-        return _cycled(steps, updates, wanted)
+        return _repeat_cyclically(steps, updates, wanted)
     return steps.reshape(updates, wanted)
 
 
-def _cycled(steps: SnippetProgram, updates: Value, wanted: Shape) -> Value:
+def _repeat_cyclically(steps: SnippetProgram, updates: Value, wanted: Shape) -> Value:
     """Values repeated, or left over, until there are as many as are written."""
     count, size = prod(wanted), prod(updates.shape)
     flat = steps.reshape(updates, (size,))
@@ -40,21 +45,21 @@ def _cycled(steps: SnippetProgram, updates: Value, wanted: Shape) -> Value:
     return steps.reshape(steps.crop(flat, (count,)), wanted)
 
 
-def identity(op: str, dtype: str) -> Literal:
+def reduction_identity(op: str, dtype: str) -> Constant:
     """What a reduction begins with."""
-    return Literal(np.asarray(REDUCTIONS[op].identity(dtype_named(dtype))).item(), dtype)
+    return Constant(np.asarray(REDUCTIONS[op].identity(parse_dtype(dtype))).item(), dtype)
 
 
-def as_type(value: Number | None, dtype: str) -> Number:
+def cast_number(value: Number | None, dtype: str) -> Number:
     """A number as an element of a type: whole numbers wrap."""
     if dtype == "str" or isinstance(value, str):
         return value if isinstance(value, str) else ""
     with np.errstate(all="ignore"):
-        found: Number = np.asarray(value).astype(dtype_named(dtype)).item()
+        found: Number = np.asarray(value).astype(parse_dtype(dtype)).item()
     return found
 
 
-class Operation(Record):
+class ReductionRequest(Record):
     """What the target is asked for: a reduction, its own mean, its own way to leave data out."""
 
     op: str
@@ -62,24 +67,26 @@ class Operation(Record):
     leaves_out: bool = False
 
 
-class Putting:
+class ScatterEmitter:
     """Writes updates, with the forms that a target's operations have."""
 
     def __init__(self, placing: IndexLowering) -> None:
-        self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
+        self.lowering, self.steps, self.layout = placing, placing.steps, placing.layout
         self.target = placing.target
         self.composed = False
 
-    def put(self, place: LoweredIndices, base: Value, updates: Value, asked: Operation) -> Value:
+    def emit_scatter(
+        self, indices: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
+    ) -> Value:
         """What `base` is after updates went to their place."""
         return {
-            "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
-            "cells": self._put_cells, "rows": self._put_rows,
-            "direct": self._put_direct,
-        }[place.native.form](place, base, updates, asked)  # fmt: skip
+            "take": self._emit_slices, "along": self._emit_slices, "vectors": self._emit_vectors,
+            "cells": self._emit_cells, "rows": self._emit_rows,
+            "direct": self._emit_direct,
+        }[indices.native.form](indices, base, updates, request)  # fmt: skip
 
-    def _written(
-        self, form: str, base: Value, updates: Value, asked: Operation, /, *index: Value,
+    def _emit(
+        self, form: str, base: Value, updates: Value, asked: ReductionRequest, /, *index: Value,
         **facts: object,
     ) -> Value:  # fmt: skip
         own = {"op": asked.op, "mean": asked.mean,
@@ -89,8 +96,8 @@ class Putting:
             f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
         )
 
-    def _put_slices(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    def _emit_slices(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
         assert place.index is not None
@@ -98,32 +105,32 @@ class Putting:
         if place.live is not None:
             self.composed = True
             index = self.steps.where(place.live, index, shape[axis])
-            if place.native.outside != "dropped":
+            if place.native.out_of_range != "dropped":
                 base = self.steps.pad(base, axis)
-        if place.native.flat or (place.native.ranked and not index.shape):
+        if place.native.needs_rank_1_indices or (place.native.refuses_rank_0 and not index.shape):
             flat = prod(index.shape)
             index = self.steps.reshape(index, (flat,))
             updates = self.steps.reshape(updates, (*shape[:axis], flat, *shape[axis + 1 :]))
-        found = self._written(place.native.form, base, updates, asked, index, axis=axis)
+        found = self._emit(place.native.form, base, updates, asked, index, axis=axis)
         return self.steps.crop(found, shape)
 
-    def _put_vectors(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    def _emit_vectors(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
-        index = vectors_last(self.steps, place)
-        if place.native.ranked and len(index.shape) == 1:
+        index = move_vectors_last(self.steps, place)
+        if place.native.refuses_rank_0 and len(index.shape) == 1:
             index = self.steps.reshape(index, (1, *index.shape))
             updates = self.steps.reshape(updates, (1, *updates.shape))
-        return self._written("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
+        return self._emit("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
                              length=index.shape[-1])  # fmt: skip
 
-    def _by_entries(self, updates: Value) -> Value:
+    def _entries_first(self, updates: Value) -> Value:
         """Updates with the axes of entries first."""
-        order = self.layout.addressing.order
+        order = self.layout.addressing.result_axes
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
-    def _put_cells(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    def _emit_cells(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
         steps, shape = self.steps, base.shape
         count = len(shape) - self.layout.addressing.traveling
@@ -132,38 +139,40 @@ class Putting:
         whole = base.shape
         if place.live is not None:
             self.composed = True
-            if place.native.outside != "dropped":
+            if place.native.out_of_range != "dropped":
                 base = steps.pad(base, 0)
-        cells = stacked(steps, self.target.name, live_cells(steps, place, whole[0]), place.grid)
-        updates = steps.reshape(self._by_entries(updates), (*place.grid, *whole[count:]))
-        if place.native.ranked and not place.grid:
+        cells = stack_coordinates(
+            steps, self.target.name, mask_skipped_cells(steps, place, whole[0]), place.grid
+        )
+        updates = steps.reshape(self._entries_first(updates), (*place.grid, *whole[count:]))
+        if place.native.refuses_rank_0 and not place.grid:
             cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
             updates = steps.reshape(updates, (1, *updates.shape))
-        found = self._written("cells", base, updates, asked, *cells, count=count)
+        found = self._emit("cells", base, updates, asked, *cells, count=count)
         return steps.reshape(steps.crop(found, whole), shape)
 
-    def _put_rows(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    def _emit_rows(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
         steps, shape = self.steps, base.shape
         count = len(shape) - self.layout.addressing.traveling
-        rows, run = rows_of(shape, count)
-        cells = live_cells(steps, place) if place.live is not None else list(place.cells)
+        rows, run = matrix_shape(shape, count)
+        cells = (
+            mask_skipped_cells(steps, place) if place.live is not None else list(place.coordinates)
+        )
         row = steps.folded(cells, shape[:count]) if count else cells[0]
         row = steps.reshape(steps.expand(row, place.grid), (prod(place.grid),))
         base = steps.reshape(base, (rows, run))
         if place.live is not None:
             live = steps.reshape(place.live, row.shape)
             row, base = steps.where(live, row, rows), steps.pad(base, 0)
-        updates = steps.reshape(self._by_entries(updates), (prod(place.grid), run))
-        found = self._written("rows", base, updates, asked, row, rows=base.shape[0])
+        updates = steps.reshape(self._entries_first(updates), (prod(place.grid), run))
+        found = self._emit("rows", base, updates, asked, row, rows=base.shape[0])
         return steps.reshape(steps.crop(found, (rows, run)), shape)
 
-    def _put_direct(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    def _emit_direct(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
         assert place.index is not None
-        return self._written(
-            "direct", base, updates, asked, place.index, numbers=place.form.numbers
-        )
+        return self._emit("direct", base, updates, asked, place.index, numbers=place.form.numbers)

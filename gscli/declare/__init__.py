@@ -21,26 +21,26 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.declare.attributes import Attribute, Option, Role, declared_attribute
+from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
 
-Values: TypeAlias = Annotated[Tensor, "values"]
+ShapeInput: TypeAlias = Annotated[Tensor, "values"]
 """An input whose numbers decide shapes: the layout may look at `tensor.values`."""
 
-Largest: TypeAlias = Annotated[Tensor, "largest"]
+MaxValueInput: TypeAlias = Annotated[Tensor, "largest"]
 """An index input whose largest number decides a shape: the one number in `tensor.values`."""
 
-Ascending: TypeAlias = Annotated[Tensor, "ascending"]
+SortedInput: TypeAlias = Annotated[Tensor, "ascending"]
 """A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
 
 Mask: TypeAlias = Annotated[Tensor, "mask"]
 """A mask of bool: `tensor.values` is how many of its cells are True."""
 
-Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
+VariadicInput: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
 
-ByteMasks: TypeAlias = Annotated[tuple[Tensor, ...], "many", "bytes"]
+VariadicMaskInput: TypeAlias = Annotated[tuple[Tensor, ...], "many", "bytes"]
 """The same, where arrays of uint8 are masks as those of bool are."""
 
 Subscript: TypeAlias = Annotated[
@@ -84,9 +84,9 @@ class Signature:
         version_word: str = "opset",
         newest: int | None = None,
     ) -> None:
-        self.newest = newest
-        self.owner, self.name, self.function = owner, name, function
-        self.versions, self.until, self.version_word = versions, until, version_word
+        self.newest_version = newest
+        self.framework_name, self.name, self.function = owner, name, function
+        self.versions, self.last_version, self.version_label = versions, until, version_word
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.full_name}>"
@@ -94,7 +94,7 @@ class Signature:
     @property
     def full_name(self) -> str:
         """`framework.operator`, as `gscli.run` takes it."""
-        return f"{self.owner}.{self.name}"
+        return f"{self.framework_name}.{self.name}"
 
     @cached_property
     def doc(self) -> str:
@@ -107,25 +107,25 @@ class Signature:
         return self.doc.split("\n\n")[0].replace("\n", " ")
 
     @cached_property
-    def _declared(self) -> inspect.Signature:
+    def _python_signature(self) -> inspect.Signature:
         return inspect.signature(self.function, eval_str=True)
 
     @property
-    def changes_data(self) -> bool:
+    def is_in_place_capable(self) -> bool:
         """Whether the output is data with cells written over, so that it may be done in place.
 
         >>> from gscli.frameworks.onnx import gather, scatter_nd
-        >>> gather.changes_data, scatter_nd.changes_data
+        >>> gather.is_in_place_capable, scatter_nd.is_in_place_capable
         (False, True)
         """
-        return "new" not in getattr(self._declared.return_annotation, "__metadata__", ())
+        return "new" not in getattr(self._python_signature.return_annotation, "__metadata__", ())
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         """Input tensors in the framework's order."""
         return tuple(
-            _input(parameter)
-            for parameter in self._declared.parameters.values()
+            _input_from_parameter(parameter)
+            for parameter in self._python_signature.parameters.values()
             if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         )
 
@@ -135,22 +135,25 @@ class Signature:
         return tuple(item.name for item in self.inputs)
 
     @cached_property
-    def many(self) -> str | None:
+    def variadic(self) -> str | None:
         """The name of the input that is a tuple of index arrays, if there is one."""
         return next((item.name for item in self.inputs if item.kind == "many"), None)
 
     @cached_property
-    def byte_masks(self) -> bool:
+    def has_byte_masks(self) -> bool:
         """Whether index arrays of uint8 are masks, as in PyTorch."""
-        return any("bytes" in _marks(parameter) for parameter in self._declared.parameters.values())
+        return any(
+            "bytes" in _annotation_metadata(parameter)
+            for parameter in self._python_signature.parameters.values()
+        )
 
     @cached_property
-    def numbers(self) -> frozenset[str]:
+    def scalar_attributes(self) -> frozenset[str]:
         """Names of the attributes that are one number, which may be given as an array."""
         return frozenset(item.name for item in self.attributes if item.kind == "number")
 
     @cached_property
-    def deciding_inputs(self) -> Mapping[str, InputKind]:
+    def shape_inputs(self) -> Mapping[str, InputKind]:
         """Names and kinds of the inputs whose numbers decide shapes."""
         kinds = {item.name: item.kind for item in self.inputs}
         return {name: kind for name, kind in kinds.items() if kind not in ("tensor", "many")}
@@ -159,32 +162,32 @@ class Signature:
     def attributes(self) -> tuple[Attribute, ...]:
         """Attributes in declared order; `opset` where the operator has versions."""
         return tuple(
-            declared_attribute(parameter)
-            for parameter in self._declared.parameters.values()
+            attribute_from_parameter(parameter)
+            for parameter in self._python_signature.parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         )
 
     def attribute(self, role: Role) -> Attribute | None:
         """The attribute with this role, if there is one.
 
-        >>> from gscli.frameworks import find
-        >>> find("torch.scatter_reduce").attribute("reduction").name
+        >>> from gscli.frameworks import find_operator
+        >>> find_operator("torch.scatter_reduce").attribute("reduction").name
         'reduce'
         """
         return next((item for item in self.attributes if item.option.role == role), None)
 
-    def version(self, asked: int | None) -> int:
+    def resolve_version(self, asked: int | None) -> int:
         """The operator version in force at a model opset (default: the newest)."""
         if asked is None:
             return self.versions[-1]
-        word, first = self.version_word, self.versions[0]
-        if self.until is not None and asked > self.until:
-            problem, valid = f"{self.name} ended with {word} {self.until}", ""
+        word, first = self.version_label, self.versions[0]
+        if self.last_version is not None and asked > self.last_version:
+            problem, valid = f"{self.name} ended with {word} {self.last_version}", ""
             hint = self.doc.splitlines()[-1]
-        elif self.newest is not None and asked > self.newest:
+        elif self.newest_version is not None and asked > self.newest_version:
             problem, valid = (
                 f"{word} {asked} is newer than what gscli knows",
-                f"{first} … {self.newest}",
+                f"{first} … {self.newest_version}",
             )
             hint = f"without {word} it is the newest {self.name}"
         elif asked < first:
@@ -193,35 +196,35 @@ class Signature:
             return max(version for version in self.versions if version <= asked)
         raise UsageError(problem, where=f"{word} {asked}", valid=valid, hint=hint)
 
-    def convert(self, attrs: Mapping[str, object]) -> dict[str, object]:
+    def bind_attributes(self, attrs: Mapping[str, object]) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
         known = {attribute.name: attribute for attribute in self.attributes}
         for name in attrs:
             if name not in known:
-                raise self._unknown("attribute", name, list(known))
+                raise self._unknown_name_error("attribute", name, list(known))
         values: dict[str, object] = {}
         for name, attribute in known.items():
             if name in attrs:
                 values[name] = attribute.convert(attrs[name])
-            elif attribute.required:
+            elif attribute.is_required:
                 raise UsageError(
                     f"{self.full_name} needs {name}",
                     where=attribute.option.help,
-                    valid=attribute.legal,
+                    valid=attribute.legal_text,
                 )
             else:
                 values[name] = attribute.default
         if "opset" in known and self.versions:
             asked = values["opset"]
-            version = self.version(asked if isinstance(asked, int) else None)
+            version = self.resolve_version(asked if isinstance(asked, int) else None)
             values["opset"] = version
-            self._obey_version(version, attrs, values)
+            self._check_version(version, attrs, values)
         return values
 
-    def _obey_version(
+    def _check_version(
         self, version: int, given: Mapping[str, object], values: Mapping[str, object]
     ) -> None:
-        word = self.version_word
+        word = self.version_label
         for attribute in self.attributes:
             option, name = attribute.option, attribute.name
             if option.since is not None and name in given and version < option.since:
@@ -240,7 +243,7 @@ class Signature:
                     hint=f"--{word} {needed}",
                 )
 
-    def _unknown(self, what: str, name: str, known: list[str]) -> UsageError:
+    def _unknown_name_error(self, what: str, name: str, known: list[str]) -> UsageError:
         near = get_close_matches(name, known, 1)
         return UsageError(
             f"{self.full_name} has no {what} {name!r}"[:200],
@@ -248,18 +251,20 @@ class Signature:
             hint=f"did you mean {near[0]}?" if near else "",
         )
 
-    def layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
+    def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
-        values = self.convert(attrs)
-        layout = self.function(*self._arguments(tensors), **values)
+        values = self.bind_attributes(attrs)
+        layout = self.function(*self._bind_tensors(tensors), **values)
         return layout._replace(attributes=tuple(values.items()))
 
-    def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
+    def _bind_tensors(
+        self, tensors: Mapping[str, Tensor]
+    ) -> list[Tensor | tuple[Tensor, ...] | None]:
         arguments: list[Tensor | tuple[Tensor, ...] | None] = []
         known: list[str] = []
         for item in self.inputs:
             if item.kind == "many":
-                names = numbered(item.name, tensors)
+                names = variadic_names(item.name, tensors)
                 arguments.append(tuple(tensors[name] for name in names))
                 known += names
             elif item.name in tensors:
@@ -273,14 +278,14 @@ class Signature:
                 )
         for name in tensors:
             if name not in known:
-                raise self._unknown("input", name, list(self.input_names))
+                raise self._unknown_name_error("input", name, list(self.input_names))
         return arguments
 
 
-def numbered(name: str, given: Iterable[str]) -> list[str]:
+def variadic_names(name: str, given: Iterable[str]) -> list[str]:
     """Those of the `given` inputs that are called NAME_0, NAME_1, …, in that order.
 
-    >>> numbered("indices", ["a", "indices_10", "indices_2", "indices_x"])
+    >>> variadic_names("indices", ["a", "indices_10", "indices_2", "indices_x"])
     ['indices_2', 'indices_10']
     """
     pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
@@ -288,13 +293,13 @@ def numbered(name: str, given: Iterable[str]) -> list[str]:
     return [key for _, key in sorted(found)]
 
 
-def _input(parameter: inspect.Parameter) -> Input:
-    marks = _marks(parameter)
+def _input_from_parameter(parameter: inspect.Parameter) -> Input:
+    marks = _annotation_metadata(parameter)
     kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
     optional = parameter.default is not inspect.Parameter.empty
     return Input(parameter.name, kind, optional)
 
 
-def _marks(parameter: inspect.Parameter) -> tuple[object, ...]:
+def _annotation_metadata(parameter: inspect.Parameter) -> tuple[object, ...]:
     """What an annotation says of an input besides its type."""
     return getattr(parameter.annotation, "__metadata__", ())

@@ -22,7 +22,7 @@ from gscli.base.records import Record
 from gscli.layout.axes import Number
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
-KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
+AttributeKind: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
 
 
 class Option(Record):
@@ -42,19 +42,19 @@ class Attribute(Record):
     """One attribute: its type in words the command line understands, choices, default, help."""
 
     name: str
-    kind: KindName
+    kind: AttributeKind
     default: object
     optional: bool
     choices: tuple[str, ...]
     option: Option
 
     @property
-    def required(self) -> bool:
+    def is_required(self) -> bool:
         """True when the framework has no default for it."""
         return self.default is inspect.Parameter.empty
 
     @property
-    def legal(self) -> str:
+    def legal_text(self) -> str:
         """What it takes, in words: its choices, or what its kind is."""
         if self.kind == "choice":
             return " ".join(choice or "''" for choice in self.choices)
@@ -65,27 +65,27 @@ class Attribute(Record):
         if value is None and self.optional:
             return None
         if self.kind == "choice":
-            return self._chosen(value)
+            return self._match_choice(value)
         try:
             return _KINDS[self.kind].convert(value)
         except (TypeError, ValueError):
-            raise self._refused(f"{self.name} = {value!r}") from None
+            raise self._value_error(f"{self.name} = {value!r}") from None
 
     def parse(self, text: str) -> object:
         """The value that a word of the command line stands for."""
         if self.optional and text.lower() == "none":
             return None
         if self.kind == "choice":
-            return self._chosen(text)
+            return self._match_choice(text)
         try:
             return self.convert(_KINDS[self.kind].parse(text))
         except ValueError:
-            raise self._refused(f"--{self.name} {text}") from None
+            raise self._value_error(f"--{self.name} {text}") from None
 
-    def _refused(self, where: str) -> UsageError:
-        return UsageError(f"{self.name} takes {self.legal}", where=where[:200])
+    def _value_error(self, where: str) -> UsageError:
+        return UsageError(f"{self.name} takes {self.legal_text}", where=where[:200])
 
-    def _chosen(self, value: object) -> str:
+    def _match_choice(self, value: object) -> str:
         """The choice that `value` is; UsageError suggests the nearest, or another's word for it."""
         if isinstance(value, str) and value in self.choices:
             return value
@@ -95,17 +95,17 @@ class Attribute(Record):
         raise UsageError(
             f"unknown {self.name}: {value!r}"[:200],
             where=f"{self.name} = {value!r}"[:200],
-            valid=self.legal,
+            valid=self.legal_text,
             hint=f"did you mean {meant[0]}?" if meant else "",
         )
 
 
-def declared_attribute(parameter: inspect.Parameter) -> Attribute:
+def attribute_from_parameter(parameter: inspect.Parameter) -> Attribute:
     """The attribute that a keyword parameter with evaluated annotations declares.
 
     >>> def layout(*, axis: Annotated[int | None, Option("which axis")] = None): ...
     >>> parameters = inspect.signature(layout, eval_str=True).parameters
-    >>> found = declared_attribute(parameters["axis"])
+    >>> found = attribute_from_parameter(parameters["axis"])
     >>> found.kind, found.optional, found.option.help, found.parse("-1"), found.parse("none")
     ('int', True, 'which axis', -1, None)
     """
@@ -118,7 +118,7 @@ def declared_attribute(parameter: inspect.Parameter) -> Attribute:
     return Attribute(parameter.name, kind, parameter.default, optional, choices, option)
 
 
-def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:
+def _kind_of(annotation: Any) -> tuple[AttributeKind, tuple[str, ...]]:
     """The kind of an annotated type, None aside, and its choices."""
     if annotation in (Number, Number | None):
         return "number", ()
@@ -127,11 +127,11 @@ def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:
         (annotation,) = members
     if get_origin(annotation) is Literal:
         return "choice", tuple(map(str, get_args(annotation)))
-    kinds: dict[object, KindName] = {int: "int", float: "float", bool: "bool", str: "str"}
+    kinds: dict[object, AttributeKind] = {int: "int", float: "float", bool: "bool", str: "str"}
     return kinds.get(annotation, "ints"), ()
 
 
-class _Kind(Record):
+class _AttributeParser(Record):
     """How values and words of one kind are read; either raises TypeError or ValueError."""
 
     words: str
@@ -184,7 +184,7 @@ def _parse_bool(text: str) -> bool:
 
 
 def _parse_int(text: str) -> int:
-    return int(_plain(text))
+    return int(_check_ascii_digits(text))
 
 
 def _parse_ints(text: str) -> list[int]:
@@ -193,12 +193,12 @@ def _parse_ints(text: str) -> list[int]:
 
 
 def _parse_float(text: str) -> float:
-    found = float(_plain(text))
-    _refuse_overflow(found, text)
+    found = float(_check_ascii_digits(text))
+    _check_overflow(found, text)
     return found
 
 
-def _refuse_overflow(number: complex, text: str) -> None:
+def _check_overflow(number: complex, text: str) -> None:
     """A number is infinite only where it is called so: 1e999 is a mistake."""
     if math.isinf(abs(number)) and "inf" not in text.lower():
         raise ValueError(text)
@@ -211,28 +211,28 @@ def _parse_number(text: str) -> Number:
         return _parse_int(text)
     for kind in (float, complex):
         try:
-            found = kind(_plain(text))
+            found = kind(_check_ascii_digits(text))
         except ValueError:
             continue
-        _refuse_overflow(found, text)
+        _check_overflow(found, text)
         return found
     return text
 
 
-def _plain(text: str) -> str:
+def _check_ascii_digits(text: str) -> str:
     """The text of a number in plain digits; Python reads 1_0 and those of other scripts too."""
     if not text.isascii() or "_" in text:
         raise ValueError(text)
     return text
 
 
-_KINDS: dict[KindName, _Kind] = {
-    "int": _Kind("a whole number", _to_int, _parse_int),
-    "bool": _Kind("true or false", _to_bool, _parse_bool),
-    "float": _Kind("a number", _to_float, _parse_float),
-    "str": _Kind("a word", _to_str, str),
-    "ints": _Kind("whole numbers, separated by commas", _to_ints, _parse_ints),
-    "number": _Kind("one number or word", _to_number, _parse_number),
+_KINDS: dict[AttributeKind, _AttributeParser] = {
+    "int": _AttributeParser("a whole number", _to_int, _parse_int),
+    "bool": _AttributeParser("true or false", _to_bool, _parse_bool),
+    "float": _AttributeParser("a number", _to_float, _parse_float),
+    "str": _AttributeParser("a word", _to_str, str),
+    "ints": _AttributeParser("whole numbers, separated by commas", _to_ints, _parse_ints),
+    "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }
 # What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.
 _SYNONYMS = {

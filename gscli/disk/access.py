@@ -15,18 +15,18 @@ _KEPT = ("user.", "security.selinux")
 """Attributes that stay; others, as capabilities and our own, are meant for the old content."""
 
 
-def keep_access(old_path: str, new: int, old: os.stat_result) -> None:
+def copy_permissions(old_path: str, new: int, old: os.stat_result) -> None:
     """Give a new file, that only its owner can open yet, the owner, group, mode, access list and
     attributes of an old one. Where one of them cannot be given, it is open to fewer people.
 
     Raises OSError where the mode cannot be set.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
-    if not _grouped(new, old):
+    if not _copy_owner(new, old):
         # Whoever was of the old group is one of the others now, and the other way round.
         common = mode >> 3 & mode & 0o007
         mode = mode & 0o700 | common << 3 | common
-    attributes = _attributes(old_path)
+    attributes = _read_xattrs(old_path)
     listed = attributes.pop(_ACCESS_LIST, None)
     os.fchmod(new, mode if listed is None else mode & 0o700)
     for name, value in attributes.items():
@@ -37,7 +37,7 @@ def keep_access(old_path: str, new: int, old: os.stat_result) -> None:
             os.setxattr(new, _ACCESS_LIST, listed)  # sets the mode as well
 
 
-def _grouped(new: int, old: os.stat_result) -> bool:
+def _copy_owner(new: int, old: os.stat_result) -> bool:
     """Give owner and group, or the group alone; whether the group is as it was."""
     now = os.fstat(new)
     for owner in (old.st_uid, -1):
@@ -49,7 +49,7 @@ def _grouped(new: int, old: os.stat_result) -> bool:
     return os.fstat(new).st_gid == old.st_gid
 
 
-def _attributes(path: str) -> dict[str, bytes]:
+def _read_xattrs(path: str) -> dict[str, bytes]:
     """The extended attributes to be kept and the access list, as far as they can be read."""
     found: dict[str, bytes] = {}
     if not hasattr(os, "listxattr"):  # macOS keeps its own in another way

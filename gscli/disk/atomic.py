@@ -17,11 +17,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite
-from gscli.disk.access import keep_access
+from gscli.disk.access import copy_permissions
 from gscli.disk.exchange import replace_file
-from gscli.disk.interrupts import Interrupts
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, check_system, open_file
-from gscli.disk.system import sync, sync_folder, writing
+from gscli.disk.system import sync, sync_folder, write_errors
 from gscli.disk.unfinished import refuse_unfinished
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-LINKS_FOLLOWED = 40
+MAX_LINKS = 40
 """As many as Linux itself follows before it says ELOOP."""
 
 _DESCRIPTOR = re.compile(r"/dev/fd/(\d{1,9})|/proc/self/fd/(\d{1,9})")
@@ -52,7 +52,7 @@ class AtomicFile(io.RawIOBase):
         super().__init__()
         self._descriptor = descriptor
         self.name = name
-        self.poll: Callable[[], None] = _nobody_waits
+        self.poll: Callable[[], None] = _no_poll
 
     def fileno(self) -> int:
         """The descriptor, as long as it is ours."""
@@ -70,13 +70,13 @@ class AtomicFile(io.RawIOBase):
 
     def seekable(self) -> bool:
         """Where it is a regular file."""
-        with writing(self.name):
+        with write_errors(self.name):
             return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of a buffer; the number of its bytes."""
         self.poll()
-        with memoryview(data) as whole, whole.cast("B") as view, writing(self.name):
+        with memoryview(data) as whole, whole.cast("B") as view, write_errors(self.name):
             done = 0
             while done < view.nbytes:
                 done += os.write(self.fileno(), view[done:])
@@ -84,26 +84,26 @@ class AtomicFile(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Read back what was written."""
-        with memoryview(buffer) as whole, whole.cast("B") as view, writing(self.name):
+        with memoryview(buffer) as whole, whole.cast("B") as view, write_errors(self.name):
             content = os.read(self.fileno(), view.nbytes)
             view[: len(content)] = content
             return len(content)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place."""
-        with writing(self.name):
+        with write_errors(self.name):
             return os.lseek(self.fileno(), offset, whence)
 
     def truncate(self, size: int | None = None, /) -> int:
         """Set the length, by default to the present place."""
         length = self.tell() if size is None else size
-        with writing(self.name):
+        with write_errors(self.name):
             os.ftruncate(self.fileno(), length)
         return length
 
     def sync(self) -> None:
         """Ask the device to keep what was written."""
-        with writing(self.name):
+        with write_errors(self.name):
             sync(self.fileno())
 
     def close(self) -> None:
@@ -111,11 +111,11 @@ class AtomicFile(io.RawIOBase):
         if self.closed:
             return
         super().close()
-        with writing(self.name):
+        with write_errors(self.name):
             os.close(self._descriptor)
 
 
-def _nobody_waits() -> None:
+def _no_poll() -> None:
     """Where signals act at once."""
 
 
@@ -144,24 +144,24 @@ def open_atomic(
     ['out.bin']
     """
     check_system()
-    with writing(path):
-        target = _followed(path)
-        descriptor = _own_descriptor(target)
-        status = None if descriptor is not None else _status(target)
+    with write_errors(path):
+        target = _follow_links(path)
+        descriptor = _duplicate_descriptor(target)
+        status = None if descriptor is not None else _stat_or_none(target)
     opened = None if descriptor is None else AtomicFile(descriptor, path)
     if status is not None and not stat.S_ISREG(status.st_mode):
-        opened = _special(target, status, path)
+        opened = _open_special(target, status, path)
     if opened is not None:
         with _closing(opened) as file:
             yield file
     else:
         is_input, old = replaces is not None, replaces
-        with writing(path):
+        with write_errors(path):
             refuse_unfinished(target)
             if status is not None and old is None:
                 old = open_file(target, _HELD, name=path)
         _check_space(target, size, path)
-        with _replacing(target, old, path, check, is_input=is_input) as file:
+        with _replace_file(target, old, path, check, is_input=is_input) as file:
             yield file
 
 
@@ -178,7 +178,7 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 
 
 @contextmanager
-def _replacing(
+def _replace_file(
     target: str,
     old: RegularFile | None,
     name: str,
@@ -188,24 +188,26 @@ def _replacing(
 ) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
-    with Interrupts() as interrupts:
-        file = _temporary(temporary, old, name)
+    with DeferredSignals() as interrupts:
+        file = _create_temporary(temporary, old, name)
         left = True
         try:
-            with _closing(file), interrupts.allowed():
-                file.poll = interrupts.act
+            with _closing(file), interrupts.allow():
+                file.poll = interrupts.deliver_pending
                 if old is not None:
-                    with writing(name):
-                        keep_access(target, file.fileno(), old.status)
+                    with write_errors(name):
+                        copy_permissions(target, file.fileno(), old.status)
                 yield file
                 file.sync()
-                interrupts.act()
+                interrupts.deliver_pending()
             if check is not None:
                 check()
-            with writing(name):
+            with write_errors(name):
                 left = replace_file(temporary, target, old, is_input=is_input)
             if left:
-                with writing(name, "cannot remove the old content of", "the new one is complete"):
+                with write_errors(
+                    name, "cannot remove the old content of", "the new one is complete"
+                ):
                     os.unlink(temporary)
                     left = False
         finally:
@@ -213,21 +215,21 @@ def _replacing(
                 with suppress(OSError):
                     os.unlink(temporary)
         state = f"{name} is complete, but may not survive a power failure"
-        with writing(f"folder of {name}", "cannot sync the", state):
+        with write_errors(f"folder of {name}", "cannot sync the", state):
             sync_folder(folder)
 
 
-def _temporary(temporary: str, old: RegularFile | None, name: str) -> AtomicFile:
+def _create_temporary(temporary: str, old: RegularFile | None, name: str) -> AtomicFile:
     """Make the hidden file; at no moment is it more open to others than the old one was."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    with writing(name):
+    with write_errors(name):
         return AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
 
 
-def _followed(path: str) -> str:
+def _follow_links(path: str) -> str:
     """Where a chain of links ends, stopping at the name of an open descriptor."""
     target = path
-    for _ in range(LINKS_FOLLOWED):
+    for _ in range(MAX_LINKS):
         if _descriptor_number(target) is not None or not os.path.islink(target):
             return target
         target = os.path.join(os.path.dirname(target), os.readlink(target))
@@ -241,13 +243,13 @@ def _descriptor_number(target: str) -> int | None:
     return int(match[1] or match[2]) if match else None
 
 
-def _own_descriptor(target: str) -> int | None:
+def _duplicate_descriptor(target: str) -> int | None:
     """A second descriptor of /dev/stdout and its like: opening by name would start at byte 0."""
     number = _descriptor_number(target)
     return None if number is None else os.dup(number)
 
 
-def _status(target: str) -> os.stat_result | None:
+def _stat_or_none(target: str) -> os.stat_result | None:
     """What stands at `target` now; None where a new file will."""
     try:
         status = os.stat(target)
@@ -263,17 +265,17 @@ def _status(target: str) -> os.stat_result | None:
     return status
 
 
-def _special(target: str, status: os.stat_result, name: str) -> AtomicFile:
+def _open_special(target: str, status: os.stat_result, name: str) -> AtomicFile:
     if stat.S_ISSOCK(status.st_mode):
         raise CannotWrite(f"cannot write {name}", where=f"{name}: is a socket")
-    with writing(name):
+    with write_errors(name):
         return AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), name)
 
 
 def _check_space(target: str, size: int | None, name: str) -> None:
     if size is None:
         return
-    with writing(name):
+    with write_errors(name):
         status = os.statvfs(os.path.dirname(target) or ".")
     free = status.f_bavail * status.f_frsize
     if size > free:

@@ -22,7 +22,7 @@ _BLOCK = 512
 _NOT_HERE = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF}
 
 
-def clone(source: RegularFile, target: AtomicFile) -> None:
+def clone_file(source: RegularFile, target: AtomicFile) -> None:
     """Fill an empty file with all bytes of another; holes stay holes. Raises OSError, CannotWrite.
 
     Shared blocks take neither time nor room, whatever the size; so this comes before any check of
@@ -32,8 +32,8 @@ def clone(source: RegularFile, target: AtomicFile) -> None:
         return
     _check_space(source, target)
     target.truncate(source.size)
-    for begin, end in _extents(source):
-        _copy(source, target, begin, end)
+    for begin, end in _iter_data_extents(source):
+        _copy_range(source, target, begin, end)
 
 
 def share_blocks(source: int, target: int) -> bool:
@@ -58,7 +58,7 @@ def _check_space(source: RegularFile, target: AtomicFile) -> None:
         )
 
 
-def _extents(source: RegularFile) -> Iterator[tuple[int, int]]:
+def _iter_data_extents(source: RegularFile) -> Iterator[tuple[int, int]]:
     """Where the file has data, as (begin, end); all of it where holes cannot be told."""
     if not hasattr(os, "SEEK_DATA"):
         yield 0, source.size
@@ -75,7 +75,7 @@ def _extents(source: RegularFile) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def _copy(source: RegularFile, target: AtomicFile, begin: int, end: int) -> None:
+def _copy_range(source: RegularFile, target: AtomicFile, begin: int, end: int) -> None:
     inside = hasattr(os, "copy_file_range")
     while begin < end:
         target.poll()

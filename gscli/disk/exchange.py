@@ -15,7 +15,7 @@ import stat
 from contextlib import suppress
 
 from gscli.base import CannotWrite, GscliError
-from gscli.base.words import reason
+from gscli.base.words import error_reason
 from gscli.disk.mapped import RegularFile
 
 _AT_FDCWD = -100
@@ -161,6 +161,6 @@ def _restore_name(temporary: str, target: str, new: os.stat_result) -> None:
         os.rename(temporary, kept)  # from here on nobody deletes it
         raise CannotWrite(
             f"{target} was replaced meanwhile, and cannot be put back",
-            where=f"{target}: {reason(error)}",
+            where=f"{target}: {error_reason(error)}",
             details=(f"what had the name is {kept} now",),
         ) from error

@@ -33,17 +33,18 @@ _NOT_OF = {"weakref", "_weakrefset"}
 """Modules whose functions run while something is freed: Python drops exceptions there too."""
 
 
-class Interrupts:
-    """While entered, signals wait for `allowed()` or the end, then the first one raises.
+class DeferredSignals:
+    """While entered, signals wait for `allow()` or the end, then the first one raises.
 
-    Within `allowed()` one that arrives while something is entered, left or freed waits on, for
-    `act()` or the end: no clean-up has a guard against exceptions between its own lines.
+    Within `allow()` one that arrives while something is entered, left or freed waits on, for
+    `deliver_pending()` or the end: no clean-up has a guard against exceptions between its own
+    lines.
 
     KeyboardInterrupt for SIGINT, SystemExit(128 + n) for the others. A handler the program
     installed is called instead, an ignored signal (nohup) stays ignored. Signals reach Python's
     main thread only; in another thread this does nothing.
 
-    >>> with Interrupts() as interrupts:
+    >>> with DeferredSignals() as interrupts:
     ...     signal.raise_signal(signal.SIGTERM)
     ...     print("still here")
     Traceback (most recent call last):
@@ -61,38 +62,38 @@ class Interrupts:
                 previous = signal.getsignal(number)
                 if previous is signal.SIG_DFL or callable(previous):
                     self._previous[number] = previous
-                    signal.signal(number, self._arrived)
+                    signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, previous in self._previous.items():
             signal.signal(number, previous)
-        self._act_on_pending()
+        self._deliver()
 
     @contextmanager
-    def allowed(self) -> Iterator[None]:
+    def allow(self) -> Iterator[None]:
         """Let signals act at once inside the block."""
         self._allowed = True
         try:
-            self._act_on_pending()
+            self._deliver()
             yield
         finally:
             self._allowed = False
 
-    def act(self) -> None:
+    def deliver_pending(self) -> None:
         """Let a signal that waits act now, if that is allowed here."""
         if self._allowed:
-            self._act_on_pending()
+            self._deliver()
 
-    def _arrived(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._pending.append(number)
         while frame is not None:
             if frame.f_code.co_name in _NOT_IN or frame.f_globals.get("__name__") in _NOT_OF:
                 return
             frame = frame.f_back
-        self.act()
+        self.deliver_pending()
 
-    def _act_on_pending(self) -> None:
+    def _deliver(self) -> None:
         if not self._pending:
             return
         # The first one ends the block: a second must not break into the clean-up.

@@ -20,10 +20,11 @@ MOST_TIMES = 100
 _installed: list[object] = []
 
 
-def survive(replace_lost: Callable[[Any], list[bool]]) -> None:
+def install_sigbus_handler(remap_truncated: Callable[[Any], list[bool]]) -> None:
     """From now on, ask where pages of mappings are lost. Costs nothing until then.
 
-    `replace_lost` puts zeros there, by the C library it is given, and says of each whether it did.
+    `remap_truncated` puts zeros there, by the C library it is given, and says of each whether it
+    did.
     """
     if _installed or not hasattr(signal, "SIGBUS"):
         return
@@ -43,7 +44,7 @@ def survive(replace_lost: Callable[[Any], list[bool]]) -> None:
     times = count()
 
     def lost(_number: int) -> None:
-        if not any(replace_lost(library)) or next(times) > MOST_TIMES:
+        if not any(remap_truncated(library)) or next(times) > MOST_TIMES:
             # Not a page of ours, or lost for another reason: end as without us.
             library.signal(signal.SIGBUS, None)
 

@@ -26,7 +26,7 @@ import numpy as np
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.words import reason
+from gscli.base.words import error_reason
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""
@@ -50,7 +50,7 @@ UNDO_SUFFIX = ".gscli-undo"
 ATTRIBUTE = "user.gscli.undo"
 """Number of the file, number of its undo file, and where that is."""
 
-LOST: list[str] = []
+TRUNCATED_FILES: list[str] = []
 """Files of which this process lost mapped pages."""
 
 
@@ -84,23 +84,23 @@ class Stamp(Record):
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
+def read_errors(name: str) -> Iterator[None]:
     """Turn a failure of the system into CannotRead."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
-        raise unreadable(error, name) from error
+        raise read_error(error, name) from error
 
 
-def unreadable(error: Exception, name: str) -> CannotRead:
+def read_error(error: Exception, name: str) -> CannotRead:
     """CannotRead for a failure of the system."""
-    told, hint = reason(error), ""
+    told, hint = error_reason(error), ""
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
-        told, hint = "no such file", _near_files(str(error.filename or name))
+        told, hint = "no such file", _similar_names(str(error.filename or name))
     return CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint)
 
 
-def _near_files(path: str) -> str:
+def _similar_names(path: str) -> str:
     """Which files beside a missing one have a name like it; else how values are written inline."""
     from difflib import get_close_matches
 
@@ -152,7 +152,7 @@ class RegularFile:
 
     def __init__(self, descriptor: int, path: str, name: str | None = None) -> None:
         """Raises OSError, and then the descriptor is still the caller's."""
-        self.descriptor, self.lost = -1, False
+        self.descriptor, self.is_truncated = -1, False
         self.path, self.name = os.path.abspath(path), name or path
         self.status = os.fstat(descriptor)
         """When it was opened."""
@@ -181,7 +181,7 @@ class RegularFile:
     def read(self, offset: int, length: int) -> bytes:
         """Exactly the bytes asked for; CannotRead where the file became shorter."""
         parts = []
-        with reading(self.name):
+        with read_errors(self.name):
             while length:
                 part = os.pread(self.descriptor, length, offset)
                 if not part:
@@ -190,9 +190,9 @@ class RegularFile:
                 offset, length = offset + len(part), length - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def fill(self, offset: int, view: memoryview) -> None:
+    def read_into(self, offset: int, view: memoryview) -> None:
         """All of `view` from a place on; CannotRead where the file became shorter."""
-        with reading(self.name):
+        with read_errors(self.name):
             while view.nbytes:
                 done = os.preadv(self.descriptor, [view], offset)
                 if not done:
@@ -207,22 +207,22 @@ class RegularFile:
             hint=_UNTOUCHED,
         )
 
-    def lose(self) -> None:
+    def mark_truncated(self) -> None:
         """What was mapped from the file is not its content any more."""
-        self.lost = True
-        LOST.append(self.name)
+        self.is_truncated = True
+        TRUNCATED_FILES.append(self.name)
 
     def is_unchanged(self, *, was_renamed: bool = False) -> bool:
         """Whether nobody wrote to the file since it was opened. Raises OSError."""
         now = Stamp.from_status(os.fstat(self.descriptor))
-        return not self.lost and now.is_same_content(self.stamp, was_renamed=was_renamed)
+        return not self.is_truncated and now.is_same_content(self.stamp, was_renamed=was_renamed)
 
     def check_unchanged(self, *, was_renamed: bool = False) -> None:
         """CannotRead where somebody wrote to the file since it was opened.
 
         Index values are judged first and used later: they must not be other ones by then.
         """
-        with reading(self.name):
+        with read_errors(self.name):
             unchanged = self.is_unchanged(was_renamed=was_renamed)
         if not unchanged:
             raise CannotRead(
@@ -265,7 +265,7 @@ class RegularFile:
             hint="run the command again",
         )
 
-    def release(self) -> None:
+    def detach(self) -> None:
         """Leave the descriptor to the caller."""
         self.descriptor = -1
 
@@ -303,7 +303,7 @@ def open_file(path: str, flags: int, mode: int = 0o600, *, name: str | None = No
         raise
 
 
-def open_regular(path: str) -> RegularFile | None:
+def open_regular_file(path: str) -> RegularFile | None:
     """A regular file opened to be read; None for anything else, and for what cannot be opened.
 
     A pipe is not even opened: its writer would take us for the reader, and leave with us.
@@ -323,7 +323,7 @@ def open_regular(path: str) -> RegularFile | None:
     return None
 
 
-class Pages(Record):
+class Mapping(Record):
     """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
 
     file: RegularFile
@@ -331,7 +331,7 @@ class Pages(Record):
     address: int
     size: int
 
-    def replace_lost(self, library: Any) -> bool:
+    def remap_truncated(self, library: Any) -> bool:
         """Whether the file is too short for its mapping; then zeros are behind its end."""
         short = self.offset + self.size - os.fstat(self.file.descriptor).st_size
         if short <= 0:
@@ -343,11 +343,11 @@ class Pages(Record):
         if first < end:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
             library.mmap(first, end - first, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
-        self.file.lose()
+        self.file.mark_truncated()
         return True
 
 
-_PLACES: WeakKeyDictionary[mmap.mmap, Pages] = WeakKeyDictionary()
+_MAPPINGS: WeakKeyDictionary[mmap.mmap, Mapping] = WeakKeyDictionary()
 
 
 def map_file(
@@ -360,23 +360,25 @@ def map_file(
     """Part of a file as an array, "r" to read or "c" to write to a copy of it. Raises OSError,
     and CannotRead where the file is shorter than it was.
     """
-    from gscli.disk.lost_pages import survive
+    from gscli.disk.lost_pages import install_sigbus_handler
 
     # The system would not mind to map beyond the end; the first access would kill us.
     file.check_unchanged()
     with os.fdopen(os.dup(file.descriptor), "rb") as stream:
         array = np.memmap(stream, dtype, mode, offset, shape)
-    mapping = mapping_of(array)
+    mapping = find_mapping(array)
     assert mapping is not None
-    _PLACES[mapping] = Pages(file, offset, _address(array), array.nbytes)
-    survive(lambda library: [place.replace_lost(library) for place in list(_PLACES.values())])
+    _MAPPINGS[mapping] = Mapping(file, offset, _address(array), array.nbytes)
+    install_sigbus_handler(
+        lambda library: [place.remap_truncated(library) for place in list(_MAPPINGS.values())]
+    )
     return array
 
 
-def mapping_of(array: Array) -> mmap.mmap | None:
+def find_mapping(array: Array) -> mmap.mmap | None:
     """The mapping that an array is a view of, or None for an array in memory.
 
-    >>> mapping_of(np.arange(3)) is None
+    >>> find_mapping(np.arange(3)) is None
     True
     """
     owner: object = array
@@ -385,20 +387,20 @@ def mapping_of(array: Array) -> mmap.mmap | None:
     return owner if isinstance(owner, mmap.mmap) else None
 
 
-def release(*arrays: Array) -> None:
+def release_pages(*arrays: Array) -> None:
     """Let go of the pages of mapped arrays; what was written to a file's mapping stays there."""
     for array in arrays:
-        mapping = mapping_of(array)
+        mapping = find_mapping(array)
         if mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
             mapping.madvise(mmap.MADV_DONTNEED)
 
 
 @contextmanager
-def part(array: Array, begin: int, end: int) -> Iterator[Array]:
+def map_part(array: Array, begin: int, end: int) -> Iterator[Array]:
     """Some bytes of a file mapped as bytes: their pages come together, and go afterwards."""
-    mapping = mapping_of(array)
+    mapping = find_mapping(array)
     assert mapping is not None
-    first = _PLACES[mapping].offset % mmap.ALLOCATIONGRANULARITY + begin
+    first = _MAPPINGS[mapping].offset % mmap.ALLOCATIONGRANULARITY + begin
     start = first - first % mmap.PAGESIZE
     pages = start, first - start + end - begin
     with suppress(OSError):  # another system; or the file became shorter, which is told elsewhere
@@ -409,29 +411,29 @@ def part(array: Array, begin: int, end: int) -> Iterator[Array]:
         mapping.madvise(mmap.MADV_DONTNEED, *pages)
 
 
-def blocks(array: Array) -> Iterator[Array]:
+def iter_blocks(array: Array) -> Iterator[Array]:
     """The whole array, or a mapped one in flat parts that are released after use.
 
-    >>> [part.tolist() for part in blocks(np.arange(3))]
+    >>> [map_part.tolist() for map_part in iter_blocks(np.arange(3))]
     [[0, 1, 2]]
     """
-    if mapping_of(array) is None or not array.flags.c_contiguous:
+    if find_mapping(array) is None or not array.flags.c_contiguous:
         yield array
         return
     flat = np.asarray(array).reshape(-1)
     size = max(READ_AT_ONCE // array.itemsize, 1)
     for first in range(0, flat.size, size):
         yield flat[first : first + size]
-        release(array)
+        release_pages(array)
 
 
-def file_of(array: Array) -> tuple[RegularFile, int] | None:
+def find_file(array: Array) -> tuple[RegularFile, int] | None:
     """The file that a whole array was mapped from, and the byte where it begins there.
 
     None for arrays in memory, for those that `map_file` did not make, and for views with gaps.
     """
-    mapping = mapping_of(array)
-    place = None if mapping is None else _PLACES.get(mapping)
+    mapping = find_mapping(array)
+    place = None if mapping is None else _MAPPINGS.get(mapping)
     if place is None or not array.flags.c_contiguous:
         return None
     return place.file, place.offset + _address(array) - place.address
@@ -440,18 +442,18 @@ def file_of(array: Array) -> tuple[RegularFile, int] | None:
 def check_unchanged(*arrays: Array) -> None:
     """CannotRead where the file of a mapped array was written to since it was opened."""
     for array in arrays:
-        mapping = mapping_of(array)
-        place = None if mapping is None else _PLACES.get(mapping)
+        mapping = find_mapping(array)
+        place = None if mapping is None else _MAPPINGS.get(mapping)
         if place is not None:
             place.file.check_unchanged()
 
 
-def overlay(array: Array) -> Array | None:
+def map_copy_on_write(array: Array) -> Array | None:
     """A large mapped array once more, to be written to: only pages written to take memory.
 
     The file stays as it is. None for arrays in memory and for small ones.
     """
-    place = file_of(array)
+    place = find_file(array)
     if place is None or array.nbytes < WORTH_OVERLAYING:
         return None
     try:

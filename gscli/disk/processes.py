@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, Self, TypeAlias
 
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 
 LINE_LIMIT = 64 << 20
 PIECE = 1 << 16
@@ -226,7 +226,7 @@ class Child:
         else:
             how = f"ended with status {status}"
         lines = self._errors.decode("utf-8", "replace").strip().splitlines()
-        return f"{how}: {safe(lines[-1], 160)}" if lines else how
+        return f"{how}: {sanitize(lines[-1], 160)}" if lines else how
 
     def _read_errors(self, deadline: float) -> None:
         """Take what standard error holds now."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from gscli.base import CannotWrite
-from gscli.base.words import reason
+from gscli.base.words import error_reason
 from gscli.disk.mapped import RegularFile
 
 try:
@@ -26,7 +26,7 @@ _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
 
 
 @contextmanager
-def writing(
+def write_errors(
     name: str, what: str = "cannot write", state: str = "", hint: str = ""
 ) -> Iterator[None]:
     """Turn a failure of the system into CannotWrite; `state`: what became of the file.
@@ -38,21 +38,21 @@ def writing(
     except BrokenPipeError:
         raise
     except (OSError, ValueError) as error:
-        raise refused(error, name, what, state, hint) from error
+        raise write_error(error, name, what, state, hint) from error
 
 
-def refused(
+def write_error(
     error: Exception, name: str, what: str = "cannot write", state: str = "", hint: str = ""
 ) -> CannotWrite:
     """CannotWrite for a failure of the system."""
     details = (state,) if state else ()
     return CannotWrite(
-        f"{what} {name}", where=f"{name}: {reason(error)}", details=details, hint=hint
+        f"{what} {name}", where=f"{name}: {error_reason(error)}", details=details, hint=hint
     )
 
 
 @contextmanager
-def locked(file: RegularFile) -> Iterator[None]:
+def lock_file(file: RegularFile) -> Iterator[None]:
     """Keep other gscli processes from patching the file, whatever name they know it by."""
     if fcntl is not None:
         try:
@@ -71,7 +71,7 @@ def locked(file: RegularFile) -> Iterator[None]:
                 fcntl.flock(file.descriptor, fcntl.LOCK_UN)
 
 
-def reserve(descriptor: int, offset: int, length: int) -> None:
+def preallocate(descriptor: int, offset: int, length: int) -> None:
     """Room on the device for some bytes of a file, so that writing them cannot fill it.
 
     Nothing happens where system or file system have no such call: macOS, musl on some file systems,
@@ -87,7 +87,7 @@ def reserve(descriptor: int, offset: int, length: int) -> None:
             raise
 
 
-def give_back_large_blocks() -> None:
+def trim_large_allocations() -> None:
     """Have this process return memory of several megabytes to the system when it is freed.
 
     The allocator of Linux keeps up to 32 MiB of each, with gaps between: a stream of packed chunks

@@ -15,7 +15,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.disk.mapped import RegularFile
 
-UNCACHED_FROM = 128 << 20
+MIN_DIRECT_BYTES = 128 << 20
 """Bytes of a result from which it is written so."""
 
 COPIED = 4 << 20
@@ -40,7 +40,7 @@ def set_direct(descriptor: int, *, on: bool) -> bool:
     return True
 
 
-def put(descriptor: int, view: memoryview, position: int) -> None:
+def write_at(descriptor: int, view: memoryview, position: int) -> None:
     """Write all of some bytes; what cannot go past the cache goes as usual. Raises OSError."""
     done, direct = 0, True
     while done < view.nbytes:
@@ -54,27 +54,27 @@ def put(descriptor: int, view: memoryview, position: int) -> None:
             set_direct(descriptor, on=False)
 
 
-def copy(source: RegularFile, target: int, *, direct: bool) -> None:
+def copy_file(source: RegularFile, target: int, *, direct: bool) -> None:
     """All bytes of a file to an empty one; `direct`: whole pages past the cache, the rest not.
 
     Raises OSError, and CannotRead where the source became shorter.
     """
-    held = aligned(min(COPIED, max(source.size, 1)))
+    held = allocate_pages(min(COPIED, max(source.size, 1)))
     set_direct(target, on=direct)
     for begin in range(0, source.size, COPIED):
         view = held.data[: min(COPIED, source.size - begin)]
-        source.fill(begin, view)
+        source.read_into(begin, view)
         pages = view.nbytes // PAGE * PAGE
-        put(target, view[:pages], begin)
+        write_at(target, view[:pages], begin)
         if pages < view.nbytes:
             set_direct(target, on=False)
-            put(target, view[pages:], begin + pages)
+            write_at(target, view[pages:], begin + pages)
 
 
-def aligned(count: int) -> Array:
+def allocate_pages(count: int) -> Array:
     """New memory of some bytes that begins with a page, as uint8.
 
-    >>> aligned(10).ctypes.data % PAGE, aligned(10).size
+    >>> allocate_pages(10).ctypes.data % PAGE, allocate_pages(10).size
     (0, 10)
     """
     raw = np.empty(count + PAGE, np.uint8)

@@ -26,21 +26,21 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import CannotRead, UsageError, no_memory
-from gscli.base.arrays import Array, cast_exactly, dtype_named
+from gscli.base import CannotRead, UsageError, memory_error
+from gscli.base.arrays import Array, cast_lossless, parse_dtype
 from gscli.base.records import Record
-from gscli.base.words import safe
-from gscli.disk.mapped import RegularFile, reading
+from gscli.base.words import sanitize
+from gscli.disk.mapped import RegularFile, read_errors
 from gscli.files.content import (
     TEXT_LIMIT,
-    Bounds,
+    BufferedContent,
     Content,
-    HeldContent,
+    ReadBounds,
+    blocking_reader,
     check_kind,
     check_limit,
     open_content,
     read_pipe,
-    reader,
 )
 from gscli.files.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
@@ -50,15 +50,15 @@ from gscli.files.request import (
     STORES,
     TEXT_SUFFIXES,
     Member,
-    Read,
-    Request,
+    ReadOptions,
+    ReadRequest,
+    ReadResult,
     Source,
-    Wish,
+    file_suffix,
     format_for,
-    listed,
-    match,
-    suffix_of,
-    unknown,
+    list_keys,
+    match_argument,
+    unsupported_format_error,
 )
 
 MAX_BYTES = 1 << 30
@@ -67,7 +67,7 @@ FOLDER_LIMIT = 10_000
 STANDARD_INPUT = "standard input"
 
 
-class Loaded(Record):
+class LoadedInput(Record):
     """An input as an array.
 
     `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
@@ -78,7 +78,7 @@ class Loaded(Record):
 
     array: Array
     origin: str
-    typed: bool
+    is_typed: bool
     file: RegularFile | None = None
 
 
@@ -93,7 +93,7 @@ def load(
     max_bytes: int | None = None,
     stdin: BinaryIO | None = None,
     leave: bool = False,
-) -> Loaded:
+) -> LoadedInput:
     """The array that `text` names; `name` is the argument it stands for, used in messages.
 
     `dtype` converts without changing a value (and names the type of opaque elements; with
@@ -107,21 +107,21 @@ def load(
     array([0.5, 1. ], dtype=float32)
     """
     source = Source.parse(text)
-    wish = Wish(
-        None if dtype is None else dtype_named(dtype),
+    wish = ReadOptions(
+        None if dtype is None else parse_dtype(dtype),
         like,
-        None if empty_dtype is None else dtype_named(empty_dtype),
+        None if empty_dtype is None else parse_dtype(empty_dtype),
         opaque_only,
     )
-    with _enough_memory(name):
+    with _translate_memory_errors(name):
         loaded = _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
         if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
-            array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+            array = cast_lossless(loaded.array, wish.dtype, loaded.origin)
             loaded = loaded._replace(array=array)
-    return _read_only(loaded)
+    return _freeze(loaded)
 
 
-def _read_only(loaded: Loaded) -> Loaded:
+def _freeze(loaded: LoadedInput) -> LoadedInput:
     loaded.array.flags.writeable = False
     return loaded
 
@@ -134,7 +134,7 @@ def load_many(
     dtype: str | None = None,
     empty_dtype: str | None = None,
     max_bytes: int | None = None,
-) -> dict[str, Loaded]:
+) -> dict[str, LoadedInput]:
     """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
 
     `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
@@ -142,17 +142,16 @@ def load_many(
     elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
     is in `optional`).
     """
-    wish = Wish(
-        None if dtype is None else dtype_named(dtype),
-        empty=None if empty_dtype is None else dtype_named(empty_dtype),
+    wish = ReadOptions(
+        None if dtype is None else parse_dtype(dtype),
+        dtype_if_empty=None if empty_dtype is None else parse_dtype(empty_dtype),
         opaque_only=True,
     )
-    with _enough_memory(text):
+    with _translate_memory_errors(text):
         limit = max_bytes or MAX_BYTES
-        found = _sources(text, names, optional, limit)
+        found = _match_sources(text, names, optional, limit)
         return {
-            name: _read_only(_load(source, name, wish, limit, None))
-            for name, source in found.items()
+            name: _freeze(_load(source, name, wish, limit, None)) for name, source in found.items()
         }
 
 
@@ -161,11 +160,11 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
 
     A format for one array gives one member with an empty name. Raises as `load` does.
     """
-    with _enough_memory(path):
+    with _translate_memory_errors(path):
         limit = max_bytes or MAX_BYTES
-        content, suffix = _opened(path, limit)
+        content, suffix = _open_content(path, limit)
         with content:
-            request = Request("", None, Wish(), limit, suffix)
+            request = ReadRequest("", None, ReadOptions(), limit, suffix)
             return format_for(suffix).listing(content, request)
 
 
@@ -174,7 +173,7 @@ def list_members(text: str, *, max_bytes: int | None = None) -> list[Member] | N
     source = Source.parse(text)
     if source.kind != "file" or source.member is not None:
         return None
-    if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):
+    if file_suffix(source.path) not in STORES and not os.path.isfile(source.path):
         return None
     return members(source.path, max_bytes=max_bytes)
 
@@ -204,7 +203,7 @@ def save(
     """
     from gscli.files import writers
 
-    with _enough_memory(path):
+    with _translate_memory_errors(path):
         if path == "-":
             stream = stdout
             if stream is None:
@@ -215,54 +214,54 @@ def save(
 
 
 @contextmanager
-def _enough_memory(name: str) -> Iterator[None]:
+def _translate_memory_errors(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise no_memory(name, "not enough memory") from error
+        raise memory_error(name, "not enough memory") from error
 
 
 def _load(
     source: Source,
     name: str,
-    wish: Wish,
+    wish: ReadOptions,
     limit: int,
     stdin: BinaryIO | None,
     *,
     leave: bool = False,
-) -> Loaded:
+) -> LoadedInput:
     if source.kind == "generator":
         from gscli.files.generators import generate
 
         array, typed = generate(source.text, wish, limit)
-        return Loaded(array, safe(source.text), typed)
+        return LoadedInput(array, sanitize(source.text), typed)
     if source.kind == "inline":
         from gscli.files.formats.jsonarray import array_of_json
         from gscli.files.formats.jsontext import parse_json
 
         parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
         read = array_of_json(parsed, wish, limit)
-        return Loaded(read.array, "inline", read.typed)
+        return LoadedInput(read.array, "inline", read.typed)
     if source.kind == "stdin":
         content: Content = _standard_input(stdin, limit)
-        suffix = sniffed(content)
+        suffix = sniff_suffix(content)
     else:
-        content, suffix = _opened(source.path, limit)
+        content, suffix = _open_content(source.path, limit)
     with content:
-        request = Request(name, source.member, wish, limit, suffix)
+        request = ReadRequest(name, source.member, wish, limit, suffix)
         if leave and wish.dtype is None and suffix in STORES:
-            return _left(content, request, safe(source.text))
+            return _load_lazily(content, request, sanitize(source.text))
         read = read_array(content, request)
-        file = content.kept() if leave and suffix_of(source.path) == ".npy" else None
-    origin = STANDARD_INPUT if source.kind == "stdin" else safe(source.text)
-    return Loaded(read.array, origin, read.typed, file)
+        file = content.detach_file() if leave and file_suffix(source.path) == ".npy" else None
+    origin = STANDARD_INPUT if source.kind == "stdin" else sanitize(source.text)
+    return LoadedInput(read.array, origin, read.typed, file)
 
 
-def _left(content: Content, request: Request, origin: str) -> Loaded:
-    from gscli.files.stores.stand_ins import stand_in
-    from gscli.files.stores.zarr_format import store_of
+def _load_lazily(content: Content, request: ReadRequest, origin: str) -> LoadedInput:
+    from gscli.files.stores.stand_ins import make_lazy_array
+    from gscli.files.stores.zarr_format import open_member
 
-    return Loaded(stand_in(store_of(content, request)), origin, typed=True)
+    return LoadedInput(make_lazy_array(open_member(content, request)), origin, is_typed=True)
 
 
 def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
@@ -271,67 +270,67 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
         stream = None if sys.stdin is None else sys.stdin.buffer
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
-    held = read_pipe(reader(stream), STANDARD_INPUT, limit, stream_bounds)
-    return HeldContent(STANDARD_INPUT, held)
+    held = read_pipe(blocking_reader(stream), STANDARD_INPUT, limit, stream_bounds)
+    return BufferedContent(STANDARD_INPUT, held)
 
 
-def _opened(path: str, limit: int) -> tuple[Content, str]:
+def _open_content(path: str, limit: int) -> tuple[Content, str]:
     """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
-    suffix = suffix_of(path)
+    suffix = file_suffix(path)
     if suffix in STORES:
-        from gscli.files.stores.zarr_format import content_of
+        from gscli.files.stores.zarr_format import open_store_content
 
-        return content_of(path), suffix
+        return open_store_content(path), suffix
     if not suffix:
         content = open_content(path, limit, stream_bounds)
-        return content, sniffed(content)
+        return content, sniff_suffix(content)
     if suffix not in MODULES:
         if suffix not in PICKLED:
             check_kind(path)
-        raise unknown(path, suffix)
+        raise unsupported_format_error(path, suffix)
     if suffix in TEXT_SUFFIXES:
         limit = min(limit, TEXT_LIMIT)
     return open_content(path, limit, stream_bounds if suffix == ".npy" else None), suffix
 
 
-def sniffed(content: Content) -> str:
+def sniff_suffix(content: Content) -> str:
     """The suffix a stream would have: .npy and .npz by their magic, else JSON."""
-    return _sniffed(content.prefix(len(MAGIC)))
+    return _suffix_of_magic(content.read_prefix(len(MAGIC)))
 
 
-def stream_bounds(first: bytes, limit: int, name: str) -> Bounds:
+def stream_bounds(first: bytes, limit: int, name: str) -> ReadBounds:
     """How far to read a stream, judged by its first bytes: a text may not be as long as others.
 
     The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
     """
-    suffix = _sniffed(first[: len(MAGIC)])
+    suffix = _suffix_of_magic(first[: len(MAGIC)])
     if suffix == ".json":
-        return Bounds(min(limit, TEXT_LIMIT), limit)
+        return ReadBounds(min(limit, TEXT_LIMIT), limit)
     if suffix != ".npy":
-        return Bounds(limit, limit)
+        return ReadBounds(limit, limit)
     header = parse_header(first[:PREFIX_LIMIT], name)
     size = header.offset + header.nbytes
     check_limit(size, limit, name, "the stream")
-    return Bounds(limit, size)
+    return ReadBounds(limit, size)
 
 
-def _sniffed(first: bytes) -> str:
+def _suffix_of_magic(first: bytes) -> str:
     if first == MAGIC:
         return ".npy"
     return ".npz" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ".json"
 
 
-def read_array(content: Content, request: Request) -> Read:
+def read_array(content: Content, request: ReadRequest) -> ReadResult:
     """The array asked for. A member can be named only in a format that has several."""
     if request.member is not None and request.suffix not in MANY_MEMBERS:
         raise UsageError(
             f"{content.name} holds one array, without a name",
-            hint=f"leave ::{safe(request.member, 60)} off",
+            hint=f"leave ::{sanitize(request.member, 60)} off",
         )
     return format_for(request.suffix).read(content, request)
 
 
-def _sources(
+def _match_sources(
     text: str, names: Sequence[str], optional: Collection[str], limit: int
 ) -> dict[str, Source]:
     """Where each argument is to be loaded from; arguments in `optional` may be absent.
@@ -339,31 +338,33 @@ def _sources(
     A member or file named exactly as the argument wins, then a synonym. In a folder
     `input_0.pb`, `input_1.pb` … stand for the arguments in order, as in ONNX tests.
     """
-    plain = os.path.isdir(text) and suffix_of(text) not in STORES
-    found = _folder(text) if plain else _container(text, limit)
-    matched = {name: match(name, names, found, text) for name in names}
+    plain = os.path.isdir(text) and file_suffix(text) not in STORES
+    found = _folder_sources(text) if plain else _container_sources(text, limit)
+    matched = {name: match_argument(name, names, found, text) for name in names}
     missing = [name for name in names if matched[name] is None and name not in optional]
     if missing:
-        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=listed(found))
+        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=list_keys(found))
     return {name: found[key] for name, key in matched.items() if key is not None}
 
 
-def _container(text: str, limit: int) -> dict[str, Source]:
-    content, suffix = _opened(text, limit)
+def _container_sources(text: str, limit: int) -> dict[str, Source]:
+    content, suffix = _open_content(text, limit)
     with content:
         if suffix not in MANY_MEMBERS:
             raise UsageError(
                 f"{text} holds one array, not all inputs",
                 valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
             )
-        members = format_for(suffix).listing(content, Request("", None, Wish(), limit, suffix))
+        members = format_for(suffix).listing(
+            content, ReadRequest("", None, ReadOptions(), limit, suffix)
+        )
     names = [member.name for member in members]
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 
 
-def _folder(text: str) -> dict[str, Source]:
+def _folder_sources(text: str) -> dict[str, Source]:
     """The files of a folder that hold one array, by name without suffix."""
-    with reading(text), os.scandir(text) as entries:
+    with read_errors(text), os.scandir(text) as entries:
         some = islice(entries, FOLDER_LIMIT)
         files = sorted(entry.name for entry in some if not _is_pipe(entry))
     found: dict[str, Source] = {}
@@ -372,7 +373,7 @@ def _folder(text: str) -> dict[str, Source]:
         if suffix.lower() not in MODULES or suffix.lower() in MANY_MEMBERS:
             continue
         if stem in found:
-            raise UsageError(f"{text} holds {safe(stem, 60)} in two files")
+            raise UsageError(f"{text} holds {sanitize(stem, 60)} in two files")
         path = os.path.join(text, file)
         found[stem] = Source(path, "file", path)
     return found

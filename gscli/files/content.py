@@ -20,13 +20,13 @@ from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.disk import mapped
-from gscli.disk.mapped import RegularFile, check_system, find_undo_file, reading
+from gscli.disk.mapped import RegularFile, check_system, find_undo_file, read_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-MAPPED_FROM = 1 << 20
+MIN_MAP_BYTES = 1 << 20
 """Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
 
 TEXT_LIMIT = 64 << 20
@@ -34,7 +34,7 @@ TEXT_LIMIT = 64 << 20
 
 PIPE_CHUNK = 1 << 20
 
-JUDGED_FROM = 1 << 14
+MIN_SNIFF_BYTES = 1 << 14
 """Bytes of a stream from which its bounds are judged: enough for the header of any .npy file."""
 
 _KINDS = (
@@ -45,14 +45,14 @@ _KINDS = (
 )
 
 
-class Bounds(Record):
+class ReadBounds(Record):
     """How far to read a stream: more than `limit` bytes are refused, `enough` are all it has."""
 
     limit: int
-    enough: int
+    expected_size: int
 
 
-Judge: TypeAlias = "Callable[[bytes, int, str], Bounds]"
+BoundsFunction: TypeAlias = "Callable[[bytes, int, str], ReadBounds]"
 """Says of a stream's first bytes, the limit and its name how far to read."""
 
 
@@ -68,7 +68,7 @@ class Content(ABC):
         """Exactly the bytes asked for; CannotRead where the file became shorter."""
 
     @abstractmethod
-    def file(self) -> BinaryIO:
+    def open_file(self) -> BinaryIO:
         """A file object for a library that wants one; the caller closes it."""
 
     @abstractmethod
@@ -80,18 +80,18 @@ class Content(ABC):
         """CannotRead where the bytes may not be those of one moment; called at the end."""
 
     @abstractmethod
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
+    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
 
-    def kept(self) -> RegularFile | None:
+    def detach_file(self) -> RegularFile | None:
         """The open file, which stays open when the content is closed; None where there is none."""
         return None
 
-    def prefix(self, length: int) -> bytes:
+    def read_prefix(self, length: int) -> bytes:
         """At most `length` bytes from the start."""
         return bytes(self.read(0, min(length, self.size)))
 
-    def whole(self, limit: int, what: str) -> bytes | memoryview:
+    def read_all(self, limit: int, what: str) -> bytes | memoryview:
         """All bytes, or LimitRefused where there are more than `limit`."""
         check_limit(self.size, limit, self.name, what)
         return self.read(0, self.size)
@@ -107,7 +107,7 @@ class Content(ABC):
             self.close()
 
 
-class HeldContent(Content):
+class BufferedContent(Content):
     """Bytes already in memory: a pipe, standard input, a member of an archive."""
 
     def __init__(self, name: str, held: bytes | bytearray) -> None:
@@ -121,14 +121,14 @@ class HeldContent(Content):
     def check_unchanged(self) -> None:
         """Nothing to do: nobody else can write to them."""
 
-    def file(self) -> BinaryIO:
+    def open_file(self) -> BinaryIO:
         """As `Content.file`."""
         return io.BytesIO(self._held)
 
     def close(self) -> None:
         """Nothing to do: arrays may still use the bytes."""
 
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
+    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """As `Content.array`."""
         return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
 
@@ -145,13 +145,13 @@ class FileContent(Content):
         """As `Content.read`."""
         return self._file.read(offset, length)
 
-    def file(self) -> BinaryIO:
+    def open_file(self) -> BinaryIO:
         """As `Content.file`."""
-        with reading(self.name):
+        with read_errors(self.name):
             return os.fdopen(os.dup(self._file.descriptor), "rb")
 
-    def kept(self) -> RegularFile:
-        """As `Content.kept`."""
+    def detach_file(self) -> RegularFile:
+        """As `Content.detach_file`."""
         self._shared = True
         return self._file
 
@@ -164,18 +164,18 @@ class FileContent(Content):
         """As `Content.check_unchanged`."""
         self._file.check_unchanged()
 
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
+    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """As `Content.array`."""
         needed = count * dtype.itemsize
-        if needed < MAPPED_FROM:
+        if needed < MIN_MAP_BYTES:
             return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
-        with reading(self.name):
+        with read_errors(self.name):
             array = mapped.map_file(self._file, dtype, (count,), offset)
         self._shared = True
         return array
 
 
-def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Content:
+def open_content(path: str, limit: int, bounds_for: BoundsFunction | None = None) -> Content:
     """Open a regular file or read a pipe; CannotRead for everything else.
 
     Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
@@ -183,12 +183,12 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
     written: a patch that was cut short is only told of.
     """
     check_system()
-    with reading(path):
+    with read_errors(path):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
     try:
-        with reading(path):
+        with read_errors(path):
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):
                 file = RegularFile(descriptor, path)
@@ -199,14 +199,14 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
                     warn_of_unfinished(path, undo_file)
                 if file.size or not os.pread(descriptor, 1, 0):
                     return FileContent(file)
-                file.release()  # files of /proc say that they are empty; they are read as a pipe
+                file.detach()  # files of /proc say that they are empty; they are read as a pipe
         _refuse_special(mode, path)
         held = read_pipe(lambda length: os.read(descriptor, length), path, limit, bounds_for)
     except BaseException:
         _close(descriptor)
         raise
     _close(descriptor)
-    return HeldContent(path, held)
+    return BufferedContent(path, held)
 
 
 def _close(descriptor: int) -> None:
@@ -217,7 +217,7 @@ def _close(descriptor: int) -> None:
 
 def check_kind(path: str) -> None:
     """Refuse what is not there, and what is neither a file nor a pipe, without opening it."""
-    with reading(path):
+    with read_errors(path):
         mode = os.stat(path).st_mode
     _refuse_special(mode, path)
 
@@ -236,19 +236,19 @@ def read_pipe(
     read: Callable[[int], bytes],
     name: str,
     limit: int,
-    bounds_for: Judge | None = None,
+    bounds_for: BoundsFunction | None = None,
 ) -> bytearray:
     """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
 
     Of what goes on after its end, only so much that this can be seen.
     """
     held, enough = bytearray(), limit
-    with reading(name):
+    with read_errors(name):
         while part := read(PIPE_CHUNK):
             held += part
-            if bounds_for is not None and len(held) >= JUDGED_FROM:
+            if bounds_for is not None and len(held) >= MIN_SNIFF_BYTES:
                 (limit, enough), bounds_for = (
-                    bounds_for(bytes(held[:JUDGED_FROM]), limit, name),
+                    bounds_for(bytes(held[:MIN_SNIFF_BYTES]), limit, name),
                     None,
                 )
             check_limit(len(held), limit, name, "the stream")
@@ -257,7 +257,7 @@ def read_pipe(
     return held
 
 
-def reader(stream: BinaryIO) -> Callable[[int], bytes]:
+def blocking_reader(stream: BinaryIO) -> Callable[[int], bytes]:
     """A function that reads what is there. On a stream that does not block, "nothing yet" looks
     like the end, so it is asked again when the system says that something is there.
     """

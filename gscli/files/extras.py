@@ -8,10 +8,10 @@ from typing import Any
 from gscli.base import CannotRead
 
 
-def extra(module: str, name: str) -> Any:
+def import_extra(module: str, name: str) -> Any:
     """The module, or CannotRead with the command that installs it.
 
-    >>> extra("json", "onnx").__name__
+    >>> import_extra("json", "onnx").__name__
     'json'
     """
     try:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.base.arrays import Array, dtype_label
+from gscli.base.arrays import Array, document_dtype
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     class Format(Protocol):
         """What a module of a format offers; `write` where it can be written."""
 
-        def read(self, content: Content, request: Request) -> Read:
+        def read(self, content: Content, request: ReadRequest) -> ReadResult:
             """The array that was asked for."""
 
-        def listing(self, content: Content, request: Request) -> list[Member]:
+        def listing(self, content: Content, request: ReadRequest) -> list[Member]:
             """Every array in the file."""
 
         def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
             """Write the old file with one member changed or added, where members exist."""
 
 
-Kind = Literal["file", "stdin", "inline", "generator"]
+SourceKind = Literal["file", "stdin", "inline", "generator"]
 
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
 _NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
@@ -113,7 +113,7 @@ class Source(Record):
     """
 
     text: str
-    kind: Kind
+    kind: SourceKind
     path: str = ""
     member: str | None = None
 
@@ -165,36 +165,37 @@ def _is_file_name(text: str) -> bool:
     return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in MODULES)
 
 
-class Wish(Record):
+class ReadOptions(Record):
     """What the caller knows about a text that names no type.
 
-    `dtype` was asked for; `like` is the type of another input, which untyped numbers take;
-    `empty` is the type of an array without elements (indices of [] are integers). With
+    `dtype` was asked for; `matching_dtype` is the type of another input, which untyped numbers
+    take; `dtype_if_empty` is the type of an array without elements (indices of [] are integers).
+    With
     `opaque_only`, `dtype` names the type of opaque bytes and of nothing else.
     """
 
     dtype: np.dtype[Any] | None = None
-    like: np.dtype[Any] | None = None
-    empty: np.dtype[Any] | None = None
+    matching_dtype: np.dtype[Any] | None = None
+    dtype_if_empty: np.dtype[Any] | None = None
     opaque_only: bool = False
 
     @property
-    def chosen(self) -> np.dtype[Any] | None:
+    def untyped_dtype(self) -> np.dtype[Any] | None:
         """The type untyped values must take, if any."""
-        return self.like if self.dtype is None or self.opaque_only else self.dtype
+        return self.matching_dtype if self.dtype is None or self.opaque_only else self.dtype
 
 
-class Request(Record):
+class ReadRequest(Record):
     """The argument an input stands for, the member asked for, types, and the byte limit."""
 
     argument: str
     member: str | None
-    wish: Wish
+    options: ReadOptions
     limit: int
     suffix: str
 
 
-class Read(Record):
+class ReadResult(Record):
     """An array, and whether its file named the type."""
 
     array: Array
@@ -212,15 +213,15 @@ class Member(Record):
     @classmethod
     def of(cls, array: Array, name: str = "") -> Member:
         """The member an array makes."""
-        return cls(name, dtype_label(array.dtype), array.shape, array.nbytes)
+        return cls(name, document_dtype(array.dtype), array.shape, array.nbytes)
 
 
-def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
+def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     """The member that was asked for, or the only one; the errors say what there is.
 
     CannotRead for one that is not there, UsageError where a choice is needed.
 
-    >>> chosen_member(["embedding"], None, "model.npz")
+    >>> choose_member(["embedding"], None, "model.npz")
     'embedding'
     """
     known = list(names)
@@ -231,20 +232,22 @@ def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
     if member is not None:
         near = get_close_matches(member, known, 1)
         raise CannotRead(
-            f"{file} has no member {safe(member, 60)}",
-            valid=listed(known),
-            hint=f"did you mean {file}::{safe(near[0], 60)}?" if near else f"gscli show {file}",
+            f"{file} has no member {sanitize(member, 60)}",
+            valid=list_keys(known),
+            hint=f"did you mean {file}::{sanitize(near[0], 60)}?" if near else f"gscli show {file}",
         )
     if len(known) == 1:
         return known[0]
     raise UsageError(
         f"{file} holds {len(known)} arrays: say which one",
-        valid=listed(known),
-        hint=f"{file}::{safe(known[0], 60)}",
+        valid=list_keys(known),
+        hint=f"{file}::{sanitize(known[0], 60)}",
     )
 
 
-def match(name: str, names: Sequence[str], found: Mapping[str, Source], where: str) -> str | None:
+def match_argument(
+    name: str, names: Sequence[str], found: Mapping[str, Source], where: str
+) -> str | None:
     """The key that stands for an argument. One that is another argument's own name does not."""
     if name in found:
         return name
@@ -252,7 +255,7 @@ def match(name: str, names: Sequence[str], found: Mapping[str, Source], where: s
     same = next((words for words in SYNONYMS if name in words), frozenset({name}))
     keys = [key for key, word in lowered.items() if word == name or word in same]
     if len(keys) > 1:
-        raise UsageError(f"{where} holds several arrays for {name}", valid=listed(keys))
+        raise UsageError(f"{where} holds several arrays for {name}", valid=list_keys(keys))
     if keys:
         return keys[0]
     position = names.index(name)
@@ -260,43 +263,45 @@ def match(name: str, names: Sequence[str], found: Mapping[str, Source], where: s
     return numbered[0] if numbered else None
 
 
-def listed(names: Iterable[str]) -> str:
+def list_keys(names: Iterable[str]) -> str:
     """Names from a file for a message: the first ones, and how many more.
 
-    >>> listed(["data", "indices"])
+    >>> list_keys(["data", "indices"])
     'data, indices'
     """
     known = list(names)
     more = f" and {len(known) - NAMES_SHOWN} more" if len(known) > NAMES_SHOWN else ""
-    return ", ".join(safe(name, 60) for name in known[:NAMES_SHOWN]) + more
+    return ", ".join(sanitize(name, 60) for name in known[:NAMES_SHOWN]) + more
 
 
-def suffix_of(path: str) -> str:
+def file_suffix(path: str) -> str:
     """The ending that says what a file is; of a store without the version behind @.
 
-    >>> suffix_of("T.NPY"), suffix_of("t.icechunk@main"), suffix_of("t.zarr/")
+    >>> file_suffix("T.NPY"), file_suffix("t.icechunk@main"), file_suffix("t.zarr/")
     ('.npy', '.icechunk', '.zarr')
     """
     bare = os.path.splitext(path.rstrip("/"))[1].lower().partition("@")[0]
     return bare if bare in STORES else os.path.splitext(path)[1].lower()
 
 
-def unknown(path: str, suffix: str) -> CannotRead:
+def unsupported_format_error(path: str, suffix: str) -> CannotRead:
     """Why a file with this suffix is not even opened."""
     if suffix in PICKLED:
         return CannotRead(
             f"cannot read {path}",
             details=("files of this kind are pickles, and gscli never unpickles",),
-            hint=_conversion(path) if suffix in _TORCH else "save the arrays with numpy.save",
+            hint=_build_convert_command(path)
+            if suffix in _TORCH
+            else "save the arrays with numpy.save",
         )
     return CannotRead(
         f"cannot read {path}",
-        where=f"{path}: {safe(suffix, 40)} is no suffix gscli knows",
+        where=f"{path}: {sanitize(suffix, 40)} is no suffix gscli knows",
         valid=" ".join(MODULES),
     )
 
 
-def _conversion(name: str) -> str:
+def _build_convert_command(name: str) -> str:
     """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
     plain = re.fullmatch(r"[\w./-]+", name, re.ASCII)
     return _TORCH_LINE.format(name=name if plain else "weights.pt")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, plain
+from gscli.base.arrays import Array, dtype_name, to_json
 from gscli.base.records import Record
-from gscli.base.words import show_shape
+from gscli.base.words import format_shape
 from gscli.disk import mapped
 
 BLOCK = 1 << 20
@@ -35,10 +35,10 @@ class Statistics(Record):
 
     def text(self) -> str:
         """One line, greppable."""
-        parts = [f"{self.dtype} {show_shape(self.shape)}"]
+        parts = [f"{self.dtype} {format_shape(self.shape)}"]
         for name, extreme in (("min", self.smallest), ("max", self.largest)):
             if extreme is not None:
-                parts.append(f"{name}={extreme.value} at {show_shape(extreme.place)}")
+                parts.append(f"{name}={extreme.value} at {format_shape(extreme.place)}")
         if self.mean is not None:
             parts.append(f"mean={self.mean:.6g}")
         parts += [f"nan={self.nan}", f"inf={self.infinite}", f"zero={self.zero}"]
@@ -50,35 +50,35 @@ class Statistics(Record):
         def placed(extreme: Extreme | None) -> object:
             if extreme is None:
                 return None
-            return {"value": plain(extreme.value), "at": list(extreme.place)}
+            return {"value": to_json(extreme.value), "at": list(extreme.place)}
 
         return {
             "dtype": self.dtype,
             "shape": list(self.shape),
             "min": placed(self.smallest),
             "max": placed(self.largest),
-            "mean": plain(self.mean),
+            "mean": to_json(self.mean),
             "nan": self.nan,
             "inf": self.infinite,
             "zero": self.zero,
         }
 
 
-def statistics(array: Array) -> Statistics:
+def compute_statistics(array: Array) -> Statistics:
     """Read `array` once, a block at a time, so that a mapped file stays on disk.
 
     Strings have no extremes and no mean; complex numbers have no extremes.
 
-    >>> statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
+    >>> compute_statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
     'float64 [2,2]  min=-1.0 at [1,0]  max=3.0 at [0,0]  mean=0.666667  nan=1  inf=0  zero=1'
     """
     flat = array.reshape(-1)
-    gathered = _Gathered()
+    gathered = _RunningStatistics()
     if flat.dtype.kind not in "UTO":
         for first in range(0, flat.size, BLOCK):
             with np.errstate(all="ignore"):
                 gathered.add(flat[first : first + BLOCK], first)
-            mapped.release(array)
+            mapped.release_pages(array)
 
     def extreme(found: tuple[float, int] | None) -> Extreme | None:
         if found is None:
@@ -101,7 +101,7 @@ def statistics(array: Array) -> Statistics:
     )
 
 
-class _Gathered:
+class _RunningStatistics:
     """Running sums and extremes; extremes are (value, flat position of the first)."""
 
     def __init__(self) -> None:

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import numpy as np
 
 from gscli.base import CannotWrite, UsageError
-from gscli.base.arrays import Array, checked_dtype, is_native, native
-from gscli.base.words import safe
+from gscli.base.arrays import Array, check_dtype_supported, is_native, to_native
+from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
-from gscli.disk.system import writing
+from gscli.disk.system import write_errors
 from gscli.files.content import open_content
 from gscli.files.request import (
     MANY_MEMBERS,
@@ -22,11 +22,11 @@ from gscli.files.request import (
     STORES,
     TEXT_SUFFIXES,
     Source,
+    file_suffix,
     format_for,
-    suffix_of,
 )
 
-WRITTEN = tuple(
+WRITABLE_SUFFIXES = tuple(
     suffix for suffix in MODULES if suffix not in {".jsonl", ".onnx", ".zip", ".icechunk"}
 )
 """Suffixes of the formats with a writer; a model and a case are more than their tensors."""
@@ -49,15 +49,15 @@ def save_file(
     """Replace the file `path` (or one member of it) as a whole."""
     source = Source.parse(path)
     target = source.path or path
-    suffix = _suffix(form, target)
-    named = suffix_of(target)
-    if form is not None and named in WRITTEN and named != suffix:
+    suffix = _choose_suffix(form, target)
+    named = file_suffix(target)
+    if form is not None and named in WRITABLE_SUFFIXES and named != suffix:
         raise UsageError(
             f"{target} would hold {suffix[1:]}, not what its name says",
             where=f"format {form}",
             hint=f"leave the format out, or name the file …{suffix}",
         )
-    checked = _checked(array, target)
+    checked = _to_writable(array, target)
     if suffix in STORES:
         from gscli.files.stores import zarr_format
 
@@ -70,7 +70,7 @@ def save_file(
         if os.path.lexists(target):
             with (
                 open_content(target, limit) as old,
-                open_atomic(target, replaces=old.kept()) as out,
+                open_atomic(target, replaces=old.detach_file()) as out,
             ):
                 format_for(suffix).write_into(out.write, old, source.member, checked)
                 mapped.check_unchanged(array)
@@ -84,17 +84,19 @@ def _check_member(member: str, suffix: str, target: str) -> None:
     """A name every container can hold, and that means one thing only in each of them."""
     if suffix not in MANY_MEMBERS:
         raise UsageError(
-            f"{target} can hold only one array", hint=f"leave ::{safe(member, 60)} off"
+            f"{target} can hold only one array", hint=f"leave ::{sanitize(member, 60)} off"
         )
     if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
-        raise UsageError(f"{safe(member, 60)} is no name for an array", valid="visible characters")
+        raise UsageError(
+            f"{sanitize(member, 60)} is no name for an array", valid="visible characters"
+        )
 
 
 def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None:
     """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
     if stream is None:
         raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
-    suffix = _suffix(form, "-")
+    suffix = _choose_suffix(form, "-")
     if suffix in STORES:
         raise UsageError("a Zarr store is a folder, not a stream", hint="-o out.zarr")
     if suffix not in TEXT_SUFFIXES and stream.isatty():
@@ -102,12 +104,14 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
             f"refusing to write binary {suffix} to the terminal",
             hint=f"-o out{suffix}, or --json for text",
         )
-    out = _Stream(stream)
-    format_for(suffix).write(out.write, {DEFAULT_MEMBER: _checked(array, STANDARD_OUTPUT)}, suffix)
+    out = _StdoutWriter(stream)
+    format_for(suffix).write(
+        out.write, {DEFAULT_MEMBER: _to_writable(array, STANDARD_OUTPUT)}, suffix
+    )
     out.flush()
 
 
-class _Stream:
+class _StdoutWriter:
     """Standard output as a writer sees it: bytes in order, failures as CannotWrite."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -115,31 +119,31 @@ class _Stream:
 
     def write(self, data: bytes | memoryview, /) -> int:
         view, done = memoryview(data), 0
-        with writing(STANDARD_OUTPUT):
+        with write_errors(STANDARD_OUTPUT):
             while done < view.nbytes:  # an unbuffered stream may take less than all
                 done += self._stream.write(view[done:]) or 0
         return done
 
     def flush(self) -> None:
-        with writing(STANDARD_OUTPUT):
+        with write_errors(STANDARD_OUTPUT):
             self._stream.flush()
 
 
-def _suffix(form: str | None, path: str) -> str:
+def _choose_suffix(form: str | None, path: str) -> str:
     if form is None and path == "-":
-        raise UsageError("standard output needs a format", valid=_known(), hint="-f npy")
-    suffix = suffix_of(path) if form is None else f".{form.lower()}"
-    if suffix in WRITTEN:
+        raise UsageError("standard output needs a format", valid=_format_suffixes(), hint="-f npy")
+    suffix = file_suffix(path) if form is None else f".{form.lower()}"
+    if suffix in WRITABLE_SUFFIXES:
         return suffix
-    what = f"no format for {path}" if form is None else f"unknown format {safe(form, 40)}"
-    raise UsageError(what, valid=_known())
+    what = f"no format for {path}" if form is None else f"unknown format {sanitize(form, 40)}"
+    raise UsageError(what, valid=_format_suffixes())
 
 
-def _known() -> str:
-    return " ".join(suffix[1:] for suffix in WRITTEN)
+def _format_suffixes() -> str:
+    return " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
 
 
-def _checked(array: Array, where: str) -> Array:
+def _to_writable(array: Array, where: str) -> Array:
     plain = np.asarray(array)
-    checked_dtype(plain.dtype, where)
-    return plain if is_native(plain.dtype) else native(plain)
+    check_dtype_supported(plain.dtype, where)
+    return plain if is_native(plain.dtype) else to_native(plain)

@@ -9,8 +9,8 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError
-from gscli.base.words import safe
-from gscli.frameworks.operator import Framework, Operator, loaded
+from gscli.base.words import sanitize
+from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,69 +27,81 @@ NAMES: tuple[str, ...] = (
     "stablehlo",
 )
 ALIASES = {"tf": "tensorflow"}
-BARE: tuple[str, ...] = ("onnx", "openvino", "numpy")
+BARE_FRAMEWORKS: tuple[str, ...] = ("onnx", "openvino", "numpy")
 """Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have."""
 
 
 @cache
-def framework(name: str) -> Framework:
+def load_framework(name: str) -> Framework:
     """The framework called `name` (or its alias), its module imported on first use.
 
-    >>> framework("tf").name
+    >>> load_framework("tf").name
     'tensorflow'
     """
     known = ALIASES.get(name, name)
     if known not in NAMES:
         raise UsageError(f"unknown framework {name!r}"[:200], valid=" ".join(NAMES))
-    return loaded(known)
+    return import_framework(known)
 
 
 def operators() -> list[Operator]:
     """Every declared operator, in the order of NAMES and of the modules."""
-    return [operator for name in NAMES for operator in framework(name).operators.values()]
+    return [operator for name in NAMES for operator in load_framework(name).operators.values()]
 
 
 @cache
-def find(name: str) -> Operator:
+def find_operator(name: str) -> Operator:
     """The operator called `framework.operator`; a bare name is ONNX's, or whose alone it is.
 
-    >>> find("scatter_nd").full_name, find("take").full_name
+    >>> find_operator("scatter_nd").full_name, find_operator("take").full_name
     ('onnx.scatter_nd', 'numpy.take')
 
     However it is spelt: as in Python, as in a shell, as in the framework.
 
-    >>> find("scatter-nd").full_name, find("numpy add-at").full_name, find("numpy.add_at").name
+    >>> (
+    ...     find_operator("scatter-nd").full_name,
+    ...     find_operator("numpy add-at").full_name,
+    ...     find_operator("numpy.add_at").name,
+    ... )
     ('onnx.scatter_nd', 'numpy.add.at', 'add.at')
-    >>> find("add-at").full_name, find("index_add").full_name
+    >>> find_operator("add-at").full_name, find_operator("index_add").full_name
     ('numpy.add.at', 'torch.index_add')
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
     if rest and (first in NAMES or first in ALIASES):
-        table = framework(first).operators
+        table = load_framework(first).operators
         for known, operator in table.items():
-            if _spelt(known) == _spelt(rest):
+            if _normalize_name(known) == _normalize_name(rest):
                 return operator
-        raise _unknown(name, [f"{framework(first).name}.{known}" for known in table])
+        raise _unknown_operator_error(
+            name, [f"{load_framework(first).name}.{known}" for known in table]
+        )
     for operator in bare_operators():
-        if _spelt(operator.name) == _spelt(name):
+        if _normalize_name(operator.name) == _normalize_name(name):
             return operator
-    everywhere = [known for known in operators() if _spelt(known.name) == _spelt(name)]
+    everywhere = [
+        known for known in operators() if _normalize_name(known.name) == _normalize_name(name)
+    ]
     if len(everywhere) == 1:
         return everywhere[0]
     bare = [operator.name for operator in bare_operators()]
     near = [operator.full_name for operator in everywhere]
-    raise _unknown(name, [*bare, *(operator.full_name for operator in operators())], near)
+    raise _unknown_operator_error(
+        name, [*bare, *(operator.full_name for operator in operators())], near
+    )
 
 
-def _spelt(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """A name without what its spellings differ in: dashes, dots and a last underscore."""
     return name.replace("-", "_").replace(".", "_").rstrip("_")
 
 
 def bare_operators() -> Iterator[Operator]:
     """The operators that need no framework's name; a framework is imported when it is reached."""
-    for owner in BARE:
-        yield from (found for found in framework(owner).operators.values() if found.bare)
+    for owner in BARE_FRAMEWORKS:
+        yield from (
+            found for found in load_framework(owner).operators.values() if found.has_bare_name
+        )
 
 
 @overload
@@ -132,35 +144,37 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import LEAVING, execute, execute_to_file, warn
+    from gscli.frameworks.execute import execute, execute_to_file, plan_call_lazily, print_warnings
 
-    operator = named(name, inputs, attrs)
+    operator = find_called(name, inputs, attrs)
     if out is None:
-        plan, output = execute(operator, inputs, attrs or {}, max_bytes=max_bytes, planner=LEAVING)
+        plan, output = execute(
+            operator, inputs, attrs or {}, max_bytes=max_bytes, planner=plan_call_lazily
+        )
     else:
         path = fspath(out)
         plan, output = execute_to_file(operator, inputs, attrs or {}, path, max_bytes=max_bytes)
-    warn(operator, plan, stacklevel=3)
+    print_warnings(operator, plan, stacklevel=3)
     return output
 
 
-def named(name: object, inputs: object, attrs: object) -> Operator:
+def find_called(name: object, inputs: object, attrs: object) -> Operator:
     """The operator of a call from Python, whose arguments may be anything."""
     if not isinstance(name, str):
         raise UsageError("the operator is named by a string", where=f"{name!r}"[:200])
     for what, value in (("inputs", inputs), ("attrs", {} if attrs is None else attrs)):
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
             raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
-    return find(name)
+    return find_operator(name)
 
 
-def assigned(
+def assign_inputs(
     operator: Operator, words: Sequence[str], named: Mapping[str, object]
 ) -> dict[str, str]:
     """Which word is which input: positions in the framework's order, `--NAME` for any of them.
 
     >>> from gscli.frameworks.onnx import gather
-    >>> assigned(gather, ["i.npy"], {"data": "d.npy"})
+    >>> assign_inputs(gather, ["i.npy"], {"data": "d.npy"})
     {'data': 'd.npy', 'indices': 'i.npy'}
     """
     waiting = [item for item in operator.inputs if item.name not in named]
@@ -170,14 +184,14 @@ def assigned(
         raise UsageError(
             f"{operator.command} takes {len(operator.inputs)} inputs, "
             f"got {len(words) + len(named)}",
-            where=f"one too many: {safe(words[len(fixed)])}",
-            valid=_usage(operator),
+            where=f"one too many: {sanitize(words[len(fixed)])}",
+            valid=_usage_line(operator),
             hint=f"{operator.command_line} {operator.example}",
         )
     if [*words, *named.values()].count("-") > 1:
         raise UsageError(
             "only one input can be - (standard input)",
-            where=_usage(operator),
+            where=_usage_line(operator),
             hint="put the others into files",
         )
     result: dict[str, str] = {}
@@ -193,17 +207,17 @@ def assigned(
         elif not item.optional:
             raise UsageError(
                 f"{operator.command} needs {item.name}",
-                where=_usage(operator),
+                where=_usage_line(operator),
                 hint=f"{operator.command_line} {operator.example}",
             )
     return result
 
 
-def _usage(operator: Operator) -> str:
+def _usage_line(operator: Operator) -> str:
     return " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
 
 
-def _unknown(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
+def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
     from difflib import get_close_matches
 
     near = near or get_close_matches(name, known, 3)

@@ -12,31 +12,43 @@ from math import prod
 from typing import Annotated
 
 from gscli.base import ShapeRefused
-from gscli.base.words import ALL, counted, show_shape
+from gscli.base.words import DTYPES, format_count, format_shape
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
     Axis,
-    Beyond,
     Fit,
     Negative,
+    OutOfBounds,
     Policy,
     Shape,
     Tensor,
     Updates,
 )
-from gscli.layout.families import along_axis, described, elements, equal_leading, normal_axis
-from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types, same_type
+from gscli.layout.families import (
+    address_axis,
+    address_elements,
+    check_batch_shapes,
+    describe,
+    normalize_axis,
+)
+from gscli.layout.refusals import (
+    check_dtype,
+    check_exact_shape,
+    check_index_dtype,
+    check_min_rank,
+    check_same_dtype,
+)
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 
-ASSIGNED = ("float32", "float64", "float16", "uint8", "int32", "int64")
+ASSIGN_DTYPES = ("float32", "float64", "float16", "uint8", "int32", "int64")
 
 FROM_START = Policy(Negative.OUTSIDE)
 FROM_END = Policy()
-UNSEEN = Policy(Negative.OUTSIDE, Beyond.SKIP)
+UNCHECKED_SKIP = Policy(Negative.OUTSIDE, OutOfBounds.SKIP)
 UNCHECKED = Policy(
     Negative.OUTSIDE, note="Caffe2 does not check this and writes into foreign memory"
 )
@@ -69,17 +81,19 @@ def gather(
     axis. Two oddities: an axis of length 0 gives the shape of DATA whatever INDICES are, and where
     the result is empty no index is looked at.
     """
-    allow(DATA, ALL)
-    index_types(INDICES)
-    where = normal_axis(axis, DATA.rank, of="DATA")
+    check_dtype(DATA, DTYPES)
+    check_index_dtype(INDICES)
+    where = normalize_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
-        return gather_layout(DATA, _untouched(DATA.shape), UNSEEN)
-    addressing = along_axis(
-        DATA, INDICES, where, _matched(DATA, INDICES, where) if match_outer else 0
+        return gather_layout(DATA, _address_empty(DATA.shape), UNCHECKED_SKIP)
+    addressing = address_axis(
+        DATA, INDICES, where, _match_outer_dims(DATA, INDICES, where) if match_outer else 0
     )
     wraps = axis == 0 if wrap_indices is None else wrap_indices
     judged = FROM_END if wraps else FROM_START
-    return gather_layout(DATA, addressing, UNSEEN if 0 in addressing.result_shape else judged)
+    return gather_layout(
+        DATA, addressing, UNCHECKED_SKIP if 0 in addressing.result_shape else judged
+    )
 
 
 @FRAMEWORK.operator(
@@ -106,13 +120,13 @@ def scatter(
     than INDICES, and loses its way where INDICES are smaller than DATA on an axis behind another;
     gscli refuses all three. Duplicates are written in order (seen, not documented).
     """
-    allow(DATA, ALL)
-    index_types(INDICES)
-    same_type(DATA, UPDATES)
-    where = normal_axis(axis, DATA.rank, of="DATA")
-    addressing = elements(DATA, INDICES, where)
-    exact_shape(UPDATES, INDICES.shape, "INDICES.shape")
-    _same_strides(DATA, INDICES, where)
+    check_dtype(DATA, DTYPES)
+    check_index_dtype(INDICES)
+    check_same_dtype(DATA, UPDATES)
+    where = normalize_axis(axis, DATA.rank, of="DATA")
+    addressing = address_elements(DATA, INDICES, where)
+    check_exact_shape(UPDATES, INDICES.shape, "INDICES.shape")
+    _check_same_strides(DATA, INDICES, where)
     return scatter_layout(
         DATA,
         Updates(UPDATES.name),
@@ -136,19 +150,20 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     foreign memory; gscli takes 0 … s-1. Kernels exist for the types that Caffe2 moves: float32,
     float64, float16, uint8, int32, int64.
     """
-    allow(DATA, ASSIGNED, "Caffe2 has no kernel for it")
-    index_types(INDICES)
-    same_type(DATA, SLICES)
-    at_least_rank(DATA)
-    addressing = along_axis(DATA, INDICES, 0)
+    check_dtype(DATA, ASSIGN_DTYPES, "Caffe2 has no kernel for it")
+    check_index_dtype(INDICES)
+    check_same_dtype(DATA, SLICES)
+    check_min_rank(DATA)
+    addressing = address_axis(DATA, INDICES, 0)
     wanted = prod(addressing.result_shape)
     if prod(SLICES.shape) != wanted:
         raise ShapeRefused(
             "SLICES has the wrong number of values",
-            where=f"SLICES {show_shape(SLICES.shape)}: {counted(prod(SLICES.shape), 'value')}",
-            details=(described(DATA), described(INDICES)),
-            valid=f"{counted(wanted, 'value')} in any shape, as in "
-            f"{show_shape(addressing.result_shape)}",
+            where=f"SLICES {format_shape(SLICES.shape)}: "
+            f"{format_count(prod(SLICES.shape), 'value')}",
+            details=(describe(DATA), describe(INDICES)),
+            valid=f"{format_count(wanted, 'value')} in any shape, as in "
+            f"{format_shape(addressing.result_shape)}",
         )
     return scatter_layout(
         DATA,
@@ -159,26 +174,26 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     )
 
 
-def _untouched(shape: Shape) -> Addressing:
+def _address_empty(shape: Shape) -> Addressing:
     """A result of DATA's own, empty shape for which no index is read."""
     axes = tuple(Axis(size, entry=dim) for dim, size in enumerate(shape))
     return Addressing(axes, shape, (), tuple(range(len(shape))), ())
 
 
-def _matched(data: Tensor, indices: Tensor, axis: int) -> int:
+def _match_outer_dims(data: Tensor, indices: Tensor, axis: int) -> int:
     """match_outer makes every axis before `axis` a batch axis."""
     if axis == 0 or indices.rank < axis:
         raise ShapeRefused(
             "match_outer needs axes before the axis, in INDICES too",
-            where=f"axis {axis}, {described(indices)}",
+            where=f"axis {axis}, {describe(indices)}",
             valid="axis ≥ 1, INDICES of at least as many axes",
             hint="--axis 1" if axis == 0 else "",
         )
-    equal_leading(data, indices, axis, "axis")
+    check_batch_shapes(data, indices, axis, "axis")
     return axis
 
 
-def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
+def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
     """Caffe2 numbers the positions before and behind the axis by INDICES alone."""
     inner = (*range(1, axis), *range(axis + 2, data.rank))
     for dim in inner:
@@ -186,7 +201,7 @@ def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
             raise ShapeRefused(
                 "INDICES are smaller than DATA behind another axis",
                 where=f"axis {dim}: INDICES has {indices.shape[dim]}, DATA has {data.shape[dim]}",
-                details=(described(data), described(indices)),
+                details=(describe(data), describe(indices)),
                 valid=str(data.shape[dim]),
                 hint="Caffe2 does not refuse this, it writes cells of other positions",
             )

@@ -7,13 +7,13 @@ import numpy as np
 from gscli.base import Notice
 from gscli.base.arrays import Indices
 from gscli.base.records import Record
-from gscli.base.words import counted, name_of
+from gscli.base.words import entry_name, format_count
 from gscli.declare import Signature
-from gscli.kernel.walks import window_rows
+from gscli.kernel.walks import window_row_addresses
 from gscli.layout import Layout
 from gscli.plan.plan import BLOCK, ValidatedPlan
 
-JUDGED = 1 << 22
+MAX_COMPARED_CELLS = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
 _NAMED = 3
@@ -34,7 +34,7 @@ class Duplicates(Record):
     groups: list[tuple[int, ...]]
     total: int
     cells: int
-    judged: int
+    compared: int
     writers: int = 0
 
 
@@ -47,10 +47,10 @@ def find_duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     >>> import gscli
     >>> inputs = {"data": [0, 0, 0], "indices": [[1], [2], [1]], "updates": [7, 8, 9]}
     >>> find_duplicate_writers(gscli.trace("scatter_nd", inputs).plan, 3)
-    Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3, writers=2)
+    Duplicates(groups=[(0, 2)], total=1, cells=1, compared=3, writers=2)
     """
     layout = plan.layout
-    windows = layout.windows_overlap
+    windows = layout.has_overlapping_windows
     judged = count_compared_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
@@ -74,8 +74,8 @@ def find_duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
 
 def count_compared_entries(layout: Layout) -> int:
     """How many entries are looked at: all, but for very many."""
-    addresses = max(layout.window_size, 1) if layout.windows_overlap else 1
-    return min(layout.entry_count, JUDGED // addresses)
+    addresses = max(layout.window_size, 1) if layout.has_overlapping_windows else 1
+    return min(layout.entry_count, MAX_COMPARED_CELLS // addresses)
 
 
 def _group_representatives(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
@@ -94,7 +94,7 @@ def written_cells(
     """
     cells, writers = [], []
     for first in range(0, count, BLOCK):
-        rows, exist, run = window_rows(plan, first, min(first + BLOCK, count))
+        rows, exist, run = window_row_addresses(plan, first, min(first + BLOCK, count))
         entries = np.arange(first, first + len(rows))
         if not every:
             rows, exist, run = rows[:, :1], exist if exist is None else exist[:, :1], 1
@@ -108,24 +108,26 @@ def written_cells(
 
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
-    reason = plan.layout.open_order
+    reason = plan.layout.unspecified_order
     found = find_duplicate_writers(plan, _DESCRIBED) if reason else None
     if found is None or not found.groups:
         return []
     lines = [_format_writers(plan, group) for group in found.groups]
     more = found.total - len(lines)
-    if plan.layout.windows_overlap:
-        cells = counted(found.cells, "cell is", "cells are")
-        least = "at least " if found.judged < plan.layout.entry_count else ""
+    if plan.layout.has_overlapping_windows:
+        cells = format_count(found.cells, "cell is", "cells are")
+        least = "at least " if found.compared < plan.layout.entry_count else ""
         problem = f"{least}{cells} written more than once"
-        lines += [f"… and {counted(more, 'more group')} of entries"] if more else []
+        lines += [f"… and {format_count(more, 'more group')} of entries"] if more else []
         lines.append(f"{reason}; here the last one won")
     else:
         thing = "cell" if plan.layout.window_size == 1 else "slice"
         together = f"the same {thing}" if found.total == 1 else f"{found.total:,} {thing}s together"
         problem = f"{found.writers:,} entries write {together}"
-        lines += [f"… and {counted(more, f'more {thing}')} written more than once"] if more else []
-        last = f" ({name_of(found.groups[0][-1])})" if found.total == 1 else " of each"
+        lines += (
+            [f"… and {format_count(more, f'more {thing}')} written more than once"] if more else []
+        )
+        last = f" ({entry_name(found.groups[0][-1])})" if found.total == 1 else " of each"
         lines.append(f"{reason}; here the last one{last} won")
     lines += format_compared_part(plan.layout)
     return [
@@ -136,14 +138,16 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
 def format_compared_part(layout: Layout) -> list[str]:
     """Which entries were compared, where they are too many and their order is open."""
     judged, count = count_compared_entries(layout), layout.entry_count
-    if not layout.open_order or judged == count:
+    if not layout.unspecified_order or judged == count:
         return []
     return [f"duplicates were looked for among the first {judged:,} of {count:,} entries"]
 
 
 def _format_writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
-    shown = [f"{name_of(number)}: {_format_vector(plan.vector(number))}" for number in named]
+    shown = [
+        f"{entry_name(number)}: {_format_vector(plan.index_vector(number))}" for number in named
+    ]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
     return "   and   ".join(shown) + more
 

@@ -14,38 +14,40 @@ from gscli.base import (
     Notice,
     UpdatesTypeRefused,
     UsageError,
-    no_memory,
+    memory_error,
 )
-from gscli.base.arrays import Array, is_left
+from gscli.base.arrays import Array, is_lazy
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.layout import Layout
-from gscli.layout.axes import TypeRefused
-from gscli.plan import Inputs, as_input, build_plan, layout_of, load_lazy_inputs, plan_call
+from gscli.layout.axes import DtypeError
+from gscli.plan import CallInputs, as_input, build_plan, infer_layout, load_lazy_inputs, plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 
-LEAVING = partial(plan_call, leave=True)
+plan_call_lazily = partial(plan_call, leave=True)
 """Plans for whoever wants the output alone: data in chunks are left where they lie."""
 
 
-WARNED_ENTRIES = 4096
+MAX_WARNED_ENTRIES = 4096
 """Entries of a call from Python that is looked through; a trace of any call has its warnings."""
 
 
-def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
+def call_operator(
+    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
+) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
     given, attrs = _bind_arguments(operator, inputs, attrs)
     refusal: GscliError | None = None
     try:
-        plan, output = execute(operator, given, attrs, planner=LEAVING)
+        plan, output = execute(operator, given, attrs, planner=plan_call_lazily)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     if refusal is not None:
         plan, output = execute(
             operator, _resolve_list_dtypes(operator, given, attrs, refusal), attrs
         )
-    warn(operator, plan, stacklevel=4)
+    print_warnings(operator, plan, stacklevel=4)
     return output
 
 
@@ -53,7 +55,7 @@ def _bind_arguments(
     operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
 ) -> tuple[dict[str, object], Mapping[str, object]]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
-    names, many = operator.input_names, operator.many
+    names, many = operator.input_names, operator.variadic
     if len(inputs) > len(names):
         raise UsageError(
             f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}",
@@ -87,14 +89,14 @@ def _resolve_list_dtypes(
         raise refusal
     first = operator.input_names[0]
     arrays = {name: as_input(value, name, leave=name == first) for name, value in given.items()}
-    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
+    inputs = CallInputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     resolve_dtypes(operator, inputs, attrs, strict=True)
     return inputs.arrays
 
 
 def resolve_dtypes(
     operator: Signature,
-    inputs: Inputs,
+    inputs: CallInputs,
     attrs: Mapping[str, object],
     *,
     strict: bool,
@@ -110,9 +112,9 @@ def resolve_dtypes(
 
         cast_inputs(operator, inputs, attrs, dtype, strict=strict)
     for _ in inputs.arrays:  # a type that suits may bring another one to light
-        dtype_errors: list[TypeRefused] = []
+        dtype_errors: list[DtypeError] = []
         try:
-            layout = layout_of(operator, inputs.arrays, attrs, dtype_errors)
+            layout = infer_layout(operator, inputs.arrays, attrs, dtype_errors)
         except GscliError:
             if not dtype_errors:
                 raise
@@ -122,11 +124,16 @@ def resolve_dtypes(
 
         for refusal in dtype_errors:
             resolve_input_dtype(inputs, refusal, strict=strict)
-    return layout_of(operator, inputs.arrays, attrs)
+    return infer_layout(operator, inputs.arrays, attrs)
 
 
 def plan_shell_call(
-    operator: Signature, inputs: Inputs, *, strict: bool, dtype: str | None, max_bytes: int | None
+    operator: Signature,
+    inputs: CallInputs,
+    *,
+    strict: bool,
+    dtype: str | None,
+    max_bytes: int | None,
 ) -> Plan:
     """The plan of a call from the shell: types are settled, what need not be left is read."""
     layout = resolve_dtypes(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
@@ -147,13 +154,13 @@ def execute(
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
     nothing is written: for callers that are done with it before the file changes. `planner` is
-    `LEAVING` for those who only want the output: data in the chunks of a zarr or Dask array are
-    then read by chunk.
+    `plan_call_lazily` for those who only want the output: data in the chunks of a zarr or Dask
+    array are then read by chunk.
     """
     try:
         found = planner(operator, inputs, attrs, max_bytes=max_bytes)
     except MemoryError as error:
-        raise no_memory(operator.full_name) from error
+        raise memory_error(operator.full_name) from error
     return run_plan(operator, found, max_bytes=max_bytes, overlay=overlay)
 
 
@@ -162,8 +169,8 @@ def run_plan(
 ) -> tuple[ValidatedPlan, Array]:
     """Judge and run a plan, as `execute` does with the one it makes."""
     try:
-        data = found.layout.data
-        if data is not None and is_left(found.inputs[data]):
+        data = found.layout.data_name
+        if data is not None and is_lazy(found.inputs[data]):
             from gscli.stream.chunked.to_store import run_in_memory
 
             plan = found.validate()
@@ -171,7 +178,7 @@ def run_plan(
         plan = found.validate(lazy=True)
         return plan, _run_kernel(plan, overlay=overlay)
     except MemoryError as error:
-        raise no_memory(operator.full_name) from error
+        raise memory_error(operator.full_name) from error
 
 
 def execute_to_file(
@@ -188,18 +195,18 @@ def execute_to_file(
     the .npy file mapped, the array of the zarr package, or what was saved in another format.
     """
     from gscli import files
-    from gscli.files.request import suffix_of
+    from gscli.files.request import file_suffix
 
-    suffix = suffix_of(path)
+    suffix = file_suffix(path)
     try:
-        plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
+        plan = plan_call_lazily(operator, inputs, attrs, max_bytes=max_bytes)
         streams = plan.layout.dtype != "str" and plan.has_data_dtype
         if streams and suffix == ".zarr":
-            from gscli.files.stores.stand_ins import store_of
+            from gscli.files.stores.stand_ins import zarr_source
             from gscli.stream.chunked.to_store import run_to_store
 
             judged = plan.validate()
-            store = store_of(run_to_store(judged, path))
+            store = zarr_source(run_to_store(judged, path))
             return judged, None if store is None else store.array
         if streams and suffix == ".npy":
             from gscli.stream import run_to_file
@@ -207,7 +214,7 @@ def execute_to_file(
             judged = plan.validate()
             return judged, run_to_file(judged, path)
     except MemoryError as error:
-        raise no_memory(operator.full_name) from error
+        raise memory_error(operator.full_name) from error
     judged, output = run_plan(operator, plan, max_bytes=max_bytes)
     files.save(path, output)
     return judged, output
@@ -215,42 +222,42 @@ def execute_to_file(
 
 def _run_kernel(plan: ValidatedPlan, *, overlay: bool) -> Array:
     layout = plan.layout
-    data = plan.inputs[layout.data] if layout.data is not None else None
+    data = plan.inputs[layout.data_name] if layout.data_name is not None else None
     if data is not None and layout.data_shape != data.shape:
         data = data.reshape(layout.data_shape)
     if layout.kind == "gather":
         assert data is not None
         return gather(plan, data)
-    base = mapped.overlay(data) if overlay and data is not None else None
+    base = mapped.map_copy_on_write(data) if overlay and data is not None else None
     return scatter(plan, data, base=base)
 
 
-def notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
+def collect_notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """Every warning of a run. What words them is loaded where there may be one.
 
     >>> import gscli
     >>> found = gscli.trace("scatter_nd", {"data": [1], "indices": [[0], [0]], "updates": [2, 3]})
-    >>> [notice.problem for notice in notices(found.operator, found.plan)]
+    >>> [notice.problem for notice in collect_notices(found.operator, found.plan)]
     ['2 entries write the same cell']
     """
     layout, found = plan.layout, list[Notice]()
-    if layout.open_order and not plan.has_disjoint_writes:
+    if layout.unspecified_order and not plan.has_disjoint_writes:
         from gscli.frameworks.duplicates import duplicate_notice
 
         found += duplicate_notice(operator, plan)
-    as_written = layout.refuses_rows or all(plan.in_bounds)
-    if layout.open_texts or not (as_written and plan.has_exact_updates):
+    as_written = layout.has_strict_row_indices or all(plan.in_bounds)
+    if layout.unspecified or not (as_written and plan.has_exact_updates):
         from gscli.frameworks.notices import collect_plan_notices
 
         found += collect_plan_notices(operator, plan)
     return found
 
 
-def warn(operator: Signature, plan: ValidatedPlan, *, stacklevel: int) -> None:
+def print_warnings(operator: Signature, plan: ValidatedPlan, *, stacklevel: int) -> None:
     """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
 
     `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.
     """
-    if plan.layout.entry_count <= WARNED_ENTRIES:
-        for notice in notices(operator, plan):
+    if plan.layout.entry_count <= MAX_WARNED_ENTRIES:
+        for notice in collect_notices(operator, plan):
             warnings.warn(GscliWarning(notice), stacklevel=stacklevel)

@@ -18,25 +18,25 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import show_shape
+from gscli.base.words import format_shape
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Beyond, Negative, Policy, Tensor, Updates
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor, Updates
 from gscli.layout.families import (
-    along_axis_or_flat,
-    described,
-    elements,
-    normal_axis,
-    one_per_position,
-    vectors,
+    address_axis_or_flat,
+    address_elements,
+    address_pick,
+    address_vectors,
+    describe,
+    normalize_axis,
 )
-from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types
+from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype, check_min_rank
 
 FRAMEWORK = Framework("mxnet", "MXNet")
 
-NUMBERS = ("float32", "float64", "float16", "int64", "int32", "int8", "uint8")
-TYPES = (*NUMBERS, "bool")
+NUMBER_DTYPES = ("float32", "float64", "float16", "int64", "int32", "int8", "uint8")
+DATA_DTYPES = (*NUMBER_DTYPES, "bool")
 WHY = "MXNet 1.9 has no other arrays"
 
 UNCHECKED_READ = "MXNet 1.6 does not check this and reads another cell or foreign memory"
@@ -44,13 +44,13 @@ UNCHECKED_WRITE = "MXNet does not check this and writes another cell or foreign 
 
 WRAP_ONCE = Policy()
 MODES = {
-    "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
-    "wrap": Policy(Negative.OUTSIDE, Beyond.WRAP),
+    "clip": Policy(Negative.OUTSIDE, OutOfBounds.CLIP),
+    "wrap": Policy(Negative.OUTSIDE, OutOfBounds.WRAP),
     "raise": Policy(Negative.OUTSIDE),
 }
 OPEN_ORDER = "MXNet calls the result of duplicate indices nondeterministic"
 
-LONGEST_VECTOR = 10
+MAX_VECTOR_LENGTH = 10
 
 Mode: TypeAlias = Annotated[
     Literal["clip", "wrap", "raise"],
@@ -61,7 +61,7 @@ PickMode: TypeAlias = Annotated[
 ]
 
 
-def _take_compared(name: str) -> list[Comparison]:
+def _take_mappings(name: str) -> list[Comparison]:
     """How a gather along an axis becomes a call of `take`, in each of its modes."""
     return [
         Comparison(concept, f"MXNet {name} ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
@@ -75,8 +75,8 @@ def _take_compared(name: str) -> list[Comparison]:
     example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
     compares=Comparison(
-        "gather-nd", "MXNet {} gather_nd", ("data", "indices"), vectors="first"
-    ).each("release", {"1.6": "1.6", "1.9": "1.9"}),
+        "gather-nd", "MXNet {} gather_nd", ("data", "indices"), vector_layout="first"
+    ).expand_over("release", {"1.6": "1.6", "1.9": "1.9"}),
 )
 def gather_nd(
     data: Tensor,
@@ -94,11 +94,11 @@ def gather_nd(
     Release 1.6 checks nothing, of [[1,2,3],[4,5,6]] it reads (1,-1) as 3; gscli takes 0 … s-1
     there and refuses the rest.
     """
-    allow(data, TYPES, WHY)
-    _vectors_first(data, indices)
-    unchecked = Policy(Negative.OUTSIDE, note=UNCHECKED_READ, cut=True)
+    check_dtype(data, DATA_DTYPES, WHY)
+    _check_vectors_first(data, indices)
+    unchecked = Policy(Negative.OUTSIDE, note=UNCHECKED_READ, truncates_fractions=True)
     policy = WRAP_ONCE if release == "1.9" else unchecked
-    return gather_layout(data, vectors(data, indices, vector_dim=0), policy)
+    return gather_layout(data, address_vectors(data, indices, vector_dim=0), policy)
 
 
 @FRAMEWORK.operator(
@@ -110,9 +110,9 @@ def gather_nd(
             "scatter-nd",
             "MXNet scatter_nd (on zeros)",
             ("", "indices", "data"),
-            special=lambda call: {"shape": call.data.shape} if call.plain else None,
-            vectors="first",
-            from_zeros=True,
+            build_attributes=lambda call: {"shape": call.data.shape} if call.is_plain else None,
+            vector_layout="first",
+            has_zero_data=True,
         )
     ],
 )
@@ -129,23 +129,23 @@ def scatter_nd(
     and beyond the tensor it damages memory. gscli refuses both. With duplicates the last one was
     seen to stay, which MXNet does not promise.
     """
-    allow(data, TYPES, WHY)
+    check_dtype(data, DATA_DTYPES, WHY)
     if any(size <= 0 for size in shape):
         raise ShapeRefused("shape must be sizes", where=f"shape = {shape}", valid="1 or more each")
     output = Tensor("output", shape, data.dtype)
-    _vectors_first(data, indices)
-    addressing = vectors(output, indices, vector_dim=0)
-    exact_shape(
+    _check_vectors_first(data, indices)
+    addressing = address_vectors(output, indices, vector_dim=0)
+    check_exact_shape(
         data,
         addressing.result_shape,
-        f"indices.shape[1:] {show_shape(indices.shape[1:])} + "
-        f"shape[{indices.shape[0]}:] {show_shape(shape[indices.shape[0] :])}",
+        f"indices.shape[1:] {format_shape(indices.shape[1:])} + "
+        f"shape[{indices.shape[0]}:] {format_shape(shape[indices.shape[0] :])}",
     )
     return scatter_layout(
         None,
         Updates("data"),
         addressing,
-        Policy(Negative.OUTSIDE, note=UNCHECKED_WRITE, cut=True),
+        Policy(Negative.OUTSIDE, note=UNCHECKED_WRITE, truncates_fractions=True),
         dtype=data.dtype,
         open_order=OPEN_ORDER,
     )
@@ -154,7 +154,7 @@ def scatter_nd(
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,-1,7]'",
     refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --mode raise",
-    compares=_take_compared("take"),
+    compares=_take_mappings("take"),
 )
 def take(
     a: Tensor,
@@ -169,15 +169,15 @@ def take(
     remainder; raise (since release 1.6): only 0 … s-1, so even -1 and, on length 3, 2.2 are
     refused. bool indices count as 0 and 1.
     """
-    _legacy(a, indices)
-    return _take(a, indices, axis, mode)
+    _check_legacy_shape(a, indices)
+    return _build_take_layout(a, indices, axis, mode)
 
 
 @FRAMEWORK.operator(
     name="np.take",
     example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[4,-1]'",
-    compares=_take_compared("np.take"),
+    compares=_take_mappings("np.take"),
 )
 def np_take(
     a: Tensor,
@@ -194,7 +194,7 @@ def np_take(
     names clip as the default), scalars and sizes of zero are legal, and without an axis
     output.shape = indices.shape. On an axis of length 0 an index kills the process; gscli refuses.
     """
-    return _take(a, indices, axis, mode)
+    return _build_take_layout(a, indices, axis, mode)
 
 
 @FRAMEWORK.operator(
@@ -214,14 +214,16 @@ def pick(
     index has the shape of data without the axis, or with length 1 there; for axis 1 of a matrix
     output[i] = data[i, index[i]]. An index outside is clipped or wrapped, there is no raise.
     """
-    _legacy(data, index)
-    allow(data, TYPES, WHY)
-    allow(index, NUMBERS, WHY)
-    where = normal_axis(axis, data.rank)
+    _check_legacy_shape(data, index)
+    check_dtype(data, DATA_DTYPES, WHY)
+    check_dtype(index, NUMBER_DTYPES, WHY)
+    where = normalize_axis(axis, data.rank)
     kept = (*data.shape[:where], 1, *data.shape[where + 1 :])
     reduced = data.shape[:where] + data.shape[where + 1 :] or (1,)
-    exact_shape(index, kept if index.rank == data.rank else reduced, f"data without axis {where}")
-    family = elements if index.rank == data.rank else one_per_position
+    check_exact_shape(
+        index, kept if index.rank == data.rank else reduced, f"data without axis {where}"
+    )
+    family = address_elements if index.rank == data.rank else address_pick
     return gather_layout(
         data,
         family(data, index, where),
@@ -242,45 +244,45 @@ def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     index outside is clipped without a word. (Of more axes than two MXNet 1.9.1 reads foreign
     memory.)
     """
-    _legacy(a, indices)
-    allow(a, NUMBERS, WHY)
-    index_types(indices, ("int32",))
+    _check_legacy_shape(a, indices)
+    check_dtype(a, NUMBER_DTYPES, WHY)
+    check_index_dtype(indices, ("int32",))
     if a.rank != 2 or indices.shape != a.shape[:1]:  # noqa: PLR2004  a matrix
         raise ShapeRefused(
             "batch_take wants a matrix and one index for each of its rows",
-            where=described(indices),
-            details=(described(a),),
+            where=describe(indices),
+            details=(describe(a),),
             valid="indices [n] for a [n,m]",
         )
-    return gather_layout(a, one_per_position(a, indices, 1), MODES["clip"])
+    return gather_layout(a, address_pick(a, indices, 1), MODES["clip"])
 
 
-def _take(a: Tensor, indices: Tensor, axis: int | None, mode: str) -> Layout:
-    allow(a, TYPES, WHY)
-    allow(indices, TYPES, WHY)
-    return gather_layout(a, along_axis_or_flat(a, indices, axis), MODES[mode])
+def _build_take_layout(a: Tensor, indices: Tensor, axis: int | None, mode: str) -> Layout:
+    check_dtype(a, DATA_DTYPES, WHY)
+    check_dtype(indices, DATA_DTYPES, WHY)
+    return gather_layout(a, address_axis_or_flat(a, indices, axis), MODES[mode])
 
 
-def _vectors_first(data: Tensor, indices: Tensor) -> None:
+def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
     """What gather_nd and scatter_nd ask of their inputs before shapes are compared."""
-    allow(indices, NUMBERS, WHY)
-    _legacy(data, indices)
-    at_least_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
-    if indices.shape[0] > LONGEST_VECTOR:
+    check_dtype(indices, NUMBER_DTYPES, WHY)
+    _check_legacy_shape(data, indices)
+    check_min_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
+    if indices.shape[0] > MAX_VECTOR_LENGTH:
         raise ShapeRefused(
-            f"index vectors have more than {LONGEST_VECTOR} numbers",
-            where=f"{described(indices)}: first axis {indices.shape[0]} is the vector length",
-            valid=f"1 … {LONGEST_VECTOR}",
+            f"index vectors have more than {MAX_VECTOR_LENGTH} numbers",
+            where=f"{describe(indices)}: first axis {indices.shape[0]} is the vector length",
+            valid=f"1 … {MAX_VECTOR_LENGTH}",
         )
 
 
-def _legacy(*tensors: Tensor) -> None:
+def _check_legacy_shape(*tensors: Tensor) -> None:
     """Before numpy's shapes came, rank 0 and size 0 meant "unknown" to MXNet."""
     for tensor in tensors:
         if tensor.rank == 0 or 0 in tensor.shape:
             raise ShapeRefused(
                 "MXNet's nd operators know neither scalars nor sizes of zero",
-                where=described(tensor),
+                where=describe(tensor),
                 valid="rank 1 or more, no size 0",
                 hint="np-take knows both",
             )

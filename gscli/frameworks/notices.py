@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base import Drawn, Notice
-from gscli.base.arrays import Array, dtype_name, dtype_named
-from gscli.base.words import counted
+from gscli.base import Notice, PictureNotice
+from gscli.base.arrays import Array, dtype_name, parse_dtype
+from gscli.base.words import format_count
 from gscli.declare import Signature
 from gscli.plan.adjusted import count_outcomes
 from gscli.plan.outcomes import LEFT_OUT, OUTCOMES
 from gscli.plan.plan import ValidatedPlan
 
-CHOSEN_BY = ("mode", "bad_indices_policy")
+POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")
 """Attributes by which a caller says what becomes of an index outside: no word is needed then."""
 
-SHOWN = 3
+MAX_EXAMPLES = 3
 """Numbers of one kind that a warning tells."""
 
 
@@ -29,7 +29,11 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
     >>> [notice.problem for notice in collect_plan_notices(found.operator, found.plan)]
     ['1 index wraps around the axis']
     """
-    return [*_iter_index_notices(operator, plan), *open_texts(plan), *iter_cast_notices(plan)]
+    return [
+        *_iter_index_notices(operator, plan),
+        *iter_unspecified_notices(plan),
+        *iter_cast_notices(plan),
+    ]
 
 
 # --- indices that are not read as written ------------------------------------------------------
@@ -39,9 +43,9 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
     """A warning for each kind of change that nobody asked for by name."""
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
-        if name in CHOSEN_BY and value != defaults[name]:
+        if name in POLICY_ATTRIBUTES and value != defaults[name]:
             return
-    found = count_outcomes(plan, SHOWN)
+    found = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in found.counts.items():
         notices = OUTCOMES[outcome].notices
         if not any(notices):
@@ -50,15 +54,17 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
         examples = found.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []
-        yield Drawn(counted(count, one, many), details=(*details, *more), hint="--strict refuses")
+        yield PictureNotice(
+            format_count(count, one, many), details=(*details, *more), hint="--strict refuses"
+        )
 
 
 # --- what a text leaves open -------------------------------------------------------------------
 
 
-def open_texts(plan: ValidatedPlan) -> Iterator[Notice]:
+def iter_unspecified_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each thing in this call that the specification leaves open."""
-    for when, text in plan.layout.open_texts:
+    for when, text in plan.layout.unspecified:
         if _is_triggered(plan, when):
             yield Notice("the text leaves this open", where=text, hint="--strict refuses")
 
@@ -73,7 +79,7 @@ def _is_triggered(plan: ValidatedPlan, when: str) -> bool:
         )
     if when == "nan":
         updates = None if layout.updates is None else layout.updates.name
-        names = [name for name in (layout.data, updates) if name is not None]
+        names = [name for name in (layout.data_name, updates) if name is not None]
         return any(_has_nan(plan.inputs[name]) for name in names)
     return True
 
@@ -96,7 +102,7 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     name = layout.updates.name
     if name is not None and dtype_name(plan.inputs[name].dtype) == layout.dtype:
         return
-    wanted = dtype_named(layout.dtype)
+    wanted = parse_dtype(layout.dtype)
     value = dict(layout.attributes).get("value", layout.updates.value)
     array = np.asarray(value) if name is None else plan.inputs[name]
     if "U" in (array.dtype.kind, wanted.kind) or np.can_cast(array.dtype, wanted, "safe"):

@@ -15,17 +15,17 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.base.words import COMPLEX, EVERY, INTEGERS
-from gscli.declare import Many, Subscript
+from gscli.base.words import ALL_DTYPES, COMPLEX, INTEGERS
+from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework, Operator
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
     Axis,
-    Beyond,
     Fit,
     Negative,
+    OutOfBounds,
     Policy,
     Reduction,
     Shape,
@@ -33,24 +33,24 @@ from gscli.layout.axes import (
     Updates,
 )
 from gscli.layout.families import (
-    along_axis_or_flat,
-    described,
-    elements_or_flat,
-    flattened,
-    normal_axis,
+    address_axis_or_flat,
+    address_elements_or_flat,
+    address_flat,
+    describe,
+    normalize_axis,
 )
-from gscli.layout.refusals import allow, index_types, stretched_updates
-from gscli.layout.subscripts import Notation, subscripted
+from gscli.layout.refusals import broadcast_updates, check_dtype, check_index_dtype
+from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 FRAMEWORK = Framework("numpy", "NumPy")
 
 POLICIES = {
     "raise": Policy(),
-    "wrap": Policy(Negative.OUTSIDE, Beyond.WRAP),
-    "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
+    "wrap": Policy(Negative.OUTSIDE, OutOfBounds.WRAP),
+    "clip": Policy(Negative.OUTSIDE, OutOfBounds.CLIP),
 }
 
-NOTATION = Notation(dots_part=True)
+NOTATION = SubscriptRules(has_separating_ellipsis=True)
 
 OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
@@ -90,11 +90,11 @@ def take(
     i reads i mod s; under mode clip negative indices read 0. On an axis of length 0 every index is
     refused in every mode. An array of rank 0 is read as if its shape were [1].
     """
-    index_types(indices, (*INTEGERS, "bool"))
+    check_index_dtype(indices, (*INTEGERS, "bool"))
     if axis is not None and a.rank == 0:
-        normal_axis(axis, 1, of=a.name)
+        normalize_axis(axis, 1, of=a.name)
         axis = None
-    return gather_layout(a, along_axis_or_flat(a, indices, axis), POLICIES[mode])
+    return gather_layout(a, address_axis_or_flat(a, indices, axis), POLICIES[mode])
 
 
 @FRAMEWORK.operator(
@@ -111,8 +111,8 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Ne
     size 1 of either side stretches; an index that is merely smaller than arr is refused. Without an
     axis arr is read flat and indices have rank 1.
     """
-    index_types(indices, INTEGERS)
-    return gather_layout(arr, elements_or_flat(arr, indices, axis), POLICIES["raise"])
+    check_index_dtype(indices, INTEGERS)
+    return gather_layout(arr, address_elements_or_flat(arr, indices, axis), POLICIES["raise"])
 
 
 @FRAMEWORK.operator(
@@ -128,9 +128,9 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     into an empty array, whatever the mode. Strings take strings alone, and keep them whole (NumPy
     would also write numbers as text, read text as numbers, and cut what is wider than a).
     """
-    index_types(ind, (*(name for name in INTEGERS if name != "uint64"), "bool"))
-    _castable(a, v)
-    addressing = flattened(a, ind)
+    check_index_dtype(ind, (*(name for name in INTEGERS if name != "uint64"), "bool"))
+    _check_castable(a, v)
+    addressing = address_flat(a, ind)
     if 0 in v.shape and 0 not in a.shape:
         addressing = Addressing((Axis(addressing.axes[0].size, entry=0),), (0,), (), (0,), ())
     return scatter_layout(
@@ -155,19 +155,19 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     without asking; strings take strings alone, whole. Without an axis arr is addressed flat and
     indices have rank 1.
     """
-    index_types(indices, INTEGERS)
-    addressing = elements_or_flat(arr, indices, axis)
-    _castable(arr, values)
-    updates = _stretched(values, addressing.entries, "the shape of the index entries")
+    check_index_dtype(indices, INTEGERS)
+    addressing = address_elements_or_flat(arr, indices, axis)
+    _check_castable(arr, values)
+    updates = _broadcast_values(values, addressing.entry_shape, "the shape of the index entries")
     return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
-    compares=[Comparison("gather-nd", "NumPy a[i, j]", ("a", "indices"), vectors="tuple")],
+    compares=[Comparison("gather-nd", "NumPy a[i, j]", ("a", "indices"), vector_layout="tuple")],
 )
-def getitem(a: Tensor, indices: Many, *, subscript: Subscript = None) -> NewOutput:
+def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: a[i, 1:3, None, ...].
 
     Each word after a is an item of the subscript: an index array, a mask of bool, a number, a slice
@@ -176,57 +176,63 @@ def getitem(a: Tensor, indices: Many, *, subscript: Subscript = None) -> NewOutp
     or ... stands between two of them (a number is an array there). -s … -1 count from the end.
     Without any array or mask it is a view in NumPy, with the same values.
     """
-    return gather_layout(a, _indexed(a, indices, subscript), POLICIES["raise"])
+    return gather_layout(a, _address_subscript(a, indices, subscript), POLICIES["raise"])
 
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[[7],[8],[9]]'",
     compares=[
-        Comparison("scatter-nd", "NumPy a[i, j] =", ("a", "indices", "values"), vectors="tuple")
+        Comparison(
+            "scatter-nd", "NumPy a[i, j] =", ("a", "indices", "values"), vector_layout="tuple"
+        )
     ],
 )
-def setitem(a: Tensor, indices: Many, values: Tensor, *, subscript: Subscript = None) -> Layout:
+def setitem(
+    a: Tensor, indices: VariadicInput, values: Tensor, *, subscript: Subscript = None
+) -> Layout:
     """Write the cells that a subscript names: a[i, 1:3, None, ...] = values.
 
     The subscript is that of getitem; values broadcast to the shape of a[…] and are cast without
     asking (1.75 becomes 1). A mask of a's own shape takes values of at most one axis. Strings take
     strings alone, whole.
     """
-    addressing = _indexed(a, indices, subscript)
-    _castable(a, values)
+    addressing = _address_subscript(a, indices, subscript)
+    _check_castable(a, values)
     if values.rank > 1 and subscript == ", ".join(["m", *"+" * (a.rank - 1)]):
         raise ShapeRefused(
             "values for a mask of a's own shape have at most one axis",
-            where=described(values),
-            details=(described(a),),
+            where=describe(values),
+            details=(describe(a),),
             valid="rank 0 or 1",
         )
-    updates = _stretched(values, addressing.result_shape, "the shape of a[…]")
+    updates = _broadcast_values(values, addressing.result_shape, "the shape of a[…]")
     return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
-def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
     """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
 
-    def at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+    def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
         if reduction == "sub" and a.dtype == b.dtype == "bool":
             raise DtypeRefused(
                 "subtract has no meaning for bool",
-                where=f"{described(a)}, {described(b)}",
+                where=f"{describe(a)}, {describe(b)}",
                 hint="convert one of them, to int8 for one",
             )
-        return _at(a, indices, b, reduction, subscript)
+        return _build_at_layout(a, indices, b, reduction, subscript)
 
     at.__doc__ = doc
     inputs = ("a", "indices", "b")
     only: dict[str, object] = {reduction: name}
-    compares = [Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vectors="tuple")]
+    compares = [
+        Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vector_layout="tuple")
+    ]
     declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
     return declare(at)
 
 
-add_at = _declared(
+add_at = _declare(
     "add.at",
     "add",
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
@@ -239,7 +245,7 @@ add_at = _declared(
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
     refused="'[10,20,30]' '[3]' '[1]'",
 )
-subtract_at = _declared(
+subtract_at = _declare(
     "subtract.at",
     "sub",
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
@@ -249,7 +255,7 @@ subtract_at = _declared(
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
     refused="'[10,20,30]' '[-4]' '[1]'",
 )
-multiply_at = _declared(
+multiply_at = _declare(
     "multiply.at",
     "mul",
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
@@ -259,7 +265,7 @@ multiply_at = _declared(
     example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
     refused="'[10,20,30]' '[3]' '[2]'",
 )
-maximum_at = _declared(
+maximum_at = _declare(
     "maximum.at",
     "max",
     """Keep the larger value in the cells that an index tuple names.
@@ -270,7 +276,7 @@ maximum_at = _declared(
     example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
     refused="'[10,20,30]' '[3]' '[15]'",
 )
-minimum_at = _declared(
+minimum_at = _declare(
     "minimum.at",
     "min",
     """Keep the smaller value in the cells that an index tuple names.
@@ -283,14 +289,14 @@ minimum_at = _declared(
 )
 
 
-def _stretched(values: Tensor, wanted: Shape, parts: str) -> Updates:
+def _broadcast_values(values: Tensor, wanted: Shape, parts: str) -> Updates:
     """An assignment drops leading axes of size 1 and stretches what is left."""
     surplus = max(values.rank - len(wanted), 0)
     dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
-    return stretched_updates(values._replace(shape=dropped), wanted, parts)
+    return broadcast_updates(values._replace(shape=dropped), wanted, parts)
 
 
-def _castable(a: Tensor, values: Tensor) -> None:
+def _check_castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
     if 0 in values.shape:
         return
@@ -299,13 +305,13 @@ def _castable(a: Tensor, values: Tensor) -> None:
     ):
         raise DtypeRefused(
             f"{values.name} cannot be cast to {a.name}'s element type",
-            where=f"{described(a)}, {described(values)}",
+            where=f"{describe(a)}, {describe(values)}",
             details=("NumPy drops imaginary parts with a warning, and parses strings",),
             valid="strings for strings, real numbers for real numbers",
         )
 
 
-def _at(
+def _build_at_layout(
     a: Tensor,
     indices: tuple[Tensor, ...],
     b: Tensor,
@@ -314,14 +320,14 @@ def _at(
 ) -> Layout:
     texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
     for tensor in () if texts else (a, b):
-        allow(tensor, tuple(name for name in EVERY if name != "str"))
-    _castable(a, b)
-    addressing = _indexed(a, indices, subscript)
-    updates = stretched_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
+        check_dtype(tensor, tuple(name for name in ALL_DTYPES if name != "str"))
+    _check_castable(a, b)
+    addressing = _address_subscript(a, indices, subscript)
+    updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
     return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
 
 
-def _indexed(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
+def _address_subscript(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
     for index in indices:
-        index_types(index, INTEGERS)
-    return subscripted(a, subscript, indices, NOTATION)
+        check_index_dtype(index, INTEGERS)
+    return run_subscript(a, subscript, indices, NOTATION)

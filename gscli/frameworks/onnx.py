@@ -16,33 +16,33 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import ALL, EVERY, show_shape
+from gscli.base.words import ALL_DTYPES, DTYPES, format_shape
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
-    Beyond,
-    Following,
+    Consecutive,
+    GeneratedIndices,
     Negative,
-    OpenText,
+    OutOfBounds,
     Policy,
-    Positions,
     Reduction,
     Tensor,
+    Unspecified,
     Updates,
 )
-from gscli.layout.families import along_axis, elements, normal_axis, vectors
+from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
 from gscli.layout.refusals import (
-    allow,
-    at_least_rank,
-    batch_dims_within,
-    exact_shape,
-    index_types,
-    no_empty_vectors,
-    reduction_has_meaning,
-    same_type,
-    vector_updates,
+    check_batch_dims,
+    check_dtype,
+    check_exact_shape,
+    check_index_dtype,
+    check_min_rank,
+    check_reduction,
+    check_same_dtype,
+    check_vector_length,
+    check_vector_updates,
 )
 
 FRAMEWORK = Framework("onnx", "ONNX", newest=28)
@@ -50,10 +50,10 @@ FRAMEWORK = Framework("onnx", "ONNX", newest=28)
 POLICY = Policy()
 """[-s, s-1] along an axis of size s; outside is an error (onnx/onnx#2179)."""
 
-LINE, RING = Policy(Negative.OUTSIDE), Policy(Negative.OUTSIDE, Beyond.WRAP)
+LINEAR_CACHE, CIRCULAR_CACHE = Policy(Negative.OUTSIDE), Policy(Negative.OUTSIDE, OutOfBounds.WRAP)
 """TensorScatter's two modes."""
 
-CACHED = tuple(name for name in EVERY if name not in ("int2", "uint2"))
+CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"))
 """Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
@@ -73,8 +73,8 @@ ReductionName: TypeAlias = Annotated[
 ]
 
 
-_READ = ("data", "indices")
-_WRITTEN = ("data", "indices", "updates")
+_GATHER_INPUTS = ("data", "indices")
+_SCATTER_INPUTS = ("data", "indices", "updates")
 _REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
 
 
@@ -84,7 +84,8 @@ _REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
     refused="'[10,20,30]' '[0,3]'",
     bare=True,
     compares=[
-        Comparison(concept, "ONNX Gather-13", _READ, axis="axis") for concept in ("gather", "take")
+        Comparison(concept, "ONNX Gather-13", _GATHER_INPUTS, axis="axis")
+        for concept in ("gather", "take")
     ],
 )
 def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> NewOutput:
@@ -93,10 +94,12 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     output = data[:axis] ++ indices ++ data[axis+1:] (shapes); the index replaces the coordinate on
     `axis`. Indices may have any rank, 0 included. Legal: -s … s-1 on an axis of size s.
     """
-    _check_data(data, opset)
-    index_types(indices)
-    layout = gather_layout(data, along_axis(data, indices, normal_axis(axis, data.rank)), POLICY)
-    return layout._replace(open_texts=_negatives("Gather", opset))
+    _check_data_dtype(data, opset)
+    check_index_dtype(indices)
+    layout = gather_layout(
+        data, address_axis(data, indices, normalize_axis(axis, data.rank)), POLICY
+    )
+    return layout._replace(unspecified=_unspecified_negatives("Gather", opset))
 
 
 @FRAMEWORK.operator(
@@ -104,7 +107,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
     refused="'[[1,2],[3,4]]' '[0,1]'",
     bare=True,
-    compares=[Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")],
+    compares=[Comparison("gather-elements", "ONNX GatherElements-13", _GATHER_INPUTS, axis="axis")],
 )
 def gather_elements(
     data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None
@@ -114,11 +117,11 @@ def gather_elements(
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
     indices may be smaller than data, never larger.
     """
-    _check_data(data, opset)
-    index_types(indices)
+    _check_data_dtype(data, opset)
+    check_index_dtype(indices)
     axis = _elements_axis(data, indices, axis)
-    layout = gather_layout(data, elements(data, indices, axis), POLICY)
-    return layout._replace(open_texts=_smaller(data, indices, axis))
+    layout = gather_layout(data, address_elements(data, indices, axis), POLICY)
+    return layout._replace(unspecified=_unspecified_smaller_indices(data, indices, axis))
 
 
 @FRAMEWORK.operator(
@@ -127,7 +130,7 @@ def gather_elements(
     example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     refused="'[[0,1],[2,3]]' '[[0,2]]'",
     bare=True,
-    compares=[Comparison("gather-nd", "ONNX GatherND-13", _READ, batch_dims="batch_dims")],
+    compares=[Comparison("gather-nd", "ONNX GatherND-13", _GATHER_INPUTS, batch_dims="batch_dims")],
 )
 def gather_nd(
     data: Tensor,
@@ -141,13 +144,13 @@ def gather_nd(
     The last axis of indices holds vectors of k numbers for the first k axes of data (after
     batch_dims). output = indices.shape[:-1] ++ data.shape[batch_dims+k:].
     """
-    _check_data(data, opset)
-    index_types(indices, ("int64",))
-    at_least_rank(indices)
-    batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
+    _check_data_dtype(data, opset)
+    check_index_dtype(indices, ("int64",))
+    check_min_rank(indices)
+    check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     longest = data.rank - batch_dims
-    no_empty_vectors(indices, longest, "an empty vector would address the whole tensor")
-    return gather_layout(data, vectors(data, indices, batch_dims), POLICY)
+    check_vector_length(indices, longest, "an empty vector would address the whole tensor")
+    return gather_layout(data, address_vectors(data, indices, batch_dims), POLICY)
 
 
 @FRAMEWORK.operator(
@@ -165,7 +168,7 @@ def scatter(
 
     Scatter ended with opset 10; use scatter-elements (opset 11 and later)
     """
-    return _scatter_elements(data, indices, updates, axis, opset, "none")
+    return _build_scatter_elements_layout(data, indices, updates, axis, opset, "none")
 
 
 @FRAMEWORK.operator(
@@ -177,7 +180,7 @@ def scatter(
         Comparison(
             "scatter-elements",
             "ONNX ScatterElements-18",
-            _WRITTEN,
+            _SCATTER_INPUTS,
             axis="axis",
             reduction="reduction",
             reductions=_REDUCTIONS,
@@ -198,7 +201,7 @@ def scatter_elements(
     For axis 0: output[indices[i,j], j] = updates[i,j]. updates has the shape of indices; cells
     that no index names keep data's value.
     """
-    return _scatter_elements(data, indices, updates, axis, opset, reduction)
+    return _build_scatter_elements_layout(data, indices, updates, axis, opset, reduction)
 
 
 @FRAMEWORK.operator(
@@ -210,7 +213,7 @@ def scatter_elements(
         Comparison(
             "scatter-nd",
             "ONNX ScatterND-18",
-            _WRITTEN,
+            _SCATTER_INPUTS,
             reduction="reduction",
             reductions=_REDUCTIONS,
         )
@@ -229,15 +232,15 @@ def scatter_nd(
     The last axis of indices holds vectors of k numbers for the first k axes of data.
     updates.shape = indices.shape[:-1] ++ data.shape[k:].
     """
-    _check_data(data, opset)
-    index_types(indices, ("int64",))
-    at_least_rank(indices)
-    addressing = vectors(data, indices)
+    _check_data_dtype(data, opset)
+    check_index_dtype(indices, ("int64",))
+    check_min_rank(indices)
+    addressing = address_vectors(data, indices)
     hint = _vector_hint(data, indices)
-    vector_updates(updates, data, indices, addressing.result_shape, hint)
-    empty = OpenText("always", "ONNX does not say what an empty vector names; here all of data")
+    check_vector_updates(updates, data, indices, addressing.result_shape, hint)
+    empty = Unspecified("always", "ONNX does not say what an empty vector names; here all of data")
     texts = () if indices.shape[-1] else (empty,)
-    return _scatter(data, updates, addressing, reduction, texts)
+    return _build_layout(data, updates, addressing, reduction, texts)
 
 
 @FRAMEWORK.operator(
@@ -263,39 +266,39 @@ def tensor_scatter(
     s. update has the shape of past_cache but for that axis, where it may be shorter. Negative
     write_indices count modulo the axis in mode circular and are refused in mode linear.
     """
-    allow(past_cache, CACHED)
-    same_type(past_cache, update)
-    at_least_rank(past_cache, 2)
-    dim = normal_axis(axis, past_cache.rank, of=past_cache.name)
+    check_dtype(past_cache, CACHE_DTYPES)
+    check_same_dtype(past_cache, update)
+    check_min_rank(past_cache, 2)
+    dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
     batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 0
     if dim == 0:
         raise ShapeRefused(
             "the sequence axis cannot be the first one", where=f"axis = {axis}", valid="1 and more"
         )
     longest = min(steps, past_cache.shape[dim])
-    exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
-    places = _places(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
-    addressing = along_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
+    check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
+    places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
+    addressing = address_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
     return scatter_layout(
         past_cache,
         Updates(update.name),
-        addressing._replace(ranges=(places,)),
-        RING if mode == "circular" else LINE,
+        addressing._replace(generated=(places,)),
+        CIRCULAR_CACHE if mode == "circular" else LINEAR_CACHE,
     )
 
 
-def _places(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> Positions:
+def _slots(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> GeneratedIndices:
     """Where the steps of each sample go: from its own number on, modulo `ring` where it is set."""
-    places = Positions(f"0:{steps}", range(steps), (steps,))
+    places = GeneratedIndices(f"0:{steps}", range(steps), (steps,))
     if write_indices is None:
         return places
-    index_types(write_indices, ("int64",))
-    exact_shape(write_indices, (batch,), "a place for each sample")
-    following = Following(write_indices.name, steps, ring)
-    return Positions(f"({write_indices.name} + {places.name})", following, (batch, steps))
+    check_index_dtype(write_indices, ("int64",))
+    check_exact_shape(write_indices, (batch,), "a place for each sample")
+    following = Consecutive(write_indices.name, steps, ring)
+    return GeneratedIndices(f"({write_indices.name} + {places.name})", following, (batch, steps))
 
 
-def _scatter_elements(
+def _build_scatter_elements_layout(
     data: Tensor,
     indices: Tensor,
     updates: Tensor,
@@ -303,76 +306,85 @@ def _scatter_elements(
     opset: int | None,
     reduction: Reduction,
 ) -> Layout:
-    _check_data(data, opset)
-    index_types(indices)
+    _check_data_dtype(data, opset)
+    check_index_dtype(indices)
     axis = _elements_axis(data, indices, axis)
-    addressing = elements(data, indices, axis)
-    exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    texts = (*_negatives("Scatter", opset), *_smaller(data, indices, axis))
-    return _scatter(data, updates, addressing, reduction, texts)
+    addressing = address_elements(data, indices, axis)
+    check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
+    texts = (
+        *_unspecified_negatives("Scatter", opset),
+        *_unspecified_smaller_indices(data, indices, axis),
+    )
+    return _build_layout(data, updates, addressing, reduction, texts)
 
 
-def _negatives(name: str, version: int | None) -> tuple[OpenText, ...]:
+def _unspecified_negatives(name: str, version: int | None) -> tuple[Unspecified, ...]:
     """Before version 11 no text says what an index below zero means."""
     if version is None or version >= 11:  # noqa: PLR2004  the version
         return ()
     text = (
         f"{name}-{version} does not say what an index below zero means; here it counts from the end"
     )
-    return (OpenText("negative", text),)
+    return (Unspecified("negative", text),)
 
 
-def _smaller(data: Tensor, indices: Tensor, axis: int) -> tuple[OpenText, ...]:
+def _unspecified_smaller_indices(
+    data: Tensor, indices: Tensor, axis: int
+) -> tuple[Unspecified, ...]:
     """Indices may be smaller than data off the axis; no text says that they may."""
     sizes = zip(data.shape, indices.shape, strict=True)
     if all(own == other for d, (own, other) in enumerate(sizes) if d != axis):
         return ()
     text = f"ONNX does not say whether {indices.name} may be smaller than data off the axis"
-    return (OpenText("always", f"{text}; here other cells stay out of it"),)
+    return (Unspecified("always", f"{text}; here other cells stay out of it"),)
 
 
-def _combined(data: Tensor, reduction: Reduction) -> tuple[OpenText, ...]:
+def _unspecified_reductions(data: Tensor, reduction: Reduction) -> tuple[Unspecified, ...]:
     """Reductions that the text allows without saying what they give."""
     if reduction == "add" and data.dtype in ("bool", "str"):
         joined = "joins texts" if data.dtype == "str" else "is OR"
-        return (OpenText("always", f"ONNX does not define add of {data.dtype}; here it {joined}"),)
+        return (
+            Unspecified("always", f"ONNX does not define add of {data.dtype}; here it {joined}"),
+        )
     if reduction in ("max", "min"):
         return (
-            OpenText("nan", f"ONNX does not say what {reduction} makes of NaN; here NaN stays"),
+            Unspecified("nan", f"ONNX does not say what {reduction} makes of NaN; here NaN stays"),
         )
     return ()
 
 
-def _scatter(
+def _build_layout(
     data: Tensor,
     updates: Tensor,
     addressing: Addressing,
     reduction: Reduction,
-    texts: tuple[OpenText, ...],
+    texts: tuple[Unspecified, ...],
 ) -> Layout:
-    same_type(data, updates)
+    check_same_dtype(data, updates)
     why = (
         "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
     )
-    reduction_has_meaning(data, reduction, why)
+    check_reduction(data, reduction, why)
     layout = scatter_layout(
         data, Updates(updates.name), addressing, POLICY, reduction=reduction, open_order=OPEN_ORDER
     )
-    return layout._replace(open_texts=(*texts, *_combined(data, reduction)))
+    return layout._replace(unspecified=(*texts, *_unspecified_reductions(data, reduction)))
 
 
-def _check_data(data: Tensor, opset: int | None) -> None:
+def _check_data_dtype(data: Tensor, opset: int | None) -> None:
     """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
-    at_least_rank(data)
+    check_min_rank(data)
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
-        allowed = tuple(name for name in ALL if name != "bfloat16")
-        allow(data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13")
-    allow(data, ALL)
+        allowed = tuple(name for name in DTYPES if name != "bfloat16")
+        check_dtype(
+            data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13"
+        )
+    check_dtype(data, DTYPES)
 
 
 def _elements_axis(data: Tensor, indices: Tensor, axis: int) -> int:
-    at_least_rank(indices)
-    return normal_axis(axis, data.rank)
+    check_min_rank(indices)
+    return normalize_axis(axis, data.rank)
 
 
 def _vector_hint(data: Tensor, indices: Tensor) -> str:
@@ -382,6 +394,6 @@ def _vector_hint(data: Tensor, indices: Tensor) -> str:
     cells = (*indices.shape[:-1], data.rank)
     return (
         f"each vector has {length} of {data.rank} numbers, so it names a slice "
-        f"{show_shape(data.shape[length:])}; for single cells {indices.name} would be "
-        f"{show_shape(cells)}"
+        f"{format_shape(data.shape[length:])}; for single cells {indices.name} would be "
+        f"{format_shape(cells)}"
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    class Facts(TypedDict, total=False):
+    class OperatorOptions(TypedDict, total=False):
         """What a declaration says of an operator beside its function: arguments of `Operator`."""
 
         example: Required[str]
@@ -60,7 +60,7 @@ class ConceptCall(Record):
     reduction: str = "none"
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """True without batch axes and reduction: what most operators can express."""
         return self.batch_dims == 0 and self.reduction == "none"
 
@@ -75,38 +75,42 @@ OVERWRITE: Mapping[str, object] = {"none": "none"}
 class Comparison(Record):
     """How a concept's call becomes one operator's, under one rule set.
 
-    `inputs`: the operator's names for data, indices and updates. `fixed`: attributes that make this
-    rule set. `axis`, `batch_dims`, `reduction`: the names of the attributes that take these
+    `inputs`: the operator's names for data, indices and updates. `fixed_attributes`: attributes
+    that make this rule set. `axis`, `batch_dims`, `reduction`: the names of the attributes that
+    take these
     arguments; an operator without one expresses only calls that leave the argument alone.
-    `reductions`: what the operator calls each reduction it has. `special` replaces all that.
-    `vectors`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column; "one": the
-    whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
-    `from_zeros`: the operator has no data and starts from zeros, so it is asked only when data is
-    all zeros; `shape_input` is the name of an input that takes data's shape.
+    `reductions`: what the operator calls each reduction it has. `build_attributes` replaces all
+    that. `vector_layout`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column;
+    "one": the whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
+    `has_zero_data`: the operator has no data and starts from zeros, so it is asked only when data
+    is all zeros; `shape_input` is the name of an input that takes data's shape.
     """
 
     concept: ConceptName
     label: str
     inputs: tuple[str, ...]
-    fixed: Mapping[str, object] = MappingProxyType({})
+    fixed_attributes: Mapping[str, object] = MappingProxyType({})
     axis: str = ""
     batch_dims: str = ""
     reduction: str = ""
     reductions: Mapping[str, object] = OVERWRITE
-    special: Callable[[ConceptCall], Attrs] | None = None
-    vectors: Literal["last", "first", "tuple", "one"] = "last"
+    build_attributes: Callable[[ConceptCall], Attrs] | None = None
+    vector_layout: Literal["last", "first", "tuple", "one"] = "last"
     axis_input: str = ""
-    from_zeros: bool = False
+    has_zero_data: bool = False
     shape_input: str = ""
 
-    def each(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
+    def expand_over(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
         """The same under each value of an attribute, whose title is put into the label.
 
-        >>> [one.label for one in Comparison("take", "N {}", ("a",)).each("mode", {"c": "clip"})]
+        >>> [
+        ...     one.label
+        ...     for one in Comparison("take", "N {}", ("a",)).expand_over("mode", {"c": "clip"})
+        ... ]
         ['N clip']
         """
         return [
-            self._replace(label=self.label.format(title), fixed={attribute: value})
+            self._replace(label=self.label.format(title), fixed_attributes={attribute: value})
             for value, title in titles.items()
         ]
 
@@ -145,8 +149,8 @@ class Operator(Signature):
             version_word=framework.version_word,
             newest=framework.newest,
         )
-        self.framework, self.example, self.refused = framework, example, refused
-        self.bare, self.compares = bare, tuple(compares)
+        self.framework, self.example, self.error_example = framework, example, refused
+        self.has_bare_name, self.concept_mappings = bare, tuple(compares)
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
@@ -166,7 +170,7 @@ class Operator(Signature):
 
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
         """Pickled by name: the declaration itself stays where it is written."""
-        return _declared, (self.owner, self.name)
+        return _unpickle_operator, (self.framework_name, self.name)
 
     @property
     def command(self) -> str:
@@ -181,7 +185,11 @@ class Operator(Signature):
     @property
     def command_line(self) -> str:
         """The words that call it in a shell, without arguments."""
-        words = ["gscli", self.command] if self.bare else ["gscli", self.owner, self.command]
+        words = (
+            ["gscli", self.command]
+            if self.has_bare_name
+            else ["gscli", self.framework_name, self.command]
+        )
         return " ".join(words)
 
     def __call__(self, /, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
@@ -189,9 +197,9 @@ class Operator(Signature):
 
         An operator is a function to its callers, and loads numpy only when it is called.
         """
-        from gscli.frameworks.execute import call
+        from gscli.frameworks.execute import call_operator
 
-        return call(self, inputs, attrs)
+        return call_operator(self, inputs, attrs)
 
 
 class Framework:
@@ -223,13 +231,13 @@ class Framework:
         return [operator.name.replace(".", "_") for operator in self.operators.values()]
 
     @property
-    def comparisons(self) -> list[tuple[Operator, Comparison]]:
+    def operator_mappings(self) -> list[tuple[Operator, Comparison]]:
         """How calls of common concepts become calls of these operators, in the order declared."""
         operators = self.operators.values()
-        return [(operator, one) for operator in operators for one in operator.compares]
+        return [(operator, one) for operator in operators for one in operator.concept_mappings]
 
     def operator(
-        self, *, name: str = "", **facts: Unpack[Facts]
+        self, *, name: str = "", **facts: Unpack[OperatorOptions]
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
@@ -244,7 +252,7 @@ class Framework:
         return declare
 
 
-def loaded(name: str) -> Framework:
+def import_framework(name: str) -> Framework:
     """The framework whose module or package bears this name, with all its operators.
 
     A package's modules are all imported, so that none of them can be forgotten.
@@ -260,6 +268,6 @@ def loaded(name: str) -> Framework:
     return found
 
 
-def _declared(framework: str, name: str) -> Operator:
+def _unpickle_operator(framework: str, name: str) -> Operator:
     """The operator that a pickle names."""
-    return loaded(framework).operators[name]
+    return import_framework(framework).operators[name]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import GscliError
-from gscli.base.words import EVERY, INTEGERS
+from gscli.base.words import ALL_DTYPES, INTEGERS
 from gscli.declare.attributes import (
     Batching,
     Collapsed,
@@ -25,15 +25,15 @@ from gscli.declare.attributes import (
 )
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Addressing, Beyond, Negative, Policy, Reduction, Tensor, Updates
-from gscli.layout.families import along_axis, elements, normal_axis, vectors
+from gscli.layout.axes import Addressing, Negative, OutOfBounds, Policy, Reduction, Tensor, Updates
+from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
 from gscli.layout.matching import find_dimension_numbers
 from gscli.layout.refusals import (
-    allow,
-    at_least_rank,
-    batch_dims_within,
-    index_types,
-    same_type,
+    check_batch_dims,
+    check_dtype,
+    check_index_dtype,
+    check_min_rank,
+    check_same_dtype,
 )
 from gscli.layout.windows import (
     SCATTER_NAMES,
@@ -44,9 +44,9 @@ from gscli.layout.windows import (
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 
-ELEMENTS = tuple(name for name in EVERY if name != "str")
+ELEMENTS = tuple(name for name in ALL_DTYPES if name != "str")
 INDICES = INTEGERS
-FITTED = Policy(Negative.OUTSIDE, Beyond.CLIP)
+CLAMP = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 REDUCTIONS: dict[str, Reduction] = {
     "set": "none", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min",
 }  # fmt: skip
@@ -69,20 +69,20 @@ _WRITTEN = ("inputs", "scatter_indices", "updates")
 
 def _along_axis(call: ConceptCall) -> Addressing:
     rank, batch_dims = call.data.rank, call.batch_dims
-    axis = normal_axis(call.axis or 0, rank)
+    axis = normalize_axis(call.axis or 0, rank)
     batch_dims += call.indices.rank * (batch_dims < 0)
-    batch_dims_within(batch_dims, 0, min(axis, call.indices.rank))
-    return along_axis(call.data, call.indices, axis, batch_dims)
+    check_batch_dims(batch_dims, 0, min(axis, call.indices.rank))
+    return address_axis(call.data, call.indices, axis, batch_dims)
 
 
 def _elements(call: ConceptCall) -> Addressing:
-    return elements(call.data, call.indices, normal_axis(call.axis or 0, call.data.rank))
+    return address_elements(call.data, call.indices, normalize_axis(call.axis or 0, call.data.rank))
 
 
 def _vectors(call: ConceptCall) -> Addressing:
-    at_least_rank(call.indices)
-    batch_dims_within(call.batch_dims, 0, min(call.data.rank, call.indices.rank - 1))
-    return vectors(call.data, call.indices, call.batch_dims)
+    check_min_rank(call.indices)
+    check_batch_dims(call.batch_dims, 0, min(call.data.rank, call.indices.rank - 1))
+    return address_vectors(call.data, call.indices, call.batch_dims)
 
 
 def _compare(
@@ -108,7 +108,7 @@ def _compare(
         return {**numbers._replace(names=SCATTER_NAMES).attributes, **own}
 
     name = "gather" if inputs is _READ else "scatter"
-    return Comparison(concept, f"StableHLO {name}", inputs, special=express)
+    return Comparison(concept, f"StableHLO {name}", inputs, build_attributes=express)
 
 
 @FRAMEWORK.operator(
@@ -142,8 +142,8 @@ def gather(
     in order), the others walk through the indices in order. A batching axis of operand has the
     coordinate of its partner axis in the indices.
     """
-    allow(operand, ELEMENTS)
-    index_types(start_indices, INDICES)
+    check_dtype(operand, ELEMENTS)
+    check_index_dtype(start_indices, INDICES)
     numbers = DimensionNumbers(
         offset_dims,
         collapsed_slice_dims,
@@ -153,7 +153,7 @@ def gather(
         index_vector_dim,
     )
     return gather_layout(
-        operand, gather_windows(operand, start_indices, numbers, slice_sizes), FITTED
+        operand, gather_windows(operand, start_indices, numbers, slice_sizes), CLAMP
     )
 
 
@@ -190,11 +190,13 @@ def scatter(
     that lie outside; XLA, which runs StableHLO for JAX and TensorFlow, drops such a window whole.
     Integers wrap; NaN stays under max and min; bool: add and max are OR, mul and min are AND.
     """
-    allow(inputs, ELEMENTS)
-    same_type(inputs, updates)
-    index_types(scatter_indices, INDICES)
+    check_dtype(inputs, ELEMENTS)
+    check_same_dtype(inputs, updates)
+    check_index_dtype(scatter_indices, INDICES)
     if update_computation == "sub" and inputs.dtype == "bool":
-        allow(inputs, [name for name in ELEMENTS if name != "bool"], "bool has no subtraction")
+        check_dtype(
+            inputs, [name for name in ELEMENTS if name != "bool"], "bool has no subtraction"
+        )
     numbers = DimensionNumbers(
         update_window_dims,
         inserted_window_dims,
@@ -204,7 +206,7 @@ def scatter(
         index_vector_dim,
         SCATTER_NAMES,
     )
-    policy = Policy(Negative.OUTSIDE, Beyond.SKIP, whole=xla)
+    policy = Policy(Negative.OUTSIDE, OutOfBounds.SKIP, is_atomic=xla)
     return scatter_layout(
         inputs, Updates(updates.name), scatter_windows(inputs, scatter_indices, updates, numbers),
         policy, reduction=REDUCTIONS[update_computation], open_order=OPEN_ORDER,

@@ -13,23 +13,28 @@ from typing import Any
 import numpy as np
 
 from gscli.base import DtypeRefused, IndexTypeRefused, LossyTypeRefused, Notice, UpdatesTypeRefused
-from gscli.base.arrays import Array, cast_exactly, dtype_label, dtype_named
+from gscli.base.arrays import Array, cast_lossless, document_dtype, parse_dtype
 from gscli.declare import Signature
-from gscli.layout.axes import TypeRefused
-from gscli.plan import Inputs, collect_dtype_errors, layout_of
+from gscli.layout.axes import DtypeError
+from gscli.plan import CallInputs, collect_dtype_errors, infer_layout
 
 
 def cast_inputs(
-    operator: Signature, inputs: Inputs, attrs: Mapping[str, object], dtype: str, *, strict: bool
+    operator: Signature,
+    inputs: CallInputs,
+    attrs: Mapping[str, object],
+    dtype: str,
+    *,
+    strict: bool,
 ) -> None:
     """Bring data and updates to a type that somebody asks for."""
-    wanted = dtype_named(dtype)
+    wanted = parse_dtype(dtype)
     for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
         inputs.arrays[name] = _cast_losslessly(inputs, name, wanted)
-        inputs.typed[name] = True
+        inputs.is_typed[name] = True
 
 
-def resolve_input_dtype(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
+def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
     if isinstance(refusal, IndexTypeRefused):
         _resolve_index_dtype(inputs, refusal, strict=strict)
@@ -39,7 +44,7 @@ def resolve_input_dtype(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -
 
 def _names_to_convert(
     operator: Signature,
-    inputs: Inputs,
+    inputs: CallInputs,
     attrs: Mapping[str, object],
     wanted: np.dtype[Any],
     *,
@@ -52,7 +57,7 @@ def _names_to_convert(
     """
     data = operator.inputs[0].name
     arrays, lossy = _try_casts(operator, inputs, wanted)
-    trial = Inputs(arrays, inputs.origins, inputs.typed, inputs.attrs)
+    trial = CallInputs(arrays, inputs.origins, inputs.is_typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
         for refusal in collect_dtype_errors(operator, trial.arrays, attrs):
             name = refusal.name
@@ -63,15 +68,15 @@ def _names_to_convert(
                 raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
                 resolve_input_dtype(trial, refusal, strict=strict)
-    layout = layout_of(operator, trial.arrays, attrs)
+    layout = infer_layout(operator, trial.arrays, attrs)
     updates = None if layout.updates is None else layout.updates.name
     indices = inputs.arrays.keys() & {*layout.index_inputs}
     unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}
-    return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
+    return {n for n in (layout.data_name, updates) if n in inputs.arrays} | unfit
 
 
 def _try_casts(
-    operator: Signature, inputs: Inputs, wanted: np.dtype[Any]
+    operator: Signature, inputs: CallInputs, wanted: np.dtype[Any]
 ) -> tuple[dict[str, Array], dict[str, LossyTypeRefused]]:
     """All tensors in the wanted type, data first, and why some of them cannot have it."""
     arrays, lossy = dict(inputs.arrays), dict[str, LossyTypeRefused]()
@@ -84,23 +89,23 @@ def _try_casts(
     return arrays, lossy
 
 
-def _cast_losslessly(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
+def _cast_losslessly(inputs: CallInputs, name: str, wanted: np.dtype[Any]) -> Array:
     """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
-    if not inputs.typed[name]:
+    if not inputs.is_typed[name]:
         cast = cast_untyped(array, wanted)
         if cast is not None:
             return cast
     try:
-        return cast_exactly(array, wanted, name if origin == "inline" else origin)
+        return cast_lossless(array, wanted, name if origin == "inline" else origin)
     except DtypeRefused as lossy:
         raise LossyTypeRefused(
-            lossy.problem, name=name, wanted=dtype_label(wanted), where=lossy.where,
-            details=lossy.shown,
+            lossy.problem, name=name, wanted=document_dtype(wanted), where=lossy.where,
+            details=lossy.detail_items,
         ) from None  # fmt: skip
 
 
-def _resolve_index_dtype(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
+def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
     array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
     if _is_untyped_empty(inputs, name):
@@ -113,7 +118,7 @@ def _resolve_index_dtype(inputs: Inputs, refusal: IndexTypeRefused, *, strict: b
         array, widened
     ):
         raise refusal
-    if inputs.typed[name]:
+    if inputs.is_typed[name]:
         inputs.notices.append(
             Notice(
                 f"{name} is {array.dtype}, widened to {wanted}",
@@ -128,11 +133,11 @@ def _has_sign_change(array: Array, widened: Array) -> bool:
     return array.dtype.kind == "u" and bool((widened < 0).any())
 
 
-def _resolve_updates_dtype(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
+def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> None:
     name = refusal.name
     cast = None
-    if not inputs.typed[name]:
-        cast = cast_untyped(inputs.arrays[name], dtype_named(refusal.wanted))
+    if not inputs.is_typed[name]:
+        cast = cast_untyped(inputs.arrays[name], parse_dtype(refusal.wanted))
     if cast is not None:
         inputs.arrays[name] = cast
         return
@@ -143,9 +148,9 @@ def _resolve_updates_dtype(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     inputs.arrays[empty[0]] = inputs.arrays[empty[0]].astype(inputs.arrays[name].dtype)
 
 
-def _is_untyped_empty(inputs: Inputs, name: str) -> bool:
+def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
     """Whether an input is a text or list without numbers, which takes the type of what it meets."""
-    return not inputs.typed[name] and inputs.arrays[name].size == 0
+    return not inputs.is_typed[name] and inputs.arrays[name].size == 0
 
 
 def cast_untyped(array: Array, wanted: np.dtype[Any]) -> Array | None:

@@ -13,16 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
-from gscli.kernel.steps import Region, Step, combine, put, take, take_plainly
-from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each, unfilled
-from gscli.kernel.walks import Walk, walk
+from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.kernel.reductions import (
+    REDUCTIONS,
+    canonical_updates,
+    divide_means,
+    prepare_updates,
+    saturating_cast,
+)
+from gscli.kernel.steps import Region, Tile, combine, put, take, take_with_numpy
+from gscli.kernel.tuning import (
+    DEFAULT,
+    MIN_SHARE_BYTES,
+    WHOLE,
+    ThreadShare,
+    Tuning,
+    empty_aligned,
+    run_parallel,
+)
+from gscli.kernel.walks import Tiling, tile_plan
 from gscli.layout import Layout
-from gscli.plan.indices import FEW_ENTRIES
+from gscli.plan.indices import SMALL_CALL_ENTRIES
 from gscli.plan.plan import ValidatedPlan
 
-PASSES = 4
+PRIVATIZE_RATIO = 4
 """Times that a thread's own table must go into the updates: it is filled, and read at the end."""
 
 
@@ -33,29 +47,29 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     raises IndexRefused.
     """
     form, layout = plan.layout.form, plan.layout
-    if layout.moves_nothing:
-        return arranged(layout, np.full(form.result, layout.fill, data.dtype))
-    rows = np.ascontiguousarray(data).reshape(-1, form.run)
-    result = unfilled(form.result, data.dtype)
+    if layout.is_noop:
+        return to_result_axes(layout, np.full(form.result_dims, layout.fill_value, data.dtype))
+    rows = np.ascontiguousarray(data).reshape(-1, form.row_size)
+    result = empty_aligned(form.result_dims, data.dtype)
     if (few := plan.small_call_addresses) is not None:
-        take_plainly(rows[None], *few, result.reshape(1, -1, form.run), layout.fill)
-        return arranged(layout, result)
-    route = walk(plan, tuning.block)
-    items = result.reshape(*route.grid, form.run)
+        take_with_numpy(rows[None], *few, result.reshape(1, -1, form.row_size), layout.fill_value)
+        return to_result_axes(layout, result)
+    route = tile_plan(plan, tuning.tile_size)
+    items = result.reshape(*route.grid, form.row_size)
 
     def read(lane: Region) -> None:
-        for step in route.steps(lane):
-            take(rows, step, items[step.region], layout.fill)
+        for step in route.iter_tiles(lane):
+            take(rows, step, items[step.region], layout.fill_value)
 
-    for_each(route.lanes, read, tuning.threads_for(result))
-    return arranged(layout, result)
+    run_parallel(route.partitions, read, tuning.threads_for(result))
+    return to_result_axes(layout, result)
 
 
-def arranged(layout: Layout, result: Array) -> Array:
+def to_result_axes(layout: Layout, result: Array) -> Array:
     """The canonical result with its axes in the operator's order."""
-    order, wanted = layout.form.order, layout.addressing.order
+    order, wanted = layout.form.result_axes, layout.addressing.result_axes
     if order != wanted:
-        both = layout.addressing.entries + layout.addressing.window
+        both = layout.addressing.entry_shape + layout.addressing.window
         full = result.reshape([both[axis] for axis in order])
         result = np.ascontiguousarray(full.transpose([order.index(axis) for axis in wanted]))
     return result.reshape(layout.output_shape)
@@ -70,33 +84,31 @@ def scatter(
     may be written to. A lazily validated plan raises IndexRefused.
     """
     if plan.layout.reduction == "none":
-        return _scattered(plan, data, base, tuning)
+        return _scatter(plan, data, base, tuning)
     with np.errstate(all="ignore"):
-        return _scattered(plan, data, base, tuning)
+        return _scatter(plan, data, base, tuning)
 
 
-def _scattered(
-    plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning
-) -> Array:
-    layout, nothing = plan.layout, plan.layout.moves_nothing
-    if data is not None and base is None and not nothing and _copied_late(layout, data):
-        target = Target(layout, unfilled(data.shape, data.dtype))
-        _write(plan, target, tuning, data)
-        return target.finished()
-    target = Target(layout, _base(layout, data, tuning) if base is None else base)
+def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
+    layout, nothing = plan.layout, plan.layout.is_noop
+    if data is not None and base is None and not nothing and _can_copy_per_partition(layout, data):
+        target = ScatterOutput(layout, empty_aligned(data.shape, data.dtype))
+        _apply_updates(plan, target, tuning, data)
+        return target.finalize()
+    target = ScatterOutput(layout, _make_base(layout, data, tuning) if base is None else base)
     if nothing:
-        return target.finished()
+        return target.finalize()
     few = plan.small_call_addresses if target.counts is None else None
     if few is None:
-        _write(plan, target, tuning)
+        _apply_updates(plan, target, tuning)
     else:
-        updates = update_rows(plan).reshape(-1, layout.form.run)
-        step = Step(slice(None), *few, (slice(None),))
-        target.update(step, prepared(layout, updates, target.work.dtype))
-    return target.finished()
+        updates = canonical_updates(plan).reshape(-1, layout.form.row_size)
+        step = Tile(slice(None), *few, (slice(None),))
+        target.apply_updates(step, prepare_updates(layout, updates, target.accumulator.dtype))
+    return target.finalize()
 
 
-class Target:
+class ScatterOutput:
     """The cells that a scatter writes: in their working type, as rows of those that move together.
 
     A reduction is started by counting the updates of each row where the rule needs it, and
@@ -107,134 +119,148 @@ class Target:
     def __init__(self, layout: Layout, output: Array, run: int | None = None) -> None:
         """`run`: cells of a row that are here, where the output is only some columns of all."""
         self.layout, self.dtype, self.data = layout, output.dtype, output
-        wide, run = layout.accumulate, layout.form.run if run is None else run
-        self.work = output if wide is None else output.astype(dtype_named(wide))
+        wide, run = layout.accumulate_dtype, layout.form.row_size if run is None else run
+        self.accumulator = output if wide is None else output.astype(parse_dtype(wide))
         self.rule = REDUCTIONS.get(layout.reduction)
-        if self.rule is not None and self.rule.meet is not None:
-            self.work = np.ones_like(self.work)
-        self.rows = self.work.reshape(self.work.size // max(run, 1), run)
+        if self.rule is not None and self.rule.epilogue is not None:
+            self.accumulator = np.ones_like(self.accumulator)
+        self.rows = self.accumulator.reshape(self.accumulator.size // max(run, 1), run)
         averaged = self.rule is not None and self.rule.divisor is not None
         counted = averaged or not layout.include_self
         self.counts = np.zeros(len(self.rows), np.int64) if counted and self.rule else None
 
-    def count(self, rows: Indices) -> None:
+    def count_updates(self, rows: Indices) -> None:
         """Note that these rows will be updated, before the first one is."""
         if self.counts is not None:
             np.add.at(self.counts, rows, 1)
 
-    def start(self) -> None:
+    def init_identity(self) -> None:
         """Where data does not take part, touched rows begin with the reduction's identity."""
         if self.counts is not None and self.rule is not None and not self.layout.include_self:
-            identity = np.asarray(self.rule.identity(self.work.dtype)).astype(self.work.dtype)
+            identity = np.asarray(self.rule.identity(self.accumulator.dtype)).astype(
+                self.accumulator.dtype
+            )
             self.rows[self.counts > 0] = identity
 
-    def update(self, step: Step, updates: Array, share: Share = WHOLE) -> None:
+    def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
         """Write or combine the updates (*region, run) of one step, in entry order."""
         if self.rule is None:
             put(self.rows, step, updates)
         else:
-            combine(self.rows, step, updates, self.ufunc(updates.dtype), share)
+            combine(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
 
-    def ufunc(self, updates: np.dtype[Any]) -> Any:
+    def combining_ufunc(self, updates: np.dtype[Any]) -> Any:
         """What combines cells with updates of a type."""
         assert self.rule is not None
-        return self.rule.for_types(self.work.dtype, updates)
+        return self.rule.select_ufunc(self.accumulator.dtype, updates)
 
-    def finished(self) -> Array:
+    def finalize(self) -> Array:
         """The output in its own type."""
-        if self.rule is not None and self.rule.meet is not None:
-            met = self.rule.meet(self.data, converted(self.work, self.dtype))
-            return converted(met, dtype_named(self.layout.dtype))
+        if self.rule is not None and self.rule.epilogue is not None:
+            met = self.rule.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
+            return saturating_cast(met, parse_dtype(self.layout.dtype))
         if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
-            if self.work.dtype != self.dtype:  # whole sums with fractional means, wide halves
-                self.work = self.work.astype(self.dtype)
-                self.rows = self.work.reshape(self.rows.shape)
+            if (
+                self.accumulator.dtype != self.dtype
+            ):  # whole sums with fractional means, wide halves
+                self.accumulator = self.accumulator.astype(self.dtype)
+                self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > 0
             terms = self.counts[touched, None] + int(self.layout.include_self)
-            self.rows[touched] = divided(self.rows[touched], terms, self.rule.divisor)
+            self.rows[touched] = divide_means(self.rows[touched], terms, self.rule.divisor)
         if self.layout.dtype == "str":
-            return self.work.astype(np.str_)
-        return converted(self.work, self.dtype)
+            return self.accumulator.astype(np.str_)
+        return saturating_cast(self.accumulator, self.dtype)
 
 
-def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
+def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     """What is written into; strings become objects, whose length no dtype cuts."""
     if data is None:
-        dtype: Any = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
-        if isinstance(layout.fill, int) and layout.fill == 0:
+        dtype: Any = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
+        if isinstance(layout.fill_value, int) and layout.fill_value == 0:
             return np.zeros(layout.output_shape, dtype)  # pages come zeroed and only when touched
-        return np.full(layout.output_shape, layout.fill, dtype)
+        return np.full(layout.output_shape, layout.fill_value, dtype)
     if layout.dtype == "str":
         return data.astype(object, order="C")
     if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
         return np.array(data, order="C", copy=True)
-    copy = unfilled(data.shape, data.dtype)
-    _copy(np.asarray(data), copy, tuning)
+    copy = empty_aligned(data.shape, data.dtype)
+    _parallel_copy(np.asarray(data), copy, tuning)
     return copy
 
 
-def _copied_late(layout: Layout, data: Array) -> bool:
+def _can_copy_per_partition(layout: Layout, data: Array) -> bool:
     """Whether a lane may copy the cells that it writes just before it does: they are near then.
 
     Lanes touch all of data, and every cell begins with the value that it has there.
     """
-    if layout.entry_count <= FEW_ENTRIES or not data.flags.c_contiguous:
+    if layout.entry_count <= SMALL_CALL_ENTRIES or not data.flags.c_contiguous:
         return False
     form, rule = layout.form, REDUCTIONS.get(layout.reduction)
-    whole = all(form.data[axis] == form.result[axis] for axis in (0, 1, 3))
-    begins = layout.include_self and layout.accumulate is None and layout.dtype != "str"
-    ends = rule is None or not (rule.meet or rule.divisor)
+    whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
+    begins = layout.include_self and layout.accumulate_dtype is None and layout.dtype != "str"
+    ends = rule is None or not (rule.epilogue or rule.divisor)
     return whole and begins and ends
 
 
-def _copy(source: Array, target: Array, tuning: Tuning) -> None:
+def _parallel_copy(source: Array, target: Array, tuning: Tuning) -> None:
     """Copy data in halves."""
     flat, new, middle = source.reshape(-1), target.reshape(-1), source.size // 2
 
     def fill(half: slice) -> None:
         new[half] = flat[half]
 
-    for_each([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
+    run_parallel([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
 
 
-def _write(
-    plan: ValidatedPlan, target: Target, tuning: Tuning, source: Array | None = None
+def _apply_updates(
+    plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning, source: Array | None = None
 ) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time.
 
     `source`: data that has not been copied into the target yet.
     """
-    layout, dtype = plan.layout, target.work.dtype
-    route = walk(plan, tuning.block, ordered=True)
-    updates = update_rows(plan).reshape(*route.grid, layout.form.run)
+    layout, dtype = plan.layout, target.accumulator.dtype
+    route = tile_plan(plan, tuning.tile_size, ordered=True)
+    updates = canonical_updates(plan).reshape(*route.grid, layout.form.row_size)
     if target.counts is not None:
-        for step in route.every_step():
-            rows, live = step.flat()
-            target.count(rows if live is None else rows[live])
-        target.start()
-    threads = tuning.threads_for(target.work, updates.nbytes)
-    count = threads if len(route.lanes) == 1 and _shareable(target, dtype, threads) else 1
-    if count > 1 and dtype.kind in "biu" and updates.nbytes >= PASSES * count * target.work.nbytes:
-        _combine_apart(walk(plan, tuning.block), target, source, updates, count)
+        for step in route.iter_all_tiles():
+            rows, live = step.flat_addresses()
+            target.count_updates(rows if live is None else rows[live])
+        target.init_identity()
+    threads = tuning.threads_for(target.accumulator, updates.nbytes)
+    count = (
+        threads
+        if len(route.partitions) == 1 and _can_split_partition(target, dtype, threads)
+        else 1
+    )
+    if (
+        count > 1
+        and dtype.kind in "biu"
+        and updates.nbytes >= PRIVATIZE_RATIO * count * target.accumulator.nbytes
+    ):
+        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, count)
         return
-    if source is not None and len(route.lanes) == 1:
-        _copy(source, target.data, tuning)
+    if source is not None and len(route.partitions) == 1:
+        _parallel_copy(source, target.data, tuning)
         source = None
 
-    def write(part: tuple[Region, Share]) -> None:
+    def write(part: tuple[Region, ThreadShare]) -> None:
         lane, share = part
-        steps: Iterable[Step] = route.steps(lane)
+        steps: Iterable[Tile] = route.iter_tiles(lane)
         if source is not None:
-            steps = _begun(list(steps), target, source, route.data, route.own(lane))
+            steps = _copy_partition(
+                list(steps), target, source, route.data_dims, route.partition_cells(lane)
+            )
         for step in steps:
-            target.update(step, prepared(layout, updates[step.region], dtype), share)
+            target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
 
-    shares = [Share(number, count) for number in range(count)]
-    for_each([(lane, share) for lane in route.lanes for share in shares], write, threads)
+    shares = [ThreadShare(number, count) for number in range(count)]
+    run_parallel([(lane, share) for lane in route.partitions for share in shares], write, threads)
 
 
-def _combine_apart(
-    route: Walk, target: Target, source: Array | None, updates: Array, threads: int
+def _combine_per_thread(
+    route: Tiling, target: ScatterOutput, source: Array | None, updates: Array, threads: int
 ) -> None:
     """Combine whole numbers in a table for each thread, and these tables with each other.
 
@@ -242,10 +268,10 @@ def _combine_apart(
     data that has not been copied into the target yet.
     """
     assert target.rule is not None
-    rows, ufunc = target.rows, target.ufunc(target.work.dtype)
+    rows, ufunc = target.rows, target.combining_ufunc(target.accumulator.dtype)
     identity = target.rule.identity(rows.dtype)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
-    waiting = iter(route.lanes)
+    waiting = iter(route.partitions)
 
     def work(table: Array) -> None:
         if table is not rows:
@@ -253,36 +279,36 @@ def _combine_apart(
         elif source is not None:
             target.data[...] = source
         for lane in waiting:
-            for step in route.steps(lane):
-                values = prepared(target.layout, updates[step.region], rows.dtype)
+            for step in route.iter_tiles(lane):
+                values = prepare_updates(target.layout, updates[step.region], rows.dtype)
                 combine(table, step, values, ufunc)
 
-    for_each(tables, work, threads)
+    run_parallel(tables, work, threads)
     both = np.add if ufunc is np.subtract else ufunc
     for table in tables[1:]:
         both(rows, table, out=rows)
 
 
-def _begun(
-    steps: list[Step], target: Target, source: Array, shape: tuple[int, ...], own: Region
-) -> list[Step]:
+def _copy_partition(
+    steps: list[Tile], target: ScatterOutput, source: Array, shape: tuple[int, ...], own: Region
+) -> list[Tile]:
     """The steps of a lane, after its own cells were copied from the source.
 
     Where its only step has all of these for its base, that copies them itself, part by part.
     """
     cells, rows = target.data.reshape(shape)[own], target.rows
-    if len(steps) == 1 and cells.size == rows[steps[0].base].size:
-        return [steps[0]._replace(source=source.reshape(rows.shape)[steps[0].base])]
+    if len(steps) == 1 and cells.size == rows[steps[0].row_range].size:
+        return [steps[0]._replace(initial_rows=source.reshape(rows.shape)[steps[0].row_range])]
     cells[...] = source.reshape(shape)[own]
     return steps
 
 
-def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
+def _can_split_partition(target: ScatterOutput, updates: np.dtype[Any], threads: int) -> bool:
     """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
-    if target.rule is None or target.work.nbytes < threads * SHARED_BYTES:
+    if target.rule is None or target.accumulator.nbytes < threads * MIN_SHARE_BYTES:
         return False
     from gscli.kernel import loops
 
     # Without compiled loops the threads would wait for each other.
-    known = loops.combines(target.work.dtype, target.ufunc(updates))
+    known = loops.native_reduction(target.accumulator.dtype, target.combining_ufunc(updates))
     return known is not None and loops.library() is not None

@@ -20,14 +20,14 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.kernel.tuning import WHOLE, Share
+from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 4
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
-_WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_NUMBERS = (*_WHOLE, "float32", "float64", "float16", "bfloat16")
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_NUMBERS = (*_INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of WHOLE and NUMBERS in loops.c."""
 
 _OPERATIONS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
@@ -38,21 +38,21 @@ _PARTS_OF_COMPLEX = {"complex64": "float32", "complex128": "float64"}
 _EACH_PART = (np.add, np.subtract)
 """Operations on complex numbers that treat their parts alike."""
 
-NEAR = 1 << 18
+L2_BYTES = 1 << 18
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
 
-ALONE = 1 << 10
+MIN_PLANE_ENTRIES = 1 << 10
 """Entries of a plane from which C walks it alone, and meanwhile fetches the rows of the next."""
 
-STREAMED = 1 << 24
+NONTEMPORAL_BYTES = 1 << 24
 """Bytes of a result from which C writes past the caches: they would not hold it anyway."""
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3
 
 
-class Column(ctypes.Structure):
-    """`Column` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
+class _ColumnStruct(ctypes.Structure):
+    """`_ColumnStruct` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
 
     `turn` is added to negative numbers; a number's address is then
     number * step + plane * plane_step + place * place_step + first.
@@ -64,11 +64,11 @@ class Column(ctypes.Structure):
     )  # fmt: skip
 
 
-class Numbers:
+class Deferred:
     """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
 
-    `columns`: for each the numbers, then `size` and so on of its `Column`; `shape` is that of the
-    addresses; `refuse` is called where a number is out of range, and raises.
+    `columns`: for each the numbers, then `size` and so on of its `_ColumnStruct`; `shape` is that
+    of the addresses; `refuse` is called where a number is out of range, and raises.
     """
 
     def __init__(
@@ -76,15 +76,15 @@ class Numbers:
         refuse: Callable[[], NoReturn],
     ) -> None:  # fmt: skip
         self.numbers: list[Array] = [numbers for numbers, *_ in columns]
-        self.shape, self.refuse = shape, refuse
+        self.shape, self.raise_out_of_bounds = shape, refuse
         made = [
-            Column(own.ctypes.data, own.strides, number_of(own.dtype), *facts)
+            _ColumnStruct(own.ctypes.data, own.strides, dtype_code(own.dtype), *facts)
             for own, *facts in columns
         ]
-        self.columns = (Column * len(made))(*made)
+        self.columns = (_ColumnStruct * len(made))(*made)
 
 
-class _Where(ctypes.Structure):
+class _AddressesStruct(ctypes.Structure):
     """`Where` of loops.c."""
 
     _fields_ = (
@@ -93,7 +93,7 @@ class _Where(ctypes.Structure):
     )  # fmt: skip
 
 
-class _Items(ctypes.Structure):
+class _ItemsStruct(ctypes.Structure):
     """`Items` of loops.c."""
 
     _fields_ = (("start", _POINTER), ("sizes", _SIZES), ("strides", _SIZES), ("stream", _INT))
@@ -125,18 +125,18 @@ def library() -> ctypes.CDLL | None:
     return loaded
 
 
-def way() -> str:
+def backend_name() -> str:
     """Which way the kernel goes, in words for `--version` and the benchmark."""
     return "plain NumPy" if library() is None else "compiled loops"
 
 
-Three: TypeAlias = tuple[int, int, int]
+Int3: TypeAlias = tuple[int, int, int]
 
 
-def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Three, Three] | None:
+def collapse_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Int3, Int3] | None:
     """Sizes and strides of three axes, neighbours joined where they follow each other; or None.
 
-    >>> grid_of((2, 3, 4), (100, 16, 4))
+    >>> collapse_strides((2, 3, 4), (100, 16, 4))
     ((1, 2, 12), (0, 100, 4))
     """
     joined: list[tuple[int, int]] = []
@@ -153,30 +153,32 @@ def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Three, Three]
 
 
 @lru_cache(64)
-def number_of(dtype: np.dtype[Any]) -> int | None:
+def dtype_code(dtype: np.dtype[Any]) -> int | None:
     """The place of a type among NUMBERS; None for any other, and for other byte orders."""
     known = dtype.isnative and dtype.name in _NUMBERS
     return _NUMBERS.index(dtype.name) if known else None
 
 
-def resolved(numbers: Numbers) -> Indices:
+def resolve_addresses(numbers: Deferred) -> Indices:
     """The addresses themselves."""
     addresses, found = np.empty(numbers.shape, np.int64), library()
     assert found is not None, "only what C can resolve is left to it"
-    where = _where(numbers)
+    where = _addresses_struct(numbers)
     if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
-        numbers.refuse()
+        numbers.raise_out_of_bounds()
     return addresses
 
 
-def resolves(numbers: Array) -> bool:
+def can_resolve(numbers: Array) -> bool:
     """Whether C can read index numbers: there is a library, and it knows their type."""
-    number = number_of(numbers.dtype)
-    known = number is not None and number < len(_WHOLE) and numbers.flags.aligned
+    number = dtype_code(numbers.dtype)
+    known = number is not None and number < len(_INTEGERS) and numbers.flags.aligned
     return known and library() is not None
 
 
-def _where(addresses: Numbers, parts: int = 1, rows: Array | None = None) -> _Where:
+def _addresses_struct(
+    addresses: Deferred, parts: int = 1, rows: Array | None = None
+) -> _AddressesStruct:
     """Where items go, for C; each of several parts takes the same numbers.
 
     Without `rows` only addresses are asked for. Where C walks each plane alone, the columns forget
@@ -184,11 +186,11 @@ def _where(addresses: Numbers, parts: int = 1, rows: Array | None = None) -> _Wh
     """
     columns, (planes, height, width) = addresses.columns, addresses.numbers[0].shape
     planes = max(planes, parts)
-    where = _Where(ctypes.addressof(columns), len(columns), (planes, height, width))
+    where = _AddressesStruct(ctypes.addressof(columns), len(columns), (planes, height, width))
     if rows is not None:
         where.part = rows.nbytes // planes
-        where.far = where.part > NEAR
-        where.apart = planes == 1 or parts > 1 or height * width >= ALONE
+        where.far = where.part > L2_BYTES
+        where.apart = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
     for one in columns if where.apart else ():
         one.plane_step = 0
         if parts > 1:
@@ -196,18 +198,18 @@ def _where(addresses: Numbers, parts: int = 1, rows: Array | None = None) -> _Wh
     return where
 
 
-def take(rows: Array, addresses: Indices | Numbers, target: Array, parts: int = 1) -> bool:
+def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int = 1) -> bool:
     """`target[…, :] = rows[addresses]`: rows (n, run) to items (*grid, run) of the same type.
 
     With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
     takes the same addresses.
     """
     after = (rows.shape[1] * rows.itemsize,)
-    return _done("gscli_take", (), rows, addresses, target, after, parts, written=target)
+    return _call_native("gscli_take", (), rows, addresses, target, after, parts, output=target)
 
 
 def put(
-    rows: Array, addresses: Indices | Numbers, items: Array, parts: int = 1,
+    rows: Array, addresses: Indices | Deferred, items: Array, parts: int = 1,
     source: Array | None = None,
 ) -> bool:  # fmt: skip
     """`rows[addresses] = items[…, :]` in entry order; for `parts` see `take`.
@@ -215,72 +217,72 @@ def put(
     `source`: what rows hold before, where they are not there yet.
     """
     after = (rows.shape[1] * rows.itemsize,)
-    return _done("gscli_put", (), rows, addresses, items, after, parts, source)
+    return _call_native("gscli_put", (), rows, addresses, items, after, parts, source)
 
 
-def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
+def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
     """Operation, type and cells for each number of a reduction that C knows, else None."""
     if dtype.kind == "b":
         return (_OF_BOOL[ufunc], _NUMBERS.index("uint8"), 1) if ufunc in _OF_BOOL else None
     if dtype.name in _PARTS_OF_COMPLEX and dtype.isnative:
         part = _NUMBERS.index(_PARTS_OF_COMPLEX[dtype.name])
         return (_OPERATIONS[ufunc], part, 2) if ufunc in _EACH_PART else None
-    number = number_of(dtype)
+    number = dtype_code(dtype)
     known = number is not None and ufunc in _OPERATIONS
     return (_OPERATIONS[ufunc], number, 1) if known and number is not None else None
 
 
 def combine(
-    rows: Array, addresses: Indices | Numbers, updates: Array, ufunc: Any, *,
-    parts: int = 1, source: Array | None = None, share: Share = WHOLE,
+    rows: Array, addresses: Indices | Deferred, updates: Array, ufunc: Any, *,
+    parts: int = 1, source: Array | None = None, share: ThreadShare = WHOLE,
 ) -> bool:  # fmt: skip
     """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows.
 
     For `parts` see `take`, for `source` see `put`.
     """
-    known = combines(rows.dtype, ufunc)
+    known = native_reduction(rows.dtype, ufunc)
     if known is None or not rows.flags.aligned or not updates.flags.aligned:
         return False
     operation, number, cells = known
     count, run = len(rows) // parts, rows.shape[1]
-    (top, bottom), (low, high) = share.cut(count, run, rows.itemsize)
+    (top, bottom), (low, high) = share.cell_ranges(count, run, rows.itemsize)
     picks = (top, bottom) != (0, count)
-    return _done(
+    return _call_native(
         "gscli_combine", (operation, number), rows, addresses, updates,
         (run * cells, low * cells, high * cells, picks, top, bottom), parts, source,
     )  # fmt: skip
 
 
-def _done(
+def _call_native(
     name: str, before: tuple[int, ...], rows: Array,
-    addresses: Indices | Numbers, items: Array, after: tuple[int, ...], parts: int,
-    source: Array | None = None, written: Array | None = None,
+    addresses: Indices | Deferred, items: Array, after: tuple[int, ...], parts: int,
+    source: Array | None = None, output: Array | None = None,
 ) -> bool:  # fmt: skip
     """Call C for rows that stand one after the other, and a grid of items, each of one piece.
 
-    `written`: the one of the two that is the result, the rows where it is None.
+    `output`: the one of the two that is the result, the rows where it is None.
     """
-    found, grid = library(), grid_of(items.shape[:-1], items.strides[:-1])
+    found, grid = library(), collapse_strides(items.shape[:-1], items.strides[:-1])
     whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
     known = rows.dtype == items.dtype and not rows.dtype.hasobject
     if found is None or grid is None or not (known and whole and rows.flags.c_contiguous):
         return False
-    if not isinstance(addresses, Numbers):
+    if not isinstance(addresses, Deferred):
         column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
-        addresses = Numbers([column], addresses.shape, _refuse)
-    where = _where(addresses, parts, rows)
+        addresses = Deferred([column], addresses.shape, _raise_bad_address)
+    where = _addresses_struct(addresses, parts, rows)
     if source is not None and where.apart:
         where.source = source.ctypes.data
     elif source is not None:
         rows[...] = source
-    written = rows if written is None else written
-    stream = max(written.nbytes, getattr(written.base, "nbytes", 0)) > STREAMED
-    made = _Items(items.ctypes.data, *grid, stream)
+    output = rows if output is None else output
+    stream = max(output.nbytes, getattr(output.base, "nbytes", 0)) > NONTEMPORAL_BYTES
+    made = _ItemsStruct(items.ctypes.data, *grid, stream)
     function, start = getattr(found, name), rows.ctypes.data
     if function(*before, start, ctypes.byref(where), ctypes.byref(made), *after):
-        addresses.refuse()
+        addresses.raise_out_of_bounds()
     return True
 
 
-def _refuse() -> NoReturn:
+def _raise_bad_address() -> NoReturn:
     raise IndexError("an address that the plan judged is outside")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
+from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction
@@ -23,22 +23,23 @@ Ufunc = Any
 class ReductionRule(Record):
     """A reduction: its ufunc, the one for bool where NumPy has none, and its identity.
 
-    `divisor`: the sums are divided by this of the number of values in each. `meet`: the updates are
-    combined with each other alone, and what they come to meets the data at the end, cell by cell.
+    `divisor`: the sums are divided by this of the number of values in each. `epilogue`: the updates
+    are combined with each other alone, and what they come to meets the data at the end, cell by
+    cell.
     """
 
     ufunc: Ufunc
     bool_ufunc: Ufunc
     identity: Callable[[np.dtype[Any]], object]
     divisor: Callable[[Array], Array] | None = None
-    meet: Callable[[Array, Array], Array] | None = None
+    epilogue: Callable[[Array, Array], Array] | None = None
 
-    def for_types(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
+    def select_ufunc(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
         """The ufunc for these types; bool with another type is promoted first."""
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
 
 
-def _limit(dtype: np.dtype[Any], *, least: bool) -> object:
+def _extreme_value(dtype: np.dtype[Any], *, least: bool) -> object:
     """Identity of max: -inf, the smallest integer, False; and of min, which is the largest."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if least else np.iinfo(dtype).max
@@ -51,10 +52,10 @@ _EXPONENT_BITS = 6
 """Bits of a whole exponent that count, as in jax.numpy.power of JAX 0.10."""
 
 
-def quotient(cells: Array, divisors: Array) -> Array:
+def divide_cells(cells: Array, divisors: Array) -> Array:
     """True division in the type of the cells, of whole numbers in float32 or float64.
 
-    >>> quotient(np.array([10, 1], np.int64), np.array([4, -2], np.int64))
+    >>> divide_cells(np.array([10, 1], np.int64), np.array([4, -2], np.int64))
     array([ 2.5, -0.5])
     """
     if cells.dtype.kind in "biu":
@@ -64,10 +65,10 @@ def quotient(cells: Array, divisors: Array) -> Array:
     return np.asarray(np.divide(cells, divisors))
 
 
-def power(cells: Array, exponents: Array) -> Array:
+def raise_cells(cells: Array, exponents: Array) -> Array:
     """Powers in the type of the cells; of a whole exponent the low six bits count, sign and all.
 
-    >>> power(np.array([2, 3, 2]), np.array([5, 64, -1]))
+    >>> raise_cells(np.array([2, 3, 2]), np.array([5, 64, -1]))
     array([                  32,                    1, -9223372036854775808])
     """
     if cells.dtype.kind not in "biu":
@@ -85,10 +86,10 @@ REDUCTIONS: dict[str, ReductionRule] = {
     "add": ReductionRule(np.add, np.logical_or, lambda _: 0),
     "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
     "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
-    "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=quotient),
-    "pow": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=power),
-    "max": ReductionRule(np.maximum, np.logical_or, partial(_limit, least=True)),
-    "min": ReductionRule(np.minimum, np.logical_and, partial(_limit, least=False)),
+    "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, epilogue=divide_cells),
+    "pow": ReductionRule(np.multiply, np.logical_and, lambda _: 1, epilogue=raise_cells),
+    "max": ReductionRule(np.maximum, np.logical_or, partial(_extreme_value, least=True)),
+    "min": ReductionRule(np.minimum, np.logical_and, partial(_extreme_value, least=False)),
     "mean": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.positive),
     "sqrt_n": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.sqrt),
 }
@@ -104,7 +105,7 @@ class ReductionWords(Record):
     says what else was done where another reduction was meant.
     """
 
-    act: str
+    name: str
     sign: str = ""
     boolean: str = ""
     moves: str = ""
@@ -166,10 +167,10 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
 }  # fmt: skip
 
 
-def converted(array: Array, dtype: np.dtype[Any]) -> Array:
+def saturating_cast(array: Array, dtype: np.dtype[Any]) -> Array:
     """Wide results in the data's type: real parts, and floats saturate in integers (NaN is 0).
 
-    >>> converted(np.array([1.9, 300.0, -7.0, np.nan]), np.dtype(np.uint8))
+    >>> saturating_cast(np.array([1.9, 300.0, -7.0, np.nan]), np.dtype(np.uint8))
     array([  1, 255,   0,   0], dtype=uint8)
     """
     if array.dtype == dtype:
@@ -186,7 +187,7 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
     return result
 
 
-def divided(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> Array:
+def divide_means(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> Array:
     """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
     divisors = divisor(counts.astype(sums.dtype))
@@ -194,7 +195,7 @@ def divided(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> 
     return np.asarray(divide(sums, divisors)).astype(sums.dtype, copy=False)
 
 
-def comparable(layout: Layout, updates: Array) -> Array:
+def mask_losing_nans(layout: Layout, updates: Array) -> Array:
     """Updates as max and min take them: NaN that must not win becomes the identity."""
     compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
     if layout.updates is None or layout.updates.nan_wins or not compared:
@@ -203,17 +204,17 @@ def comparable(layout: Layout, updates: Array) -> Array:
     return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
 
 
-def update_rows(plan: ValidatedPlan) -> Array:
+def canonical_updates(plan: ValidatedPlan) -> Array:
     """A plan's updates as a view in the shape of its form's result, in their own type."""
-    return plan.updates().transpose(plan.layout.form.order)
+    return plan.updates_view().transpose(plan.layout.form.result_axes)
 
 
-def prepared(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
+def prepare_updates(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     """Updates as they are written or combined: cast, scaled, and NaN set aside where it loses."""
-    return comparable(layout, scaled(layout, updates, dtype))
+    return mask_losing_nans(layout, cast_and_scale(layout, updates, dtype))
 
 
-def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
+def cast_and_scale(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     """Updates in the working dtype where the operator casts them, times its scale if it has one."""
     cast = updates.dtype != dtype and (layout.updates is None or layout.updates.cast)
     scale = layout.updates.scale if layout.updates else None
@@ -224,12 +225,12 @@ def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
         return values if scale is None else values * np.asarray(scale).astype(dtype)
 
 
-def updates_of(plan: ValidatedPlan, first: int, last: int) -> Array:
+def entry_updates(plan: ValidatedPlan, first: int, last: int) -> Array:
     """The updates of some entries as (entries, window), in the working dtype and scaled."""
     layout = plan.layout
-    rows = plan.updates()
-    grid = plan.grid(first, last)
+    rows = plan.updates_view()
+    grid = plan.entry_coordinates(first, last)
     chosen = rows[grid] if grid else rows[None]
-    name = layout.accumulate or layout.dtype
-    dtype = np.dtype(object) if name == "str" else dtype_named(name)
-    return scaled(layout, chosen.reshape(last - first, layout.window_size), dtype)
+    name = layout.accumulate_dtype or layout.dtype
+    dtype = np.dtype(object) if name == "str" else parse_dtype(name)
+    return cast_and_scale(layout, chosen.reshape(last - first, layout.window_size), dtype)

@@ -16,87 +16,92 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.base.records import Record
 from gscli.kernel import tuning
-from gscli.kernel.tuning import WHOLE, Share
+from gscli.kernel.tuning import WHOLE, ThreadShare
 from gscli.layout.axes import Number
 
 if TYPE_CHECKING:
-    from gscli.kernel.loops import Numbers
+    from gscli.kernel.loops import Deferred
 
-Addresses: TypeAlias = "Indices | Numbers"
+Addresses: TypeAlias = "Indices | Deferred"
 """Row numbers, or the index numbers that compiled loops make them of."""
 
 Region: TypeAlias = tuple[Any, ...]
 Ufunc = Any
 
 
-class Step(Record):
-    """Addresses of rows within `base`, a range of data's rows, for one region of the result.
+class Tile(Record):
+    """Addresses of rows within `row_range`, a range of data's rows, for one region of the result.
 
     `live` has the shape of the addresses, or is None where all entries are. `region` indexes the
-    result's grid. Where there are several `parts`, `base` is that many equal ranges, each of which
-    takes the same addresses, counted from its own beginning; the first axis of the region counts
-    them. `source` is what `base` holds before, where it is not there yet.
+    result's grid. Where there are several `parts`, `row_range` is that many equal ranges, each of
+    which takes the same addresses, counted from its own beginning; the first axis of the region
+    counts
+    them. `source` is what `row_range` holds before, where it is not there yet.
     """
 
-    base: slice
-    where: Addresses
-    live: Flags | None
+    row_range: slice
+    deferred: Addresses
+    live: BoolArray | None
     region: Region
-    parts: int = 1
-    source: Array | None = None
+    repeats: int = 1
+    initial_rows: Array | None = None
 
     @property
     def addresses(self) -> Indices:
-        """Row numbers within `base`; raises IndexRefused where an index number is out of range."""
-        return resolved(self.where)
+        """Row numbers within `row_range`; raises IndexRefused where an index number is out of
+        range.
+        """
+        return resolve_addresses(self.deferred)
 
-    def flat(self) -> tuple[Indices, Flags | None]:
+    def flat_addresses(self) -> tuple[Indices, BoolArray | None]:
         """Row numbers within all of data, one entry after the other, and which are live."""
-        rows, live, begin = self.addresses.reshape(-1), self.live, self.base.start or 0
+        rows, live, begin = self.addresses.reshape(-1), self.live, self.row_range.start or 0
         live = None if live is None else live.reshape(-1)
-        if self.parts > 1:
-            size = (self.base.stop - begin) // self.parts
-            rows = (rows + np.arange(self.parts)[:, None] * size).reshape(-1)
-            live = None if live is None else np.tile(live, self.parts)
+        if self.repeats > 1:
+            size = (self.row_range.stop - begin) // self.repeats
+            rows = (rows + np.arange(self.repeats)[:, None] * size).reshape(-1)
+            live = None if live is None else np.tile(live, self.repeats)
         return rows + begin if begin else rows, live
 
 
-def resolved(addresses: Addresses) -> Indices:
+def resolve_addresses(addresses: Addresses) -> Indices:
     """The row numbers themselves; raises IndexRefused where an index number is out of range."""
     if isinstance(addresses, np.ndarray):
         return addresses
     from gscli.kernel import loops
 
-    return loops.resolved(addresses)
+    return loops.resolve_addresses(addresses)
 
 
-def compiled(step: Step, items: Array) -> ModuleType | None:
+def native_loops_for(step: Tile, items: Array) -> ModuleType | None:
     """The compiled loops, where they may do a step: all its entries are live, and it is large."""
-    if step.live is not None or items.size < tuning.WORTH:
+    if step.live is not None or items.size < tuning.MIN_NATIVE_ITEMS:
         return None
     from gscli.kernel import loops
 
     return loops
 
 
-def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
+def take(rows: Array, step: Tile, target: Array, fill: Number) -> None:
     """Read the rows of one step into `target` (*region, run); entries that are not live read fill.
 
     rows is (n, run), all of the plan's.
     """
-    source = rows[step.base]
-    if (loops := compiled(step, target)) and loops.take(source, step.where, target, step.parts):
+    source = rows[step.row_range]
+    if (loops := native_loops_for(step, target)) and loops.take(
+        source, step.deferred, target, step.repeats
+    ):
         return
-    parts = source.reshape(step.parts, -1, rows.shape[1])
-    items = target if step.parts > 1 else target[None]
-    take_plainly(parts, step.addresses, step.live, items, fill)
+    parts = source.reshape(step.repeats, -1, rows.shape[1])
+    items = target if step.repeats > 1 else target[None]
+    take_with_numpy(parts, step.addresses, step.live, items, fill)
 
 
-def take_plainly(
-    parts: Array, addresses: Indices, live: Flags | None, items: Array, fill: Number
+def take_with_numpy(
+    parts: Array, addresses: Indices, live: BoolArray | None, items: Array, fill: Number
 ) -> None:
     """Read rows of each of `parts` (parts, n, run) into items (parts, *entries, run)."""
     mode: Literal["wrap", "clip"] = "wrap" if live is None else "clip"  # wrap is the faster
@@ -108,44 +113,53 @@ def take_plainly(
         items[..., ~live, :] = fill
 
 
-def put(rows: Array, step: Step, items: Array) -> None:
+def put(rows: Array, step: Tile, items: Array) -> None:
     """Write items (*region, run) to the rows of one step; the last one of a row stays."""
-    target = rows[step.base]
-    loops = compiled(step, items)
-    if loops and loops.put(target, step.where, items, step.parts, step.source):
+    target = rows[step.row_range]
+    loops = native_loops_for(step, items)
+    if loops and loops.put(target, step.deferred, items, step.repeats, step.initial_rows):
         return
-    if step.source is not None:
-        target[...] = step.source
+    if step.initial_rows is not None:
+        target[...] = step.initial_rows
     addresses = step.addresses
     if step.live is not None:
         addresses, items = addresses[step.live], items[..., step.live, :]
-    if step.parts > 1:
-        target.reshape(step.parts, -1, rows.shape[1])[:, addresses] = items
+    if step.repeats > 1:
+        target.reshape(step.repeats, -1, rows.shape[1])[:, addresses] = items
     elif rows.shape[1] == 1:
         target[:, 0][addresses] = items[..., 0]  # NumPy is quickest with one axis
     else:
         target[addresses] = items
 
 
-def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share = WHOLE) -> None:
+def combine(
+    rows: Array, step: Tile, updates: Array, ufunc: Ufunc, share: ThreadShare = WHOLE
+) -> None:
     """Combine updates (*region, run) with the rows of one step, one after the other.
 
     Only a `share` of the cells, so that threads never meet in one. NumPy's `ufunc.at` is quick with
     flat addresses, and several times slower with rows.
     """
-    target, run = rows[step.base], rows.shape[1]
-    loops, how = compiled(step, updates), {"parts": step.parts, "source": step.source}
-    if loops and loops.combine(target, step.where, updates, ufunc, share=share, **how):
+    target, run = rows[step.row_range], rows.shape[1]
+    loops, how = (
+        native_loops_for(step, updates),
+        {"parts": step.repeats, "source": step.initial_rows},
+    )
+    if loops and loops.combine(target, step.deferred, updates, ufunc, share=share, **how):
         return
-    if step.source is not None:
-        target[...] = step.source
+    if step.initial_rows is not None:
+        target[...] = step.initial_rows
     low, high = 0, run
     if share != WHOLE:
-        (top, bottom), (low, high) = share.cut(len(target) // step.parts, run, rows.itemsize)
+        (top, bottom), (low, high) = share.cell_ranges(
+            len(target) // step.repeats, run, rows.itemsize
+        )
         at = step.addresses
         mine = (top <= at) & (at < bottom)
-        step = step._replace(where=at, live=mine if step.live is None else mine & step.live)
-    addresses, live = step._replace(base=slice(0, len(target))).flat()  # not added to once more
+        step = step._replace(deferred=at, live=mine if step.live is None else mine & step.live)
+    addresses, live = step._replace(
+        row_range=slice(0, len(target))
+    ).flat_addresses()  # not added to once more
     values = updates.reshape(-1, run)[:, low:high]
     if live is not None:
         addresses, values = addresses[live], values[live]

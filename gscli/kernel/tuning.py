@@ -17,28 +17,28 @@ from gscli.plan.plan import BLOCK
 
 Item = TypeVar("Item")
 
-WORTH = 1 << 13
+MIN_NATIVE_ITEMS = 1 << 13
 """Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
-SHARED_BYTES = 1024
+MIN_SHARE_BYTES = 1024
 """Bytes of a row from which a thread has a share of it, and not of the rows: halves of 256 bytes
 took longer in two threads than whole ones in one."""
 
 
-def _processors() -> int:
+def _count_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Tuning(Record):
     """Sizes of the pieces in which work is done.
 
-    `block`: addresses computed at a time, so few that they are still in a cache when they are used.
-    `threads`: how many work at a time.
+    `tile_size`: addresses computed at a time, so few that they are still in a cache when they are
+    used. `threads`: how many work at a time.
     `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
     """
 
-    block: int = 2 * BLOCK
-    threads: int = _processors()
+    tile_size: int = 2 * BLOCK
+    threads: int = _count_cpus()
     parallel_bytes: int = 4 << 20
 
     def threads_for(self, moved: Array, size: int = 0) -> int:
@@ -53,11 +53,11 @@ class Tuning(Record):
 DEFAULT = Tuning()
 
 
-LINE = 64
+CACHE_LINE = 64
 """Bytes of a line of the caches."""
 
 
-def unfilled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """An array without values; a large one begins where a line of the caches does.
 
     What is written past the caches is written in whole lines.
@@ -65,46 +65,51 @@ def unfilled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     size = math.prod(shape) * dtype.itemsize
     if size < DEFAULT.parallel_bytes or dtype.hasobject:
         return np.empty(shape, dtype)
-    held = np.empty(size + LINE, np.uint8)
-    first = -held.ctypes.data % LINE
+    held = np.empty(size + CACHE_LINE, np.uint8)
+    first = -held.ctypes.data % CACHE_LINE
     return held[first : first + size].view(dtype).reshape(shape)
 
 
-class Share(Record):
+class ThreadShare(Record):
     """Which of `total` equal shares of the cells of a scatter a thread works on."""
 
     number: int
     total: int
 
-    def cut(self, count: int, run: int, itemsize: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    def cell_ranges(
+        self, count: int, run: int, itemsize: int
+    ) -> tuple[tuple[int, int], tuple[int, int]]:
         """The rows and the columns of the share in `count` rows of `run` cells.
 
         All rows and some columns, or some of the rows where they are short.
 
-        >>> Share(1, 2).cut(10, 640, 4), Share(1, 2).cut(10, 3, 4)
+        >>> ThreadShare(1, 2).cell_ranges(10, 640, 4), ThreadShare(1, 2).cell_ranges(10, 3, 4)
         (((0, 10), (320, 640)), ((5, 10), (0, 3)))
         """
-        wide = run * itemsize >= self.total * SHARED_BYTES
+        wide = run * itemsize >= self.total * MIN_SHARE_BYTES
         size = run if wide else count
         own = size * self.number // self.total, size * (self.number + 1) // self.total
         return ((0, count), own) if wide else (own, (0, run))
 
 
-WHOLE = Share(0, 1)
+WHOLE = ThreadShare(0, 1)
 
 
-def for_each(lanes: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:
+def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:
     """Work on every lane, in up to `threads` threads; the first failure is raised here.
 
     Lanes touch disjoint cells, so that it does not matter which one is first. Each thread takes the
     next lane that nobody has taken.
     """
-    threads = min(threads, len(lanes))
+    threads = min(threads, len(partitions))
     if threads < 2:  # noqa: PLR2004  this one
-        for lane in lanes:
+        for lane in partitions:
             work(lane)
         return
-    waiting, failures = iter(lanes), list[BaseException]()  # an iterator's next is one operation
+    waiting, failures = (
+        iter(partitions),
+        list[BaseException](),
+    )  # an iterator's next is one operation
 
     def run() -> None:
         try:

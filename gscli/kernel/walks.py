@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.base.records import cached_property
 from gscli.kernel import tuning
-from gscli.kernel.steps import Addresses, Region, Step, resolved
+from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
 from gscli.layout.axes import Negative
-from gscli.layout.forms import Form, cells
-from gscli.plan.plan import ValidatedPlan, folded, positions
+from gscli.layout.forms import CanonicalForm, build_cells_form
+from gscli.plan.plan import ValidatedPlan, folded, unravel_range
 
 if TYPE_CHECKING:
-    from gscli.kernel.loops import Numbers
+    from gscli.kernel.loops import Deferred
 
-COLUMNS = 64
+MIN_STRIP_COLUMNS = 64
 """Cells side by side that are addressed together where rows are wide: a block of many rows and few
 columns reads each line of data several times while it is near."""
 
@@ -35,42 +35,44 @@ LARGER, LARGEST = 4, 64
 """How many more entries a step may have where nobody stores their addresses, and where it is all
 its thread does."""
 
-NEAR, SEVERAL = 1 << 19, 1 << 22
+CACHE_CELLS, SEVERAL = 1 << 19, 1 << 22
 """Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
 
 
-def walk(
-    plan: ValidatedPlan, block: int, *, ordered: bool = False, in_sequence: bool = False
-) -> Walk:
+def tile_plan(
+    plan: ValidatedPlan, block: int, *, ordered: bool = False, sequential: bool = False
+) -> Tiling:
     """The walk for a plan's form, about `block` addresses at a time.
 
-    `ordered`: every cell must meet its entries in turn, for it is written. `in_sequence`: the
+    `ordered`: every cell must meet its entries in turn, for it is written. `sequential`: the
     regions of the steps follow one another in the row-major order of the result's grid, which is
     entry order too for every cell. What reads and writes files goes this way.
     """
     form = plan.layout.form
     if form.kind == "cells":
-        return CellWalk(plan, form, block, ordered=ordered)
-    if form.run == 1 and not in_sequence:
-        if waits(plan):
+        return CellTiling(plan, form, block, ordered=ordered)
+    if form.row_size == 1 and not sequential:
+        if can_defer_addresses(plan):
             block *= LARGEST if ordered and form.is_flat else LARGER
         else:
-            block //= max(len(form.steps), 1)  # the numbers of each column are copied
-    batches, outer, entries, inner = form.result
+            block //= max(len(form.column_strides), 1)  # the numbers of each column are copied
+    batches, outer, entries, inner = form.result_dims
     if form.kind == "elements":
-        wide = inner if inner <= 2 * COLUMNS else COLUMNS
-        wide = max(min(inner, block) if in_sequence else wide, 1)
+        wide = inner if inner <= 2 * MIN_STRIP_COLUMNS else MIN_STRIP_COLUMNS
+        wide = max(min(inner, block) if sequential else wide, 1)
         tall = max(min(block // wide, entries), 1)
         sizes = block // (wide * tall), tall, wide
-        return ElementWalk(plan, form.result[1:], sizes, form.data[1:], ordered=ordered)
+        return ElementTiling(plan, form.result_dims[1:], sizes, form.data_dims[1:], ordered=ordered)
     together = block // max(entries, 1)
-    if outer != 1 and not in_sequence:
-        together = (NEAR if ordered else SEVERAL) // max(max(form.data[2], entries) * form.run, 1)
+    if outer != 1 and not sequential:
+        together = (CACHE_CELLS if ordered else SEVERAL) // max(
+            max(form.data_dims[2], entries) * form.row_size, 1
+        )
     sizes = (together, 1, block) if outer == 1 else (1, together, block)
-    return SliceWalk(plan, (batches, outer, entries), sizes, form.data, ordered=ordered)
+    return SliceTiling(plan, (batches, outer, entries), sizes, form.data_dims, ordered=ordered)
 
 
-class Walk(ABC):
+class Tiling(ABC):
     """Lanes and steps of a `grid`; `sizes` are those of a step along each axis.
 
     `data`: shape of data whose axes are cut as those of the grid, but for `along`, where entries
@@ -88,34 +90,39 @@ class Walk(ABC):
         *,
         ordered: bool,
     ) -> None:
-        self.plan, self.grid, self.data, self.size = plan, grid, data, sizes[self.along]
-        self.axes = _axes(plan) if waits(plan) else []
-        pieces = [_pieces(0, *each) for each in zip(grid, sizes, strict=True)]
+        self.plan, self.grid, self.data_dims, self.tile_entries = (
+            plan,
+            grid,
+            data,
+            sizes[self.along],
+        )
+        self.axes = _axis_bounds(plan) if can_defer_addresses(plan) else []
+        pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
         if ordered:
             pieces[self.along] = [slice(0, grid[self.along])]
-        self.lanes = list(product(*pieces))
+        self.partitions = list(product(*pieces))
 
-    def own(self, lane: Region) -> Region:
+    def partition_cells(self, lane: Region) -> Region:
         """Which cells of `data` only this lane writes."""
         return (*lane[: self.along], slice(None), *lane[self.along + 1 :])
 
-    def steps(self, lane: Region) -> Iterator[Step]:
+    def iter_tiles(self, lane: Region) -> Iterator[Tile]:
         """The steps of one lane, in entry order."""
         before, entries, after = lane[: self.along], lane[self.along], lane[self.along + 1 :]
-        for piece in _pieces(entries.start, entries.stop, self.size):
-            yield self.step((*before, piece, *after))
+        for piece in _split_range(entries.start, entries.stop, self.tile_entries):
+            yield self.make_tile((*before, piece, *after))
 
-    def every_step(self) -> Iterator[Step]:
+    def iter_all_tiles(self) -> Iterator[Tile]:
         """The steps of all lanes, one lane after the other."""
-        return chain.from_iterable(map(self.steps, self.lanes))
+        return chain.from_iterable(map(self.iter_tiles, self.partitions))
 
     @abstractmethod
-    def step(self, region: Region) -> Step:
+    def make_tile(self, region: Region) -> Tile:
         """The addresses of one region of the grid."""
 
-    def rows(
+    def row_addresses(
         self, first: int, last: int, factors: tuple[int, ...], parts: int = 1, part_step: int = 0
-    ) -> tuple[Addresses, Flags | None]:
+    ) -> tuple[Addresses, BoolArray | None]:
         """Row numbers of some entries, and which are live; each column counts `factors` times.
 
         The entries are `parts` equal ones, and each part begins `part_step` rows after the one
@@ -125,17 +132,17 @@ class Walk(ABC):
         shape = (each,) if parts == 1 else (parts, each)
         if self.axes:
             numbers = [
-                (plan.raw(column, first, last).reshape(parts, 1, -1), *axis, factor)
+                (plan.raw_indices(column, first, last).reshape(parts, 1, -1), *axis, factor)
                 for column, (axis, factor) in enumerate(zip(self.axes, factors, strict=True))
             ]
-            return _numbers(plan, [(*numbers[0], part_step), *numbers[1:]], shape), None
-        addresses, live = plan.rows(first, last, factors)
+            return _defer_addresses(plan, [(*numbers[0], part_step), *numbers[1:]], shape), None
+        addresses, live = plan.row_addresses(first, last, factors)
         if parts > 1:
             addresses = addresses.reshape(shape) + np.arange(parts)[:, None] * part_step
         return addresses, None if live is None else live.reshape(shape)
 
 
-class SliceWalk(Walk):
+class SliceTiling(Tiling):
     """Rows of slices: several short batches, each with its own entries, or one of them in blocks.
 
     All outer positions of a step share the entries of their batch.
@@ -143,22 +150,26 @@ class SliceWalk(Walk):
 
     along = 2
 
-    def step(self, region: Region) -> Step:
+    def make_tile(self, region: Region) -> Tile:
         """Several batches from end to end, or a block of the entries of one."""
         (batches, outer, entries), form = region, self.plan.layout.form
-        count, rows, first = form.result[2], form.data[2], batches.start
+        count, rows, first = form.result_dims[2], form.data_dims[2], batches.start
         several, sharing = batches.stop - first, outer.stop - outer.start
-        begin = first * form.data[1] + outer.start
+        begin = first * form.data_dims[1] + outer.start
         base = slice(begin * rows, (begin + several * sharing) * rows)
         if several > 1:
-            found = self.rows(first * count, batches.stop * count, form.steps, several, rows)
-            return Step(base, *found, (batches, 0))
-        found = self.rows(first * count + entries.start, first * count + entries.stop, form.steps)
+            found = self.row_addresses(
+                first * count, batches.stop * count, form.column_strides, several, rows
+            )
+            return Tile(base, *found, (batches, 0))
+        found = self.row_addresses(
+            first * count + entries.start, first * count + entries.stop, form.column_strides
+        )
         place = outer if sharing > 1 else outer.start
-        return Step(base, *found, (first, place, entries), sharing)
+        return Tile(base, *found, (first, place, entries), sharing)
 
 
-class ElementWalk(Walk):
+class ElementTiling(Tiling):
     """One index for every cell; columns never share one, so each strip of them is a lane."""
 
     along = 1
@@ -168,9 +179,9 @@ class ElementWalk(Walk):
         """The index numbers, of the shape of the grid."""
         return self.plan.columns[0].reshape(self.grid)
 
-    def step(self, region: Region) -> Step:
+    def make_tile(self, region: Region) -> Tile:
         """A piece of a strip, of one outer position or of several low ones."""
-        (outer, _, columns), plan, (_, height, inner) = region, self.plan, self.data
+        (outer, _, columns), plan, (_, height, inner) = region, self.plan, self.data_dims
         size, left = height * inner, columns.start
         base = slice(outer.start * size, outer.stop * size)
         numbers = self.numbers[region]
@@ -179,65 +190,69 @@ class ElementWalk(Walk):
             single = numbers.shape[2] == 1
             lines = numbers.swapaxes(1, 2) if single else numbers
             column = (lines, *self.axes[0], inner, size, int(not single), left)
-            return Step(base, _numbers(plan, [column], numbers.shape), None, region)
+            return Tile(base, _defer_addresses(plan, [column], numbers.shape), None, region)
         coordinates, live = plan.coordinates(0, numbers)
         starts = np.arange(numbers.shape[0])[:, None, None] * size
         addresses = coordinates * inner
         addresses += starts + np.arange(left, columns.stop)
-        return Step(base, addresses, live, region)
+        return Tile(base, addresses, live, region)
 
 
-class CellWalk(Walk):
+class CellTiling(Tiling):
     """The general form: columns, entry terms and window terms, all added up."""
 
     along = 0
 
-    def __init__(self, plan: ValidatedPlan, form: Form, block: int, *, ordered: bool) -> None:
+    def __init__(
+        self, plan: ValidatedPlan, form: CanonicalForm, block: int, *, ordered: bool
+    ) -> None:
         self.form = form
-        entries, width = form.result[1:3]
+        entries, width = form.result_dims[1:3]
         sizes = max(block // max(width, 1), 1), width
-        super().__init__(plan, (entries, width), sizes, form.data[2:], ordered=ordered)
+        super().__init__(plan, (entries, width), sizes, form.data_dims[2:], ordered=ordered)
         layout = plan.layout
-        shape = layout.addressing.window[: len(form.window_terms)]
-        self.window = positions(0, width, shape)
+        shape = layout.addressing.window[: len(form.window_strides)]
+        self.window = unravel_range(0, width, shape)
         self.offsets = sum(
-            (self.window[axis] * step for axis, step in form.window_terms),
+            (self.window[axis] * step for axis, step in form.window_strides),
             np.zeros(width, np.int64),
         )
         self.partial = [
             axis
             for axis in layout.axes
-            if axis.column is not None and axis.window is not None and not layout.policy.whole
+            if axis.column is not None and axis.window is not None and not layout.policy.is_atomic
         ]
 
-    def step(self, region: Region) -> Step:
+    def make_tile(self, region: Region) -> Tile:
         """Some entries with all their cells."""
-        found = self.addresses(region[0].start, region[0].stop)
-        return Step(slice(0, self.form.data[2]), *found, region)
+        found = self.window_addresses(region[0].start, region[0].stop)
+        return Tile(slice(0, self.form.data_dims[2]), *found, region)
 
-    def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
+    def window_addresses(self, first: int, last: int) -> tuple[Indices, BoolArray | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
         coordinates: tuple[Indices, ...] = ()
         if self.partial:  # read once: cells are judged by the numbers that address them
-            block = self.plan.block(first, last)
+            block = self.plan.resolve_range(first, last)
             coordinates, live = block.coordinates, block.live
-            rows, _ = folded([(at, None) for at in coordinates], self.form.steps, last - first)
+            rows, _ = folded(
+                [(at, None) for at in coordinates], self.form.column_strides, last - first
+            )
         else:
-            found, live = self.rows(first, last, self.form.steps)
-            rows = resolved(found)
-        grid = self.plan.grid(first, last) if self.form.entry_terms else ()
-        for axis, step in self.form.entry_terms:
+            found, live = self.row_addresses(first, last, self.form.column_strides)
+            rows = resolve_addresses(found)
+        grid = self.plan.entry_coordinates(first, last) if self.form.entry_strides else ()
+        for axis, step in self.form.entry_strides:
             rows = rows + grid[axis] * step
         addresses = rows[:, None] + self.offsets
         alive = None if live is None else np.broadcast_to(live[:, None], addresses.shape)
-        for exists in self._inside(coordinates, grid):
+        for exists in self._bounds_masks(coordinates, grid):
             present = np.broadcast_to(exists, addresses.shape)
             alive = present if alive is None else alive & present
         return addresses, alive
 
-    def _inside(
+    def _bounds_masks(
         self, coordinates: tuple[Indices, ...], grid: tuple[Indices, ...]
-    ) -> Iterator[Flags]:
+    ) -> Iterator[BoolArray]:
         """On each axis where cells of a window are judged alone, which of them exist."""
         for axis in self.partial:
             assert axis.column is not None
@@ -248,57 +263,63 @@ class CellWalk(Walk):
             yield (at >= 0) & (at < axis.size)
 
 
-def waits(plan: ValidatedPlan) -> bool:
+def can_defer_addresses(plan: ValidatedPlan) -> bool:
     """Whether addresses can wait until compiled loops need them, which do all the plan would.
 
     They know one policy, the common one: each number is one row, as it stands or from the end, or
     is refused.
     """
     columns = range(len(plan.layout.column_axes))
-    if not columns or not plan.layout.refuses_rows or plan.layout.entry_count < tuning.WORTH:
+    if (
+        not columns
+        or not plan.layout.has_strict_row_indices
+        or plan.layout.entry_count < tuning.MIN_NATIVE_ITEMS
+    ):
         return False
     from gscli.kernel import loops
 
-    return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
+    return all(loops.can_resolve(plan.raw_indices(column, 0, 0)) for column in columns)
 
 
-def _axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
+def _axis_bounds(plan: ValidatedPlan) -> list[tuple[int, int]]:
     """For each column how many rows its axis has, and what C adds to negative numbers."""
     sizes = [plan.layout.axes[axis].size for axis in plan.layout.column_axes]
     from_end = plan.layout.policy.negative is Negative.FROM_END
-    signed = [from_end and plan.raw(k, 0, 0).dtype.kind == "i" for k in range(len(sizes))]
+    signed = [from_end and plan.raw_indices(k, 0, 0).dtype.kind == "i" for k in range(len(sizes))]
     return [(size, size * turns) for size, turns in zip(sizes, signed, strict=True)]
 
 
-def _numbers(
+def _defer_addresses(
     plan: ValidatedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]
-) -> Numbers:
+) -> Deferred:
     """Index numbers that wait for C."""
-    from gscli.kernel.loops import Numbers
+    from gscli.kernel.loops import Deferred
 
-    return Numbers(columns, shape, plan.refuse)
+    return Deferred(columns, shape, plan.raise_out_of_bounds)
 
 
-def _pieces(begin: int, end: int, size: int) -> list[slice]:
+def _split_range(begin: int, end: int, size: int) -> list[slice]:
     size = max(size, 1)
     return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
 
 
-def addresses_of(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:
+def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, BoolArray | None]:
     """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
 
     What traces replay; cells that do not exist have an address of no meaning.
     """
-    addresses, inside, run = window_rows(plan, first, last)
+    addresses, inside, run = window_row_addresses(plan, first, last)
     flat = (addresses[:, :, None] * run + np.arange(run)).reshape(last - first, -1)
     return flat, None if inside is None else np.repeat(inside, run, axis=1)
 
 
-def window_rows(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, Flags | None, int]:
+def window_row_addresses(
+    plan: ValidatedPlan, first: int, last: int
+) -> tuple[Indices, BoolArray | None, int]:
     """Row numbers of the windows of some entries, (entries, rows of a window), and which exist.
 
     The last number is how many cells each of these rows has.
     """
-    form = cells(plan.layout.addressing)
-    walk = CellWalk(plan, form, last - first, ordered=True)
-    return *walk.addresses(first, last), form.run
+    form = build_cells_form(plan.layout.addressing)
+    walk = CellTiling(plan, form, last - first, ordered=True)
+    return *walk.window_addresses(first, last), form.row_size

@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, has_same_cells, unequal_cells
-from gscli.base.records import Record, cached_property
+from gscli.base.records import Record, cached_property, former_names
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import Trace, dump_input
@@ -17,13 +17,14 @@ from gscli.traces import Trace, dump_input
 SCHEMA = "gscli-compare/1"
 """Names the JSON form of a comparison."""
 
-_LOOKED_AT = 200
+_MAX_COMPARED_ENTRIES = 200
 """Entries that tell rows with equal answers apart."""
 
 
+@former_names(answered="runtime_output", indices="indices_name", way="index_outcomes")
 @dataclass(frozen=True)
-class Row:
-    """What one rule set answers: a trace, or a refusal; or what a runtime itself `answered`.
+class RuleSetResult:
+    """What one rule set answers: a trace, or a refusal; or what a runtime itself answered.
 
     `from_runtime`: it is the runtime that answers or refuses, and not its rules.
     """
@@ -32,16 +33,16 @@ class Row:
     operator: Operator
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
-    indices: str
+    indices_name: str
     trace: Trace | None = None
     error: GscliError | None = None
-    answered: Array | None = None
+    runtime_output: Array | None = None
     from_runtime: bool = False
 
     @property
     def output(self) -> Array | None:
         """The answer, None when refused."""
-        return self.answered if self.trace is None else self.trace.output
+        return self.runtime_output if self.trace is None else self.trace.output
 
     @property
     def entry(self) -> int | None:
@@ -53,52 +54,53 @@ class Row:
         """Whether it refuses an index that the framework itself does not look at."""
         return isinstance(self.error, IndexRefused) and bool(self.error.unchecked)
 
-    def answers_like(self, other: Row) -> bool:
+    def has_same_result(self, other: RuleSetResult) -> bool:
         """Same output to the bit, or a refusal about the same entry."""
         mine, theirs = self.output, other.output
         if mine is None or theirs is None:
-            return mine is None and theirs is None and self._refusal() == other._refusal()
+            return mine is None and theirs is None and self._refusal_key() == other._refusal_key()
         return mine.dtype == theirs.dtype and has_same_cells(mine, theirs)
 
     @cached_property
-    def way(self) -> object:
+    def index_outcomes(self) -> object:
         """What becomes of the numbers on the way to the answer; None where a runtime answers."""
         if self.trace is None:
             return None
         told = (
             (entry.number, one.slot, one.sign, one.coordinate)
-            for entry in self.trace.entries(_LOOKED_AT)
+            for entry in self.trace.entries(_MAX_COMPARED_ENTRIES)
             for one in entry.adjustments
         )
-        return self.trace.reduction, self.trace.averages, tuple(told)
+        return self.trace.reduction, self.trace.is_mean, tuple(told)
 
-    def _refusal(self) -> tuple[str, int | None]:
+    def _refusal_key(self) -> tuple[str, int | None]:
         problem = "" if self.error is None else self.error.problem
         return ("index", self.entry) if isinstance(self.error, IndexRefused) else (problem, None)
 
 
+@former_names(ways="outcome_groups")
 @dataclass(frozen=True)
-class Group:
+class ResultGroup:
     """Rows that answer alike; the values of the first are those of all."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RuleSetResult, ...]
 
     @cached_property
-    def ways(self) -> tuple[Group, ...]:
+    def outcome_groups(self) -> tuple[ResultGroup, ...]:
         """The rows parted by how they come to the answer, so that the first explains all.
 
         With three cells, 5 is cell 2 where numbers wrap around (5 mod 3) and where they are
         clipped. A runtime's own answer stands with the first way.
         """
-        found: dict[object, list[Row]] = {}
+        found: dict[object, list[RuleSetResult]] = {}
         for row in self.rows:
-            found.setdefault(row.way, []).append(row)
+            found.setdefault(row.index_outcomes, []).append(row)
         own = found.pop(None, [])
         first, *others = found.values() or [[]]
-        return tuple(Group(tuple(rows)) for rows in ([*first, *own], *others))
+        return tuple(ResultGroup(tuple(rows)) for rows in ([*first, *own], *others))
 
     @property
-    def first(self) -> Row:
+    def first(self) -> RuleSetResult:
         """The row whose values and reasons are shown."""
         return self.rows[0]
 
@@ -108,7 +110,8 @@ class Group:
         return tuple(row.label for row in self.rows)
 
 
-class Unsaid(Record):
+@former_names(asked="is_requested")
+class UnsupportedRuleSet(Record):
     """A rule set that has no way to say the call: why, and whether it was asked for.
 
     `equivalent`: what gives the same there.
@@ -116,14 +119,19 @@ class Unsaid(Record):
 
     label: str
     reason: str
-    asked: bool
+    is_requested: bool
     equivalent: str = ""
 
     @staticmethod
-    def told(unsaid: Sequence[Unsaid]) -> list[str]:
+    def format_reasons(unsaid: Sequence[UnsupportedRuleSet]) -> list[str]:
         """A sentence without its full stop for each reason.
 
-        >>> Unsaid.told([Unsaid("A", "no axis=1", True), Unsaid("B", "no axis=1", True)])
+        >>> UnsupportedRuleSet.format_reasons(
+        ...     [
+        ...         UnsupportedRuleSet("A", "no axis=1", True),
+        ...         UnsupportedRuleSet("B", "no axis=1", True),
+        ...     ]
+        ... )
         ['A, B cannot say this: no axis=1']
         """
         labels: dict[str, list[str]] = {}
@@ -133,8 +141,16 @@ class Unsaid(Record):
         return [*told, *(f"{one.label}: {one.equivalent}" for one in unsaid if one.equivalent)]
 
 
+@former_names(
+    differs="differing_mask",
+    readings="base_values",
+    refusals="refusal_count",
+    results="result_count",
+    unsaid="unsupported",
+    ways="outcome_groups",
+)
 @dataclass(frozen=True)
-class Comparing:
+class ComparisonResult:
     """All answers to one call. `base` is the first row's; differences are counted against it.
 
     `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
@@ -145,48 +161,48 @@ class Comparing:
     concept: ConceptName
     inputs: Mapping[str, Array]
     call: ConceptCall
-    groups: tuple[Group, ...]
-    readings: Mapping[int, Array] = field(default_factory=dict)
-    unsaid: tuple[Unsaid, ...] = ()
+    groups: tuple[ResultGroup, ...]
+    base_values: Mapping[int, Array] = field(default_factory=dict)
+    unsupported: tuple[UnsupportedRuleSet, ...] = ()
     only: tuple[str, ...] = ()
     opsets: tuple[int, ...] = ()
     typed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
-    def base(self) -> Row:
+    def base(self) -> RuleSetResult:
         """The row that the others are compared with."""
         return self.groups[0].first
 
     @cached_property
-    def ways(self) -> tuple[Group, ...]:
+    def outcome_groups(self) -> tuple[ResultGroup, ...]:
         """The groups, each parted by how its rows come to their answer."""
-        return tuple(way for group in self.groups for way in group.ways)
+        return tuple(way for group in self.groups for way in group.outcome_groups)
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[RuleSetResult]:
         """Every answer, group by group."""
         return [row for group in self.groups for row in group.rows]
 
     @property
     def agree(self) -> bool:
         """True when every rule set gives the same answer, and all that were asked for give one."""
-        return len(self.groups) == 1 and not any(one.asked for one in self.unsaid)
+        return len(self.groups) == 1 and not any(one.is_requested for one in self.unsupported)
 
     @property
-    def results(self) -> int:
+    def result_count(self) -> int:
         """How many different outputs there are."""
         return sum(group.first.output is not None for group in self.groups)
 
     @property
-    def refusals(self) -> int:
+    def refusal_count(self) -> int:
         """How many rule sets refuse."""
         return sum(len(group.rows) for group in self.groups if group.first.output is None)
 
-    def differs(self, group: Group) -> Array | None:
+    def differing_mask(self, group: ResultGroup) -> Array | None:
         """Which output cells differ from the base, None where the two cannot be compared.
 
         When the base refuses, each entry is compared with what the base reads for it alone
-        (`readings`), and entries that it refuses differ from every value.
+        (`base_values`), and entries that it refuses differ from every value.
         """
         output, base = group.first.output, self.base.output
         if output is None:
@@ -194,13 +210,13 @@ class Comparing:
         if base is not None:
             return unequal_cells(output, base) if output.shape == base.shape else None
         flags = np.ones(output.shape, np.bool_)
-        for number, value in self.readings.items():
+        for number, value in self.base_values.items():
             if number < output.size:
                 flags.reshape(-1)[number] = bool(unequal_cells(output.reshape(-1)[number], value))
         return flags
 
 
-def document(comparing: Comparing) -> dict[str, object]:
+def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
     """The JSON form, schema SCHEMA; it says all that is needed to compare again."""
     call = comparing.call
     return {
@@ -212,24 +228,28 @@ def document(comparing: Comparing) -> dict[str, object]:
         "inputs": {name: dump_input(array) for name, array in comparing.inputs.items()},
         "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],
         "agree": comparing.agree,
-        "results": comparing.results,
-        "refusals": comparing.refusals,
+        "results": comparing.result_count,
+        "refusals": comparing.refusal_count,
         "rows": [
-            _row_document(comparing, group, row) for group in comparing.groups for row in group.rows
+            _result_to_dict(comparing, group, row)
+            for group in comparing.groups
+            for row in group.rows
         ],
         "unsaid": [
             {
                 "label": one.label,
                 "reason": one.reason,
-                "asked": one.asked,
+                "asked": one.is_requested,
                 "equivalent": one.equivalent or None,
             }
-            for one in comparing.unsaid
+            for one in comparing.unsupported
         ],
     }
 
 
-def _row_document(comparing: Comparing, group: Group, row: Row) -> dict[str, object]:
+def _result_to_dict(
+    comparing: ComparisonResult, group: ResultGroup, row: RuleSetResult
+) -> dict[str, object]:
     found: dict[str, object] = {
         "label": row.label,
         "operator": row.operator.full_name,
@@ -242,7 +262,7 @@ def _row_document(comparing: Comparing, group: Group, row: Row) -> dict[str, obj
         found["error"] = row.error.to_dict() if row.error else None
         return found
     found["output"] = dump_json(row.output)
-    flags = comparing.differs(group)
+    flags = comparing.differing_mask(group)
     found["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
     found["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
     return found

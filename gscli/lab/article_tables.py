@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gscli.base.arrays import has_same_cells
-from gscli.frameworks import find
-from gscli.lab.examples import example
-from gscli.lab.rules import Rule, markdown_table, rules
+from gscli.frameworks import find_operator
+from gscli.lab.examples import build_probe
+from gscli.lab.rules import Rule, compute_rules, format_markdown_table
 
-Cell: TypeAlias = Callable[[str], str]
+CellDifference: TypeAlias = Callable[[str], str]
 
 TABLE_1 = {
     "ONNX GatherND": "onnx.gather_nd",
@@ -28,38 +28,38 @@ TABLE_2 = {
     "MXNet nd.take": "mxnet.take",
     "MXNet np.take": "mxnet.np.take",
 }
-SHOWN_VARIANTS = ("mode=", "device=", "release=")
+VARIANT_PREFIXES = ("mode=", "device=", "release=")
 
 
-def table(number: int) -> str:
+def format_article_table(number: int) -> str:
     """Table 1 (GatherND, ScatterND) or 2 (Gather, Take) as Markdown."""
     columns = TABLE_1 if number == 1 else TABLE_2
     heads = ["", *columns]
-    cells: dict[str, Cell] = (
+    cells: dict[str, CellDifference] = (
         {
-            "Coordinates of a vector run along": _vector_axis,
-            "Negative indices": lambda name: _answers(name, "negative"),
-            "Out of range": lambda name: _answers(name, "out_of_range"),
-            "Duplicate indices": lambda name: _answers(name, "duplicates"),
-            "Cells not indexed": lambda name: _answers(name, "untouched"),
+            "Coordinates of a vector run along": _describe_vector_axis,
+            "Negative indices": lambda name: _format_behaviour(name, "negative"),
+            "Out of range": lambda name: _format_behaviour(name, "out_of_range"),
+            "Duplicate indices": lambda name: _format_behaviour(name, "duplicates"),
+            "Cells not indexed": lambda name: _format_behaviour(name, "untouched"),
         }
         if number == 1
         else {
-            "Axis not given": lambda name: _answers(name, "default_axis"),
-            "Negative axis": _negative_axis,
-            "Negative indices": lambda name: _answers(name, "negative"),
-            "Out of range": lambda name: _answers(name, "out_of_range"),
+            "Axis not given": lambda name: _format_behaviour(name, "default_axis"),
+            "Negative axis": _describe_negative_axis,
+            "Negative indices": lambda name: _format_behaviour(name, "negative"),
+            "Out of range": lambda name: _format_behaviour(name, "out_of_range"),
         }
     )
     rows = [[title, *(cell(name) for name in columns.values())] for title, cell in cells.items()]
-    return markdown_table(heads, rows)
+    return format_markdown_table(heads, rows)
 
 
-def _answers(name: str, column: str) -> str:
+def _format_behaviour(name: str, column: str) -> str:
     """One answer, or one per mode, device or release when they differ."""
     found: dict[str, list[str]] = {}
-    for rule in rules([find(name)]):
-        for variant in _shown(rule):
+    for rule in compute_rules([find_operator(name)]):
+        for variant in _short_variant_names(rule):
             found.setdefault(getattr(rule, column), []).append(variant)
     if len(found) == 1:
         return next(iter(found))
@@ -68,17 +68,17 @@ def _answers(name: str, column: str) -> str:
     )
 
 
-def _shown(rule: Rule) -> list[str]:
+def _short_variant_names(rule: Rule) -> list[str]:
     """Variants under the article's own distinctions: `gpu`, `clip`, `1.6`."""
     spoken = [word for variant in rule.variants for word in variant.split()]
     words = [word for word in spoken if not word.endswith(("=none", "=set", "=false"))]
-    kept = [word.partition("=")[2] for word in words if word.startswith(SHOWN_VARIANTS)]
+    kept = [word.partition("=")[2] for word in words if word.startswith(VARIANT_PREFIXES)]
     ignored = bool(words) and not kept
     return [] if ignored else kept or ["always"]
 
 
-def _vector_axis(name: str) -> str:
-    probe = example(find(name), {})
+def _describe_vector_axis(name: str) -> str:
+    probe = build_probe(find_operator(name), {})
     if probe is None:
         return "–"
     column = probe.trace.layout.addressing.columns[0]
@@ -86,12 +86,12 @@ def _vector_axis(name: str) -> str:
     return "the first axis" if column.vector_dim == 0 and rank > 1 else "the last axis"
 
 
-def _negative_axis(name: str) -> str:
-    operator = find(name)
-    probe = example(operator, {})
+def _describe_negative_axis(name: str) -> str:
+    operator = find_operator(name)
+    probe = build_probe(operator, {})
     if probe is None or operator.attribute("axis") is None:
         return "–"
-    one, other = probe.on_cube(-1), probe.on_cube(2)
+    one, other = probe.run_on_cube(-1), probe.run_on_cube(2)
     if one is None or other is None:
         return "error"
     return "from the end" if has_same_cells(one, other) else "another axis"

@@ -18,25 +18,25 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.content import open_content
 from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
-from gscli.files.formats.jsonlines import lines
+from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
 
-Expected: TypeAlias = Literal["output", "error", "open"]
+ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
 
-FILE_LIMIT = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 
-OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
+MAX_OUTPUT_BYTES = 16 * DOCUMENT_VALUES
 """Bytes of an answer: as many of the widest values as a line can hold."""
 
 
-LONGEST_COMMAND = 2000
+MAX_COMMAND_CHARACTERS = 2000
 """Characters of a command with everything in it that a person still reads and copies."""
 
 
@@ -47,7 +47,7 @@ class Case(Record):
     operator: str
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
-    expect: Expected
+    expect: ExpectedOutput
     output: Array | None
 
 
@@ -59,14 +59,14 @@ class RecordedCall(Record):
     attrs: Mapping[str, object]
 
 
-class Verdict(Record):
+class CaseResult(Record):
     """What became of a case; `problem` is empty when it passed."""
 
     case: Case
     problem: str = ""
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """True when the answer is the recorded one."""
         return not self.problem
 
@@ -80,10 +80,10 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
     if path.lstrip().startswith("{"):
         yield parse_case(path.encode("utf-8", "replace"), "the case")
         return
-    for number, line in enumerate(lines_of(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
-                case = parse_case(line, f"{safe(path)} line {number}")
+                case = parse_case(line, f"{sanitize(path)} line {number}")
             except GscliError as refusal:
                 if refusals is None:
                     raise
@@ -92,13 +92,13 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
             yield case
 
 
-def lines_of(path: str) -> Iterator[bytes]:
+def read_lines(path: str) -> Iterator[bytes]:
     """The lines of a text file, or of standard input for `-`; LimitRefused for an endless one."""
     if path == "-":
-        yield from lines(sys.stdin.buffer, "standard input")
+        yield from iter_lines(sys.stdin.buffer, "standard input")
         return
-    with open_content(path, FILE_LIMIT) as content, content.file() as file:
-        yield from lines(file, content.name)
+    with open_content(path, MAX_FILE_BYTES) as content, content.open_file() as file:
+        yield from iter_lines(file, content.name)
 
 
 def parse_case(line: bytes, where: str) -> Case:
@@ -108,26 +108,28 @@ def parse_case(line: bytes, where: str) -> Case:
         record = json.loads(line)
         call = read_call(record, where)
         output = load_json(record["output"], where) if "output" in record else None
-        return Case(safe(str(record["id"])), *call, _expected(record), output)
+        return Case(sanitize(str(record["id"])), *call, _parse_expected_kind(record), output)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(
             "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
         ) from None
 
 
-def _expected(record: Mapping[str, Any]) -> Expected:
-    expected: Expected = record["expect"]
-    if expected not in get_args(Expected) or (expected == "output" and "output" not in record):
+def _parse_expected_kind(record: Mapping[str, Any]) -> ExpectedOutput:
+    expected: ExpectedOutput = record["expect"]
+    if expected not in get_args(ExpectedOutput) or (
+        expected == "output" and "output" not in record
+    ):
         raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
     return expected
 
 
-def operator_name(framework: str, op: str) -> str:
+def to_gscli_name(framework: str, op: str) -> str:
     """The name under which gscli runs a recorded operator.
 
-    >>> operator_name("onnx", "ScatterND"), operator_name("openvino", "ScatterNDUpdate")
+    >>> to_gscli_name("onnx", "ScatterND"), to_gscli_name("openvino", "ScatterNDUpdate")
     ('onnx.scatter_nd', 'openvino.scatter_nd_update')
-    >>> operator_name("jax", "stablehlo.gather"), operator_name("numpy", "add.at")
+    >>> to_gscli_name("jax", "stablehlo.gather"), to_gscli_name("numpy", "add.at")
     ('stablehlo.gather', 'numpy.add.at')
     """
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
@@ -151,30 +153,32 @@ def read_call(record: Mapping[str, Any], where: str) -> RecordedCall:
         attrs["device"] = record["device"]
     if record["framework"] == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
-    return RecordedCall(operator_name(record["framework"], record["op"]), inputs, attrs)
+    return RecordedCall(to_gscli_name(record["framework"], record["op"]), inputs, attrs)
 
 
-def judge(case: Case) -> Verdict:
+def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.
 
     A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
     """
     try:
-        answer = execute(find(case.operator), case.inputs, case.attrs, max_bytes=OUTPUT_LIMIT)[1]
+        answer = execute(
+            find_operator(case.operator), case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES
+        )[1]
     except (LimitRefused, MemoryError) as limit:
         told = f"not tried: {str(limit) or 'not enough memory'}"[:300]
-        return Verdict(case, "" if case.expect == "open" else told)
+        return CaseResult(case, "" if case.expect == "open" else told)
     except GscliError as refusal:
         told = f"refused, recorded an answer: {refusal}"[:300]
-        return Verdict(case, told if case.expect == "output" else "")
+        return CaseResult(case, told if case.expect == "output" else "")
     if case.expect == "error":
-        return Verdict(case, "answered, the framework refuses")
+        return CaseResult(case, "answered, the framework refuses")
     if case.expect == "open" or case.output is None:
-        return Verdict(case)
-    return Verdict(case, describe_difference(answer, case.output))
+        return CaseResult(case)
+    return CaseResult(case, describe_difference(answer, case.output))
 
 
-def reproduction(case: Case, file: str = "") -> str:
+def build_repro_command(case: Case, file: str = "") -> str:
     """The command that runs the case in a shell; "" for an unknown operator.
 
     Everything stands in it, unless that would be longer than a person reads: then the tensors are
@@ -182,28 +186,28 @@ def reproduction(case: Case, file: str = "") -> str:
     one. Of another file the command tries the case alone.
     """
     try:
-        operator = find(case.operator)
+        operator = find_operator(case.operator)
     except UsageError:
         return ""
-    command = _command(operator, case, _shell_words(case.inputs))
-    if len(command) <= LONGEST_COMMAND or not file or file.lstrip().startswith("{"):
+    command = _build_command(operator, case, _format_inputs(case.inputs))
+    if len(command) <= MAX_COMMAND_CHARACTERS or not file or file.lstrip().startswith("{"):
         return command
     if not file.lower().endswith(".jsonl"):
         return shlex.join(["gscli", "verify", file, "--only", case.id])
     words = [f"{file}::{case.id}/{name}" for name in case.inputs]
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
-    return _command(operator, case, [*words, *expected])
+    return _build_command(operator, case, [*words, *expected])
 
 
-def _command(operator: Operator, case: Case, inputs: Iterable[str]) -> str:
+def _build_command(operator: Operator, case: Case, inputs: Iterable[str]) -> str:
     words = [*operator.command_line.split(), *inputs]
     for name, value in case.attrs.items():
         if name != "indices_per_axis":
-            words += _option(operator, name, value)
+            words += _format_option(operator, name, value)
     return shlex.join(words)
 
 
-def _shell_words(inputs: Mapping[str, Array]) -> Iterator[str]:
+def _format_inputs(inputs: Mapping[str, Array]) -> Iterator[str]:
     """Arrays inline: as plain lists where a list is read back as the same, else as documents."""
     arrays = list(inputs.values())
     for number, array in enumerate(arrays):
@@ -216,15 +220,15 @@ def _shell_words(inputs: Mapping[str, Array]) -> Iterator[str]:
         yield f" {word}" if word.startswith("-") else word  # -1 alone would be read as an option
 
 
-def _option(operator: Operator, name: str, value: object) -> list[str]:
-    flag = safe(name.replace("_", "-"))
+def _format_option(operator: Operator, name: str, value: object) -> list[str]:
+    flag = sanitize(name.replace("_", "-"))
     if name == "subscript" and isinstance(value, str):
-        return [f"--{flag}", f"[{safe(value)}]"]  # None alone would be no subscript
+        return [f"--{flag}", f"[{sanitize(value)}]"]  # None alone would be no subscript
     if isinstance(value, bool):
         known = {attribute.name: attribute.kind for attribute in operator.attributes}
         if known.get(name) == "bool":
             return [f"--{flag}" if value else f"--no-{flag}"]
         return [f"--{flag}", str(value).lower()]
     if isinstance(value, (list, tuple)):
-        return [f"--{flag}", safe(",".join(map(str, value)))]
-    return [f"--{flag}", "none" if value is None else safe(str(value))]
+        return [f"--{flag}", sanitize(",".join(map(str, value)))]
+    return [f"--{flag}", "none" if value is None else sanitize(str(value))]

@@ -15,55 +15,55 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, Indices, dtype_named
+from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
-from gscli.lab.orders import Compute, Variants, other_orders
+from gscli.lab.orders import CallVariants, DeferredRun, order_mistakes
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative, Policy
+from gscli.layout.axes import Negative, OutOfBounds, Policy
 from gscli.plan.plan import Plan
 from gscli.traces import Trace
 
-Change: TypeAlias = Callable[[Array], Array]
+ArrayTransform: TypeAlias = Callable[[Array], Array]
 
-MOST_AXES = 4
+MAX_TRANSPOSED_AXES = 4
 """Axes of a tensor up to which every order of them is tried."""
 
 
-CHANGED = 64 << 20
+MAX_TRANSFORMED_BYTES = 64 << 20
 """Bytes of indices or updates up to which a changed copy of them is made."""
 
 
 class PossibleCause(Record):
-    """A cause, and how many differing cells it explains; `exact`: it gives the whole answer."""
+    """A cause, and how many differing cells it explains; `is_exact`: it gives the whole answer."""
 
     cause: str
     cells: int
     entries: tuple[str, ...]
-    exact: bool
+    is_exact: bool
 
 
-class Candidate(Record):
+class CandidateCause(Record):
     """A possible cause: the end of "this is what you get when …", and its answer."""
 
     cause: str
     output: Array
 
 
-def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate]:
+def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
     """Every cause that has an answer for this call, rule sets first; refusals are left out.
 
     With `cells`, flat and ascending, answers have these cells alone, in a row.
     """
-    call = Variants(trace, cells)
+    call = CallVariants(trace, cells)
     yield from _rule_set_causes(call)
-    for table in (_layout_mistakes, _input_mistakes, other_orders):
+    for table in (_layout_mistakes, _input_mistakes, order_mistakes):
         for cause, compute in table(call):
             try:
                 with np.errstate(all="ignore"):
-                    yield Candidate(cause, compute())
+                    yield CandidateCause(cause, compute())
             except (GscliError, TypeError):  # NumPy has no such arithmetic for some types
                 continue
 
@@ -71,10 +71,10 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def _rule_set_causes(call: Variants) -> Iterator[Candidate]:
+def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
     trace = call.trace
-    for known, comparison in trace.operator.framework.comparisons:
+    for known, comparison in trace.operator.framework.operator_mappings:
         if known is not trace.operator or not _is_expressible(comparison, trace):
             continue
         try:
@@ -88,16 +88,18 @@ def _rule_set_causes(call: Variants) -> Iterator[Candidate]:
             continue
         for group in found.groups:
             if group.first.output is not None:
-                yield Candidate(
+                yield CandidateCause(
                     f"the rules are those of {', '.join(group.labels)}", group.first.output
                 )
         return
 
 
 def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
-    fixed = all(trace.attributes.get(name) == value for name, value in comparison.fixed.items())
+    fixed = all(
+        trace.attributes.get(name) == value for name, value in comparison.fixed_attributes.items()
+    )
     fixed = fixed and all(name in trace.inputs for name in comparison.inputs if name)
-    return fixed and comparison.vectors == "last" and not comparison.from_zeros
+    return fixed and comparison.vector_layout == "last" and not comparison.has_zero_data
 
 
 def _concept_inputs(trace: Trace, comparison: Comparison) -> dict[str, Array]:
@@ -121,12 +123,12 @@ def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
 
 # --- other rules for the same addresses ---------------------------------------------------------
 
-_POLICIES = {
-    "negative indices are read as 0": (Negative.OUTSIDE, Beyond.CLIP),
-    "indices out of range are clipped to the nearest end": (Negative.FROM_END, Beyond.CLIP),
-    "indices are wrapped around until they fit": (Negative.OUTSIDE, Beyond.WRAP),
-    "entries with a negative index are dropped": (Negative.OUTSIDE, Beyond.SKIP),
-    "entries with an index out of range are dropped": (Negative.FROM_END, Beyond.SKIP),
+_POLICY_MISTAKES = {
+    "negative indices are read as 0": (Negative.OUTSIDE, OutOfBounds.CLIP),
+    "indices out of range are clipped to the nearest end": (Negative.FROM_END, OutOfBounds.CLIP),
+    "indices are wrapped around until they fit": (Negative.OUTSIDE, OutOfBounds.WRAP),
+    "entries with a negative index are dropped": (Negative.OUTSIDE, OutOfBounds.SKIP),
+    "entries with an index out of range are dropped": (Negative.FROM_END, OutOfBounds.SKIP),
 }
 """How index numbers become coordinates."""
 
@@ -137,37 +139,37 @@ _NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
 """Types that a whole model may have been converted to."""
 
 
-def _layout_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout = call.trace.layout
     # These policies speak of numbers that name one row each; a wrapped window could end outside.
     rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
-    for cause, (negative, beyond) in _POLICIES.items() if rows else ():
+    for cause, (negative, beyond) in _POLICY_MISTAKES.items() if rows else ():
         yield cause, _run_with_layout(call, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return
     for reduction, words in REDUCTION_WORDS.items():
         if words.missing and reduction != layout.reduction:
-            other = layout._replace(reduction=reduction, open_order="")
+            other = layout._replace(reduction=reduction, unspecified_order="")
             yield words.missing, _run_with_layout(call, other)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
         yield f"data {without} the reduction", _run_with_layout(call, flipped)
         if layout.dtype in _WIDER:
-            kept = None if layout.accumulate else _WIDER[layout.dtype]
-            wide = layout._replace(accumulate=kept)
+            kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
+            wide = layout._replace(accumulate_dtype=kept)
             yield (
                 f"the reduction is computed in {kept or layout.dtype}",
                 _run_with_layout(call, wide),
             )
-    if layout.data is not None:
-        zeros = layout._replace(data=None, fill=0)
+    if layout.data_name is not None:
+        zeros = layout._replace(data_name=None, fill_value=0)
         yield "data is ignored and everything starts from 0", _run_with_layout(call, zeros)
 
 
-def _run_with_layout(call: Variants, layout: Layout) -> Compute:
+def _run_with_layout(call: CallVariants, layout: Layout) -> DeferredRun:
     """The same inputs under another layout."""
-    return lambda: call.output(Plan(layout, call.trace.inputs).validate())
+    return lambda: call.output_of(Plan(layout, call.trace.inputs).validate())
 
 
 # --- other inputs or attributes for the same operator -------------------------------------------
@@ -178,13 +180,13 @@ def _column_major(array: Array) -> Array:
     return array.reshape(-1, order="F").reshape(array.shape)
 
 
-_INDICES: dict[str, Change] = {
+_INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are counted from 1": lambda array: array - np.ones((), array.dtype),
     "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
     "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
     "indices are read in column-major order": _column_major,
 }
-_UPDATES: dict[str, Change] = {
+_UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
     "the first update is used for every entry": lambda array: np.broadcast_to(
         array[:1], array.shape
     ),
@@ -196,12 +198,17 @@ _UPDATES: dict[str, Change] = {
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
-def _input_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout, inputs = call.trace.layout, call.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
     updates = layout.updates.name if layout.updates is not None else None
-    for name, changes in ((indices, _INDICES), (updates, _UPDATES)):
-        if name and inputs[name].ndim and inputs[name].size and inputs[name].nbytes <= CHANGED:
+    for name, changes in ((indices, _INDEX_TRANSFORMS), (updates, _UPDATE_TRANSFORMS)):
+        if (
+            name
+            and inputs[name].ndim
+            and inputs[name].size
+            and inputs[name].nbytes <= MAX_TRANSFORMED_BYTES
+        ):
             for cause, change in changes.items():
                 yield cause, _run_with_input(call, name, change)
             for order in _transpositions(inputs[name]):
@@ -216,7 +223,7 @@ def _input_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
 
 def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
     """Other orders of the axes that keep the shape."""
-    if array.ndim > MOST_AXES:
+    if array.ndim > MAX_TRANSPOSED_AXES:
         return
     for order in permutations(range(array.ndim)):
         same = tuple(array.shape[axis] for axis in order) == array.shape
@@ -224,7 +231,7 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _run_with_input(call: Variants, name: str, change: Change) -> Compute:
+def _run_with_input(call: CallVariants, name: str, change: ArrayTransform) -> DeferredRun:
     def compute() -> Array:
         given = call.trace.inputs
         inputs = {**given, name: np.ascontiguousarray(change(given[name]))}
@@ -233,7 +240,7 @@ def _run_with_input(call: Variants, name: str, change: Change) -> Compute:
     return compute
 
 
-def _attribute_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     trace = call.trace
     rank = len(trace.layout.data_shape)
     for name in _AXES:
@@ -255,20 +262,20 @@ def _attribute_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
         yield f"{_BATCHES} is ignored", _run_with_attributes(call, {_BATCHES: 0})
 
 
-def _run_with_attributes(call: Variants, changed: Mapping[str, object]) -> Compute:
+def _run_with_attributes(call: CallVariants, changed: Mapping[str, object]) -> DeferredRun:
     trace = call.trace
     attrs = {**trace.attributes, **changed}
     return lambda: call.run(trace.operator, trace.inputs, attrs)[1]
 
 
-def _run_in_dtype(call: Variants, dtype: str) -> Compute:
+def _run_in_dtype(call: CallVariants, dtype: str) -> DeferredRun:
     """Cells and updates rounded to a type before anything is computed, and given in their own."""
     layout = call.trace.layout
     if layout.kind == "scatter":
-        return _run_with_layout(call, layout._replace(accumulate=dtype))
+        return _run_with_layout(call, layout._replace(accumulate_dtype=dtype))
 
     def compute() -> Array:
-        found = call.output(call.trace.plan)
-        return found.astype(dtype_named(dtype)).astype(found.dtype)
+        found = call.output_of(call.trace.plan)
+        return found.astype(parse_dtype(dtype)).astype(found.dtype)
 
     return compute

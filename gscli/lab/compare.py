@@ -14,19 +14,25 @@ from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
-from gscli.lab.answers import Comparing, Group, Row, Unsaid
-from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept, attributes_of, lacks
-from gscli.lab.rule_sets import Declared, asked_for
+from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
+from gscli.lab.concepts import (
+    CONCEPTS,
+    REDUCTION_NAMES,
+    Concept,
+    explain_inexpressible,
+    translate_attributes,
+)
+from gscli.lab.rule_sets import DeclaredComparison, select_rule_sets
 from gscli.layout.axes import Tensor
-from gscli.plan import Inputs
+from gscli.plan import CallInputs
 from gscli.plan.masks import expand_masks
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
-Able: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
+ExpressibleCall: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
 """A rule set that can express a call, and the operator's attributes that do."""
 
-Run: TypeAlias = Callable[
+CallRunner: TypeAlias = Callable[
     [Operator, Mapping[str, Array], Mapping[str, object]], tuple[ValidatedPlan, Array]
 ]
 """What runs a call: its plan and its output, as `execute` gives them."""
@@ -42,8 +48,8 @@ def compare(
     only: Sequence[str] = (),
     opsets: Sequence[int] = (),
     typed: Mapping[str, bool] | None = None,
-    run: Run = execute,
-) -> Comparing:
+    run: CallRunner = execute,
+) -> ComparisonResult:
     """Run a concept's call under every rule set that can express it.
 
     `only`: framework names or labels, in the order wanted; the first is the base. `opsets`: a row
@@ -56,25 +62,32 @@ def compare(
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
-    operation = _concept(concept)
+    operation = _find_concept(concept)
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
-    call = _call(operation, arrays, axis, batch_dims, reduction)
-    wanted, unsaid = asked_for(concept, only, opsets)
-    rows: list[Row] = []
+    call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
+    wanted, unsaid = select_rule_sets(concept, only, opsets)
+    rows: list[RuleSetResult] = []
     for label, pairs in wanted.items():
-        able, there = list(_able(pairs, call, arrays)), {row.label for row in rows}
-        rows += [_row(run, one, arrays, call, own) for one in able if one[1].label not in there]
+        able, there = list(_iter_expressible(pairs, call, arrays)), {row.label for row in rows}
+        rows += [
+            _run_rule_set(run, one, arrays, call, own) for one in able if one[1].label not in there
+        ]
         if not able:
-            unsaid.append(Unsaid(label, _why_not(pairs, call), bool(only)))
+            unsaid.append(UnsupportedRuleSet(label, _explain_unsupported(pairs, call), bool(only)))
     if not rows:
-        valid = " ".join(_reductions(operation, wanted, call, arrays))
-        raise _inexpressible(concept, call, only, unsaid, valid)
-    groups, rest = tuple(grouped(rows)), (tuple(unsaid), tuple(only), tuple(opsets), own)
-    return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call), *rest)
+        valid = " ".join(_expressible_reductions(operation, wanted, call, arrays))
+        raise _no_rule_set_error(concept, call, only, unsaid, valid)
+    groups, rest = (
+        tuple(group_equal_results(rows)),
+        (tuple(unsaid), tuple(only), tuple(opsets), own),
+    )
+    return ComparisonResult(
+        concept, arrays, call, groups, _probe_base_entries(groups[0].first, call), *rest
+    )
 
 
-def _concept(name: str) -> Concept:
+def _find_concept(name: str) -> Concept:
     known = {str(concept): found for concept, found in CONCEPTS.items()}
     if name not in known:
         near = get_close_matches(str(name), known, 1)
@@ -86,20 +99,24 @@ def _concept(name: str) -> Concept:
     return known[name]
 
 
-def _inexpressible(
-    concept: str, call: ConceptCall, only: Sequence[str], unsaid: Sequence[Unsaid], valid: str
+def _no_rule_set_error(
+    concept: str,
+    call: ConceptCall,
+    only: Sequence[str],
+    unsaid: Sequence[UnsupportedRuleSet],
+    valid: str,
 ) -> UsageError:
     """The refusal of a call that no rule set has words for."""
     return UsageError(
         f"no rule set can express this {concept}",
-        where=", ".join(_told(call, only)),
-        details=tuple(Unsaid.told(unsaid)),
+        where=", ".join(_describe_arguments(call, only)),
+        details=tuple(UnsupportedRuleSet.format_reasons(unsaid)),
         valid=valid,
         hint=f"gscli compare {concept} --help",
     )
 
 
-def _told(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
+def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
     """What was asked for besides the inputs."""
     if call.axis is not None:
         yield f"axis {call.axis}"
@@ -111,9 +128,9 @@ def _told(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
         yield f"frameworks {','.join(only)}"[:100]
 
 
-def _reductions(
+def _expressible_reductions(
     concept: Concept,
-    wanted: Mapping[str, Sequence[Declared]],
+    wanted: Mapping[str, Sequence[DeclaredComparison]],
     call: ConceptCall,
     arrays: Mapping[str, Array],
 ) -> list[str]:
@@ -124,11 +141,11 @@ def _reductions(
     return [
         name
         for name in REDUCTION_NAMES
-        if any(True for _ in _able(declared, call._replace(reduction=name), arrays))
+        if any(True for _ in _iter_expressible(declared, call._replace(reduction=name), arrays))
     ]
 
 
-def _call(
+def _build_concept_call(
     concept: Concept,
     arrays: Mapping[str, Array],
     axis: int | None,
@@ -159,57 +176,57 @@ def _call(
         data,
         indices,
         updates[0] if updates else None,
-        _axis(concept, indices, batch_dims) if axis is None else axis,
+        _default_axis(concept, indices, batch_dims) if axis is None else axis,
         batch_dims,
         reduction,
     )
 
 
-def _axis(concept: Concept, indices: Tensor, batch_dims: int) -> int | None:
+def _default_axis(concept: Concept, indices: Tensor, batch_dims: int) -> int | None:
     """The axis of a call that names none: the first behind the batch axes, as TensorFlow's."""
     if concept.axis is None or not batch_dims:
         return concept.axis
     return batch_dims + (indices.rank if batch_dims < 0 else 0)
 
 
-def _able(
-    declared: Iterable[Declared], call: ConceptCall, arrays: Mapping[str, Array]
-) -> Iterator[Able]:
+def _iter_expressible(
+    declared: Iterable[DeclaredComparison], call: ConceptCall, arrays: Mapping[str, Array]
+) -> Iterator[ExpressibleCall]:
     """Those comparisons that can express the call, with the attributes that do."""
     for operator, comparison in declared:
-        if comparison.from_zeros and _any(arrays["data"]):
+        if comparison.has_zero_data and _has_nonzero(arrays["data"]):
             continue
-        attrs = attributes_of(comparison, call)
+        attrs = translate_attributes(comparison, call)
         if attrs is not None:
             yield operator, comparison, attrs
 
 
-def _any(array: Array) -> bool:
+def _has_nonzero(array: Array) -> bool:
     """Whether any cell is not zero."""
-    return any(bool(np.any(part != 0)) for part in mapped.blocks(array))
+    return any(bool(np.any(part != 0)) for part in mapped.iter_blocks(array))
 
 
-def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
+def _explain_unsupported(declared: Sequence[DeclaredComparison], call: ConceptCall) -> str:
     """What all of some comparisons lack, as the first tells it."""
-    reasons = [lacks(comparison, call) for _, comparison in declared]
+    reasons = [explain_inexpressible(comparison, call) for _, comparison in declared]
     return next(filter(None, reasons), "it starts from zeros")
 
 
-def _row(
-    run: Run,
-    able: Able,
+def _run_rule_set(
+    run: CallRunner,
+    able: ExpressibleCall,
     arrays: Mapping[str, Array],
     call: ConceptCall,
     typed: Mapping[str, bool],
-) -> Row:
+) -> RuleSetResult:
     operator, comparison, attrs = able
-    roles, inputs = _converted(comparison, arrays, call)
-    row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
+    roles, inputs = _convert_inputs(comparison, arrays, call)
+    row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:
         # As the operator's own command does: masks first, for PyTorch's may be of uint8.
         bare, sources, taken = expand_masks(operator, inputs, attrs)
         known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
-        settled = Inputs(dict(bare), dict.fromkeys(bare, "inline"), known)
+        settled = CallInputs(dict(bare), dict.fromkeys(bare, "inline"), known)
         resolve_dtypes(operator, settled, taken, strict=False)
         done = run(operator, settled.arrays, taken)
     except GscliError as error:
@@ -217,7 +234,7 @@ def _row(
     return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
 
 
-def _converted(
+def _convert_inputs(
     comparison: Comparison, arrays: Mapping[str, Array], call: ConceptCall
 ) -> tuple[dict[str, str], dict[str, Array]]:
     """The operator's inputs under its own names, and what each of them is to the concept."""
@@ -225,7 +242,7 @@ def _converted(
     converted: dict[str, Array] = {}
     for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
         if name:
-            parts = _index_parts(comparison, name, arrays[role]) if role == "indices" else {}
+            parts = _split_indices(comparison, name, arrays[role]) if role == "indices" else {}
             converted |= parts or {name: arrays[role]}
             roles |= dict.fromkeys(parts or (name,), role)
     if comparison.axis_input:
@@ -238,44 +255,44 @@ def _converted(
     return roles, converted
 
 
-def _index_parts(comparison: Comparison, name: str, indices: Array) -> dict[str, Array]:
+def _split_indices(comparison: Comparison, name: str, indices: Array) -> dict[str, Array]:
     """Indices as an operator wants them that has its vectors elsewhere; {} where they fit."""
-    if comparison.vectors == "last":
+    if comparison.vector_layout == "last":
         return {}
-    if comparison.vectors == "one":
+    if comparison.vector_layout == "one":
         return {f"{name}_0": indices}
     columns = np.moveaxis(indices, -1, 0) if indices.ndim else indices
-    if comparison.vectors == "first":
+    if comparison.vector_layout == "first":
         return {name: columns.copy()}
     return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
 
 
-def grouped(rows: Iterable[Row]) -> Iterator[Group]:
+def group_equal_results(results: Iterable[RuleSetResult]) -> Iterator[ResultGroup]:
     """Rows that answer alike as one group, in the order of their first rows."""
-    groups: list[list[Row]] = []
-    for row in rows:
-        home = next((group for group in groups if group[0].answers_like(row)), None)
+    groups: list[list[RuleSetResult]] = []
+    for row in results:
+        home = next((group for group in groups if group[0].has_same_result(row)), None)
         if home is None:
             groups.append([row])
         else:
             home.append(row)
-    return (Group(tuple(group)) for group in groups)
+    return (ResultGroup(tuple(group)) for group in groups)
 
 
-READ_ALONE = 64
+MAX_PROBED_ENTRIES = 64
 """Entries along the first axis of indices that are read one by one where the base refuses."""
 
 
-def _readings(base: Row, call: ConceptCall) -> dict[int, Array]:
+def _probe_base_entries(base: RuleSetResult, call: ConceptCall) -> dict[int, Array]:
     """What a refusing base reads for each entry alone; entries that it refuses are left out."""
-    indices = base.inputs.get(base.indices)
+    indices = base.inputs.get(base.indices_name)
     if base.trace is not None or call.updates is not None or indices is None:
         return {}
-    if indices.ndim == 0 or indices.shape[0] > READ_ALONE:
+    if indices.ndim == 0 or indices.shape[0] > MAX_PROBED_ENTRIES:
         return {}
     found: dict[int, Array] = {}
     for number in range(indices.shape[0]):
-        alone = {**base.inputs, base.indices: indices[number : number + 1]}
+        alone = {**base.inputs, base.indices_name: indices[number : number + 1]}
         try:
             output = execute(base.operator, alone, base.attrs)[1]
         except GscliError:

@@ -68,19 +68,19 @@ CONCEPTS: dict[ConceptName, Concept] = {
 }
 
 
-def attributes_of(comparison: Comparison, call: ConceptCall) -> Attrs:
+def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
     """The operator's attributes for a call of its concept, or None when it cannot express it.
 
     >>> from gscli.layout.axes import Tensor
     >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
     >>> call = ConceptCall(data, indices, None, 0)
     >>> clipped = Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim")
-    >>> attributes_of(clipped, call)
+    >>> translate_attributes(clipped, call)
     {'dim': 0, 'mode': 'clip'}
     """
-    if comparison.special is not None:
-        return comparison.special(call)
-    if _lacking(comparison, call):
+    if comparison.build_attributes is not None:
+        return comparison.build_attributes(call)
+    if _find_missing_argument(comparison, call):
         return None
     found: dict[str, object] = {}
     if comparison.axis and call.axis is not None:
@@ -89,40 +89,40 @@ def attributes_of(comparison: Comparison, call: ConceptCall) -> Attrs:
         found[comparison.batch_dims] = call.batch_dims
     if comparison.reduction:
         found[comparison.reduction] = comparison.reductions[call.reduction]
-    return {**found, **comparison.fixed}
+    return {**found, **comparison.fixed_attributes}
 
 
-def lacks(comparison: Comparison, call: ConceptCall) -> str:
+def explain_inexpressible(comparison: Comparison, call: ConceptCall) -> str:
     """Why the operator cannot express a call; empty where it can.
 
     >>> from gscli.layout.axes import Tensor
     >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
     >>> call = ConceptCall(data, indices, None, 0, 1)
-    >>> lacks(Comparison("gather", "N", ("a", "i"), axis="dim"), call)
+    >>> explain_inexpressible(Comparison("gather", "N", ("a", "i"), axis="dim"), call)
     'no batch_dims=1'
     """
-    if comparison.special is None:
-        return _lacking(comparison, call)
-    if comparison.special(call) is not None:
+    if comparison.build_attributes is None:
+        return _find_missing_argument(comparison, call)
+    if comparison.build_attributes(call) is not None:
         return ""
     alone = call._replace(batch_dims=0, reduction="none", axis=CONCEPTS[comparison.concept].axis)
-    if comparison.special(alone) is None:
+    if comparison.build_attributes(alone) is None:
         return "no such shapes"
     found = []
-    if call.batch_dims and comparison.special(call._replace(batch_dims=0)) is not None:
+    if call.batch_dims and comparison.build_attributes(call._replace(batch_dims=0)) is not None:
         found.append(f"batch_dims={call.batch_dims}")
-    if comparison.special(call._replace(reduction="none")) is not None:
+    if comparison.build_attributes(call._replace(reduction="none")) is not None:
         found.append(f"reduction={call.reduction}")
     return "no " + (", ".join(found) or f"axis={call.axis}")
 
 
-def _lacking(comparison: Comparison, call: ConceptCall) -> str:
+def _find_missing_argument(comparison: Comparison, call: ConceptCall) -> str:
     if call.batch_dims and not comparison.batch_dims:
         return f"no batch_dims={call.batch_dims}"
     if call.axis != CONCEPTS[comparison.concept].axis and not (
         comparison.axis or comparison.axis_input
     ):
         return f"no axis={call.axis}"
-    if comparison.vectors == "tuple" and call.indices.rank == 0:
+    if comparison.vector_layout == "tuple" and call.indices.rank == 0:
         return "no such shapes"
     return "" if call.reduction in comparison.reductions else f"no reduction={call.reduction}"

@@ -12,14 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices, dtype_name, plain, unequal_cells
+from gscli.base.arrays import Array, BoolArray, Indices, dtype_name, to_json, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import counted, safe, show_shape
+from gscli.base.words import format_count, format_shape, sanitize
 from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.layout.axes import Shape
 
-RELATIVE = {
+DEFAULT_RTOL = {
     "float16": 4e-3,
     "bfloat16": 2e-2,
     "float32": 1e-6,
@@ -29,10 +29,10 @@ RELATIVE = {
 }
 """Sums and products may be rounded in another order than the expectation's: a few last bits."""
 
-LISTED = 20
+MAX_LISTED = 20
 """Differing cells that are described one by one."""
 
-SAMPLED = 1024
+MAX_SAMPLED = 1024
 """Differing cells, evenly spread, whose numbers are kept."""
 
 BLOCK = 1 << 20
@@ -45,16 +45,16 @@ Blocks: TypeAlias = Iterable[tuple[int, Array, Array]]
 class Tolerance(Record):
     """How far numbers may be apart; None: RELATIVE of the expected type, 0 for all others."""
 
-    relative: float | None = None
-    absolute: float = 0.0
+    rtol: float | None = None
+    atol: float = 0.0
 
-    def relative_of(self, dtype: str) -> float:
+    def rtol_for(self, dtype: str) -> float:
         """The relative tolerance for an element type.
 
-        >>> Tolerance().relative_of("float32"), Tolerance(0.1).relative_of("float32")
+        >>> Tolerance().rtol_for("float32"), Tolerance(0.1).rtol_for("float32")
         (1e-06, 0.1)
         """
-        return RELATIVE.get(dtype, 0.0) if self.relative is None else self.relative
+        return DEFAULT_RTOL.get(dtype, 0.0) if self.rtol is None else self.rtol
 
 
 class DifferingCell(Record):
@@ -66,47 +66,52 @@ class DifferingCell(Record):
     expected: object
 
 
-class Difference(Record):
+class TensorDifference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
-    `different` of `total` cells differ, the first LISTED of them are `cells`; `largest` is the
-    greatest distance between two numbers, and where it is (None: no finite one, or text). `sample`:
+    `differing_count` of `cell_count` cells differ, the first LISTED of them are `cells`; `largest`
+    is the greatest distance between two numbers, and where it is (None: no finite one, or text).
+    `sample`:
     numbers of at most SAMPLED differing cells, spread over all of them.
     """
 
     dtypes: tuple[str, str]
     shapes: tuple[Shape, Shape]
-    total: int
-    different: int
+    cell_count: int
+    differing_count: int
     cells: tuple[DifferingCell, ...]
     largest: tuple[float, tuple[int, ...]] | None
     sample: Indices
 
     @property
-    def equal(self) -> bool:
+    def is_equal(self) -> bool:
         """Same type, same shape, no cell apart."""
-        return self.same_type and self.same_shape and not self.different
+        return self.has_same_dtype and self.has_same_shape and not self.differing_count
 
     @property
-    def same_type(self) -> bool:
+    def has_same_dtype(self) -> bool:
         """Whether both have one element type."""
         return self.dtypes[0] == self.dtypes[1]
 
     @property
-    def same_shape(self) -> bool:
+    def has_same_shape(self) -> bool:
         """Whether both have one shape."""
         return self.shapes[0] == self.shapes[1]
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         document: dict[str, object] = {
-            "equal": self.equal,
+            "equal": self.is_equal,
             "dtype": list(self.dtypes),
             "shape": [list(shape) for shape in self.shapes],
-            "cells": self.total,
-            "different": self.different,
+            "cells": self.cell_count,
+            "different": self.differing_count,
             "first": [
-                {"at": list(cell.at), "is": plain(cell.actual), "expected": plain(cell.expected)}
+                {
+                    "at": list(cell.at),
+                    "is": to_json(cell.actual),
+                    "expected": to_json(cell.expected),
+                }
                 for cell in self.cells
             ],
         }
@@ -120,16 +125,16 @@ def compare_tensors(
     expected: Array,
     tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
     visit: Callable[[Indices], None] | None = None,
-) -> Difference:
+) -> TensorDifference:
     """Hold `actual` against `expected`; `visit` gets the numbers of differing cells in order.
 
     >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
-    >>> difference.different, difference.cells[0].at, difference.largest
+    >>> difference.differing_count, difference.cells[0].at, difference.largest
     (1, (1,), (3.0, (1,)))
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
-    blocks = _blocks(actual, expected) if actual.shape == expected.shape else ()
+    blocks = _iter_blocks(actual, expected) if actual.shape == expected.shape else ()
     return compare_blocks(blocks, dtypes, shapes, tolerance, visit)
 
 
@@ -139,7 +144,7 @@ def compare_blocks(
     shapes: tuple[Shape, Shape],
     tolerance: Tolerance,
     visit: Callable[[Indices], None] | None = None,
-) -> Difference:
+) -> TensorDifference:
     """The same for tensors that come block by block; none come where the shapes differ."""
     count, cells = 0, list[DifferingCell]()
     largest: tuple[float, tuple[int, ...]] | None = None
@@ -151,26 +156,26 @@ def compare_blocks(
         count += numbers.size
         if visit is not None:
             visit(first + numbers)
-        kept = _thinned([*kept, first + numbers[_spread(numbers.size)]])
-        for number in numbers[: LISTED - len(cells)].tolist():
-            at = _place(first + number, shapes[1])
+        kept = _thin_samples([*kept, first + numbers[_sample_positions(numbers.size)]])
+        for number in numbers[: MAX_LISTED - len(cells)].tolist():
+            at = _unravel(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, one[number], other[number]))
-        most = _farthest(one[numbers], other[numbers])
+        most = _find_largest_difference(one[numbers], other[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
-            largest = most[0], _place(first + int(numbers[most[1]]), shapes[1])
+            largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
-    sample = sample[_spread(sample.size)]
-    return Difference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
+    sample = sample[_sample_positions(sample.size)]
+    return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
 
 
-def _spread(count: int) -> Indices:
+def _sample_positions(count: int) -> Indices:
     """At most SAMPLED of `count` places, evenly spread, the first and last among them."""
-    return np.unique(np.linspace(0, max(count - 1, 0), min(count, SAMPLED)).astype(np.int64))
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, MAX_SAMPLED)).astype(np.int64))
 
 
-def _thinned(kept: list[Indices]) -> list[Indices]:
+def _thin_samples(kept: list[Indices]) -> list[Indices]:
     """Half of what was kept, where it is too much to be kept of any number of blocks."""
-    if sum(part.size for part in kept) <= 16 * SAMPLED:
+    if sum(part.size for part in kept) <= 16 * MAX_SAMPLED:
         return kept
     return [np.concatenate(kept)[::2]]
 
@@ -179,17 +184,17 @@ def differing_cells(
     actual: Array,
     expected: Array,
     tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
-) -> Flags:
+) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
-    relative = tolerance.relative_of(dtype_name(expected.dtype))
+    relative = tolerance.rtol_for(dtype_name(expected.dtype))
     rounded = any(array.dtype.kind not in "biu" for array in (actual, expected))
-    allows = (rounded or relative or tolerance.absolute) and not _is_text(actual, expected)
+    allows = (rounded or relative or tolerance.atol) and not _is_text(actual, expected)
     if not allows or not unequal.any():
         return unequal
-    one, other = _wide(actual), _wide(expected)
+    one, other = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):
-        near = np.abs(one - other) <= tolerance.absolute + relative * np.abs(other)
+        near = np.abs(one - other) <= tolerance.atol + relative * np.abs(other)
         return np.asarray(unequal & ~(near & np.isfinite(one) & np.isfinite(other)))
 
 
@@ -203,45 +208,45 @@ def describe_difference(actual: Array, recorded: Array) -> str:
     if mine != theirs:
         return f"dtype is {mine}, recorded {theirs}"
     if actual.shape != recorded.shape:
-        return f"shape is {show_shape(actual.shape)}, recorded {show_shape(recorded.shape)}"
+        return f"shape is {format_shape(actual.shape)}, recorded {format_shape(recorded.shape)}"
     apart = differing_cells(actual, recorded)
     if not apart.any():
         return ""
     place = tuple(np.argwhere(apart)[0].tolist())
-    one, other = safe(str(actual[place]), 60), safe(str(recorded[place]), 60)
-    return f"output{show_shape(place)} is {one}, recorded {other}"
+    one, other = sanitize(str(actual[place]), 60), sanitize(str(recorded[place]), 60)
+    return f"output{format_shape(place)} is {one}, recorded {other}"
 
 
 def _is_text(*arrays: Array) -> bool:
     return any(array.dtype.kind in "UTSO" for array in arrays)
 
 
-def _wide(array: Array) -> Array:
+def _widen(array: Array) -> Array:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _farthest(actual: Array, expected: Array) -> tuple[float, int] | None:
+def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int] | None:
     """The greatest finite distance between numbers, and its place."""
     if _is_text(actual, expected):
         return None
     with np.errstate(all="ignore"):
-        apart = np.abs(_wide(actual) - _wide(expected))
+        apart = np.abs(_widen(actual) - _widen(expected))
     apart = np.where(np.isfinite(apart), apart, -1.0)
     place = int(apart.argmax())
     return (float(apart[place]), place) if apart[place] >= 0 else None
 
 
-def _blocks(actual: Array, expected: Array) -> Iterator[tuple[int, Array, Array]]:
+def _iter_blocks(actual: Array, expected: Array) -> Iterator[tuple[int, Array, Array]]:
     """Both in row-major order, a block at a time; pages of files are let go after each."""
     one, other = np.asarray(actual).reshape(-1), np.asarray(expected).reshape(-1)
     for first in range(0, one.size, BLOCK):
         yield first, one[first : first + BLOCK], other[first : first + BLOCK]
-        release_read(actual, expected)
+        release_mapped_pages(actual, expected)
 
 
-def release_read(*arrays: Array) -> None:
+def release_mapped_pages(*arrays: Array) -> None:
     """Let go of the pages of files; not of what was written over one, which would be lost."""
-    mapped.release(*(array for array in arrays if not array.flags.writeable))
+    mapped.release_pages(*(array for array in arrays if not array.flags.writeable))
 
 
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
@@ -253,26 +258,29 @@ def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int,
             part = values[start : start + BLOCK]
             yield first, part, flat[first : first + part.size]
             first += part.size
-            release_read(expected)
+            release_mapped_pages(expected)
 
 
-def _place(number: int, shape: Shape) -> tuple[int, ...]:
+def _unravel(number: int, shape: Shape) -> tuple[int, ...]:
     return tuple(int(at) for at in np.unravel_index(number, shape))
 
 
-def difference_sentences(difference: Difference, name: str) -> list[str]:
+def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
     """Type, shape and cells that differ, each in a sentence."""
     lines = []
-    if not difference.same_type:
+    if not difference.has_same_dtype:
         lines.append(f"the type is {difference.dtypes[0]}, {name} has {difference.dtypes[1]}")
-    if not difference.same_shape:
-        mine, theirs = map(show_shape, difference.shapes)
+    if not difference.has_same_shape:
+        mine, theirs = map(format_shape, difference.shapes)
         return [*lines, f"the shape is {mine}, {name} has {theirs}"]
-    if not difference.different:
-        return [*lines, f"all {counted(difference.total, 'cell')} have equal values"]
-    told = f"{difference.different:,} of {counted(difference.total, 'cell')} differ from {name}"
+    if not difference.differing_count:
+        return [*lines, f"all {format_count(difference.cell_count, 'cell')} have equal values"]
+    told = (
+        f"{difference.differing_count:,} of "
+        f"{format_count(difference.cell_count, 'cell')} differ from {name}"
+    )
     if difference.largest is not None:
-        told += f", by {difference.largest[0]:g} at most, at {show_shape(difference.largest[1])}"
+        told += f", by {difference.largest[0]:g} at most, at {format_shape(difference.largest[1])}"
     return [*lines, told]
 
 
@@ -282,8 +290,8 @@ class SliceCounter:
     `shape` is that of the result, `window` says of each axis whether it lies inside a slice.
 
     >>> slices = SliceCounter((2, 2, 3), (False, False, True))
-    >>> slices.meet(np.array([0, 2, 3]))
-    >>> slices.meet(np.array([4, 11]))
+    >>> slices.add(np.array([0, 2, 3]))
+    >>> slices.add(np.array([4, 11]))
     >>> slices.count
     3
     """
@@ -302,7 +310,7 @@ class SliceCounter:
         """How many slices were met."""
         return self._counted if self._run else int(np.count_nonzero(self._flags))
 
-    def meet(self, cells: Indices) -> None:
+    def add(self, cells: Indices) -> None:
         """Count the slices that hold these cells; contiguous ones need no memory for it."""
         if not self._run:
             places = np.unravel_index(cells, self._shape)
@@ -318,8 +326,8 @@ def count_slices(layout: Layout) -> SliceCounter | None:
     if layout.window_size == 1 or not layout.output_size:
         return None
     if layout.kind == "gather":
-        depth = len(layout.addressing.entries)
-        window = tuple(axis >= depth for axis in layout.addressing.order)
+        depth = len(layout.addressing.entry_shape)
+        window = tuple(axis >= depth for axis in layout.addressing.result_axes)
         return SliceCounter(layout.result_shape, window)
     free = tuple(axis.column is None and axis.entry is None for axis in layout.axes)
     return SliceCounter(layout.view_shape, free)

@@ -15,23 +15,23 @@ from functools import partial
 from typing import get_args
 
 from gscli.base import ContentRefused, InputRefused
-from gscli.base.arrays import plain
-from gscli.base.words import safe
+from gscli.base.arrays import to_json
+from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.operator import ConceptName, Operator
 from gscli.lab.answers import SCHEMA as COMPARED
-from gscli.lab.answers import Comparing, Row, document
-from gscli.lab.compare import compare, grouped
+from gscli.lab.answers import ComparisonResult, RuleSetResult, comparison_to_dict
+from gscli.lab.compare import compare, group_equal_results
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
 
 
-def trace_of(document: Mapping[str, object]) -> Trace:
+def replay_trace(document: Mapping[str, object]) -> Trace:
     """The trace that the document was written from. Raises GscliError.
 
     >>> made = trace("onnx.gather", {"data": [1, 2], "indices": [-1]})
-    >>> trace_of(made.to_dict()).output
+    >>> replay_trace(made.to_dict()).output
     array([2])
     """
     if document.get("schema") != SCHEMA:
@@ -41,12 +41,13 @@ def trace_of(document: Mapping[str, object]) -> Trace:
             valid=SCHEMA,
             hint="write one with --json",
         )
-    name = f"{text_of(document, 'framework')}.{text_of(document, 'op')}"
-    operator = find(name)
+    name = f"{require_text(document, 'framework')}.{require_text(document, 'op')}"
+    operator = find_operator(name)
     inputs = {
-        safe(key, 60): input_of(key, described) for key, described in table_of(document, "inputs")
+        sanitize(key, 60): load_input(key, described)
+        for key, described in require_mapping(document, "inputs")
     }
-    attrs = dict(_attributes(operator, table_of(document, "attrs")))
+    attrs = dict(_restore_attributes(operator, require_mapping(document, "attrs")))
     if "opset" in document:
         attrs["opset"] = document["opset"]
     found = trace(name, inputs, attrs)
@@ -60,7 +61,7 @@ def trace_of(document: Mapping[str, object]) -> Trace:
     return found
 
 
-def text_of(document: Mapping[str, object], key: str) -> str:
+def require_text(document: Mapping[str, object], key: str) -> str:
     """A text of a document, or ContentRefused."""
     value = document.get(key)
     if not isinstance(value, str):
@@ -68,7 +69,7 @@ def text_of(document: Mapping[str, object], key: str) -> str:
     return value
 
 
-def table_of(document: Mapping[str, object], key: str) -> list[tuple[str, object]]:
+def require_mapping(document: Mapping[str, object], key: str) -> list[tuple[str, object]]:
     """The pairs of a part of a document, or ContentRefused."""
     value = document.get(key)
     if not isinstance(value, Mapping):
@@ -76,18 +77,18 @@ def table_of(document: Mapping[str, object], key: str) -> list[tuple[str, object
     return [(str(name), item) for name, item in value.items()]
 
 
-def input_of(name: str, described: object) -> object:
+def load_input(name: str, described: object) -> object:
     """An input of a document as an array, or ContentRefused where its cells were left out."""
     if not isinstance(described, Mapping) or "data" not in described:
         raise ContentRefused(
             "the run does not hold its inputs",
-            where=safe(name, 60),
+            where=sanitize(name, 60),
             hint="inputs of more than 10,000 cells are left out; use --html on the operator",
         )
-    return load_json(described, safe(name, 60))
+    return load_json(described, sanitize(name, 60))
 
 
-def _attributes(
+def _restore_attributes(
     operator: Operator, written: list[tuple[str, object]]
 ) -> Iterator[tuple[str, object]]:
     """The attributes that were given, values back from words for nan and pairs for complex."""
@@ -97,43 +98,43 @@ def _attributes(
         if attribute is None:
             yield name, value
         # A default is left out: old versions refuse later attributes, whatever they say.
-        elif value != plain(attribute.default):
+        elif value != to_json(attribute.default):
             if isinstance(value, list) and attribute.kind == "number":
-                yield name, _complex(name, value)
+                yield name, _parse_complex(name, value)
             elif isinstance(value, str) and attribute.kind in ("number", "float", "int"):
                 yield name, attribute.parse(value)
             else:
                 yield name, value
 
 
-def _complex(name: str, pair: list[object]) -> complex:
+def _parse_complex(name: str, pair: list[object]) -> complex:
     try:
         real, imaginary = (float(str(part)) for part in pair)
     except ValueError:
         raise ContentRefused(
-            f"{name} is no number", where=safe(str(pair), 60), valid="[real, imaginary]"
+            f"{name} is no number", where=sanitize(str(pair), 60), valid="[real, imaginary]"
         ) from None
     return complex(real, imaginary)
 
 
-def comparison_of(recorded: Mapping[str, object]) -> Comparing:
+def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:
     """The comparison that a document was written from. Raises GscliError.
 
     >>> made = compare("gather", {"data": [1, 2], "indices": [-1]}, only=["onnx", "tf"])
-    >>> comparison_of(json.loads(json.dumps(document(made)))).refusals
+    >>> replay_comparison(json.loads(json.dumps(comparison_to_dict(made)))).refusal_count
     1
     """
-    name = text_of(recorded, "concept")
+    name = require_text(recorded, "concept")
     concept = next((known for known in get_args(ConceptName) if known == name), None)
-    call, only = dict(table_of(recorded, "call")), recorded.get("as")
+    call, only = dict(require_mapping(recorded, "call")), recorded.get("as")
     axis, batch_dims = call.get("axis"), call.get("batch_dims")
     if concept is None or not isinstance(only, list):
         raise ContentRefused("not a comparison that gscli wrote", valid=COMPARED)
-    described, typed = table_of(recorded, "inputs"), recorded.get("typed")
+    described, typed = require_mapping(recorded, "inputs"), recorded.get("typed")
     compared = partial(
         compare,
         concept,
-        {key: input_of(key, one) for key, one in described},
+        {key: load_input(key, one) for key, one in described},
         axis=axis if isinstance(axis, int) and CONCEPTS[concept].takes_axis else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=str(call.get("reduction", "none")),
@@ -142,48 +143,55 @@ def comparison_of(recorded: Mapping[str, object]) -> Comparing:
     opsets = recorded.get("opsets")
     versions = [one for one in opsets if isinstance(one, int)] if isinstance(opsets, list) else []
     found = compared(only=[str(one) for one in only], opsets=versions)
-    if _answers(document(found)) != _answers(recorded):
+    if _rule_set_outputs(comparison_to_dict(found)) != _rule_set_outputs(recorded):
         raise ContentRefused(
             "the answers are not what the calls give",
             where=f"compare {concept}",
             hint="the file was changed, or another version of gscli wrote it; compare again",
         )
-    asked = [row for row in _rows(recorded) if row.get("runtime")]
+    asked = [row for row in _document_rows(recorded) if row.get("runtime")]
     if not asked:
         return found
-    names = {text_of(row, "operator").partition(".")[0] for row in asked}
+    names = {require_text(row, "operator").partition(".")[0] for row in asked}
     rules = {row.label: row for row in compared(only=sorted(names)).rows}
-    answers = [_answered(row, rules) for row in asked]
-    return replace(found, groups=tuple(grouped([*found.rows, *answers])))
+    answers = [_restore_runtime_result(row, rules) for row in asked]
+    return replace(found, groups=tuple(group_equal_results([*found.rows, *answers])))
 
 
-def _answered(recorded: Mapping[str, object], rules: Mapping[str, Row]) -> Row:
+def _restore_runtime_result(
+    recorded: Mapping[str, object], rules: Mapping[str, RuleSetResult]
+) -> RuleSetResult:
     """A runtime's own row, `Runtime: rule set` being its label."""
-    label = text_of(recorded, "label")
+    label = require_text(recorded, "label")
     rule = rules.get(label.partition(": ")[2])
     if rule is None:
         raise ContentRefused(
             "a runtime's answer is about no rule set of the comparison",
-            where=safe(label, 100),
+            where=sanitize(label, 100),
             valid=", ".join(rules)[:600],
         )
     row = replace(
-        rule, label=safe(label, 100), trace=None, error=None, answered=None, from_runtime=True
+        rule,
+        label=sanitize(label, 100),
+        trace=None,
+        error=None,
+        runtime_output=None,
+        from_runtime=True,
     )
     output = recorded.get("output")
     if isinstance(output, Mapping):
-        return replace(row, answered=load_json(output, label))
-    problem = text_of(dict(table_of(recorded, "error")), "problem")
+        return replace(row, runtime_output=load_json(output, label))
+    problem = require_text(dict(require_mapping(recorded, "error")), "problem")
     refused = rule.error is not None and rule.error.problem == problem
-    return replace(row, error=rule.error if refused else InputRefused(safe(problem, 600)))
+    return replace(row, error=rule.error if refused else InputRefused(sanitize(problem, 600)))
 
 
-def _rows(recorded: Mapping[str, object]) -> list[Mapping[str, object]]:
+def _document_rows(recorded: Mapping[str, object]) -> list[Mapping[str, object]]:
     rows = recorded.get("rows")
     return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
 
-def _answers(recorded: Mapping[str, object]) -> object:
+def _rule_set_outputs(recorded: Mapping[str, object]) -> object:
     """Labels and outputs of the rows that rules answer, as JSON holds them."""
-    rows = [row for row in _rows(recorded) if not row.get("runtime")]
+    rows = [row for row in _document_rows(recorded) if not row.get("runtime")]
     return json.loads(json.dumps([(row.get("label"), row.get("output")) for row in rows]))

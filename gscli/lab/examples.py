@@ -16,15 +16,15 @@ from gscli import files
 from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.frameworks import assigned
+from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Following
-from gscli.plan import Inputs
+from gscli.layout.axes import Consecutive
+from gscli.plan import CallInputs
 from gscli.plan.masks import extract_subscript
-from gscli.traces import Trace, traced
+from gscli.traces import Trace, trace_call
 
-DECIDING = (
+BEHAVIOUR_ATTRIBUTES = (
     "mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices", "reduction",
     "reduce", "accumulate", "update_computation", "include_self", "use_init_val",
 )  # fmt: skip
@@ -41,64 +41,64 @@ class Probe(Record):
     trace: Trace
 
     @property
-    def written(self) -> list[tuple[int, str]]:
+    def writable_columns(self) -> list[tuple[int, str]]:
         """The columns whose numbers stand in an input, and which it is.
 
         A mask and a slice make numbers of their own, which nobody can replace by others; those that
         follow a number stand where that does.
         """
         addressing = self.trace.layout.addressing
-        made = {one.name: one.numbers for one in addressing.ranges}
+        made = {one.name: one.recipe for one in addressing.generated}
         sources = [one.source for one in addressing.columns]
         followed = [made.get(name) for name in sources]
         found = [
-            one.source if isinstance(one, Following) else name
+            one.source if isinstance(one, Consecutive) else name
             for name, one in zip(sources, followed, strict=True)
         ]
         return [(column, name) for column, name in enumerate(found) if name in self.inputs]
 
-    def _place(self, column: int, entry: int, source: str) -> tuple[int, ...]:
+    def _index_position(self, column: int, entry: int, source: str) -> tuple[int, ...]:
         """Where in its input the number of an entry stands, or of the entry that it follows."""
         place = self.trace.plan.index_position(column, entry)
         return place[: self.inputs[source].ndim]
 
-    def at(self, entry: int, value: int) -> Trace | GscliError:
+    def run_with_index(self, entry: int, value: int) -> Trace | GscliError:
         """The same call with one index number of `entry` replaced, the first that is written."""
-        column, source = self.written[0]
+        column, source = self.writable_columns[0]
         changed = np.array(self.inputs[source])
         number = np.asarray(value)
         if changed.dtype.kind == "u" and value < 0:
             changed = changed.astype(np.int64)
-        changed[self._place(column, entry, source)] = number.astype(changed.dtype)
-        return self._executed({**self.inputs, source: changed})
+        changed[self._index_position(column, entry, source)] = number.astype(changed.dtype)
+        return self._run({**self.inputs, source: changed})
 
-    def repeated(self) -> Trace | None:
+    def run_with_duplicate(self) -> Trace | None:
         """The same call with two entries addressing one cell, where that is possible."""
         plan = self.trace.plan
         for entry in range(1, plan.layout.entry_count):
             inputs = dict(self.inputs)
-            for column, source in self.written:
+            for column, source in self.writable_columns:
                 changed = np.array(inputs[source])
-                one, other = (self._place(column, at, source) for at in (0, entry))
+                one, other = (self._index_position(column, at, source) for at in (0, entry))
                 changed[other] = changed[one]
                 inputs[source] = changed
-            answer = self._executed(inputs)
+            answer = self._run(inputs)
             if isinstance(answer, Trace) and answer.duplicates(1).groups:
                 return answer
         return None
 
-    def in_range(self) -> Mapping[str, Array]:
+    def make_legal_inputs(self) -> Mapping[str, Array]:
         """The inputs with every index number written as the coordinate it means here."""
         plan = self.trace.plan
         inputs = {name: np.array(array) for name, array in self.inputs.items()}
-        block = plan.block(0, plan.layout.entry_count)
-        for column, source in self.written:
+        block = plan.resolve_range(0, plan.layout.entry_count)
+        for column, source in self.writable_columns:
             coordinates = block.coordinates[column].tolist()
             for entry, coordinate in reversed([*enumerate(coordinates)]):  # the first step last
-                inputs[source][self._place(column, entry, source)] = coordinate
+                inputs[source][self._index_position(column, entry, source)] = coordinate
         return inputs
 
-    def on_cube(self, axis: int | None) -> Array | None:
+    def run_on_cube(self, axis: int | None) -> Array | None:
         """The answer on data 2×2×2 with the axis written so, or not at all; None when refused."""
         attribute = self.operator.attribute("axis")
         attrs = dict(self.attrs)
@@ -106,87 +106,93 @@ class Probe(Record):
             attrs.pop(attribute.name, None)
             if axis is not None:
                 attrs[attribute.name] = axis
-        answer = self._executed(_cube_inputs(self), attrs)
+        answer = self._run(_cube_inputs(self), attrs)
         return answer.output if isinstance(answer, Trace) else None
 
-    def _executed(
+    def _run(
         self, inputs: Mapping[str, Array], attrs: Mapping[str, object] | None = None
     ) -> Trace | GscliError:
         try:
-            return traced(self.operator, inputs, self.attrs if attrs is None else attrs)
+            return trace_call(self.operator, inputs, self.attrs if attrs is None else attrs)
         except GscliError as error:
             return error
 
 
-def example(
+def build_probe(
     operator: Operator, variant: Mapping[str, object], version: int | None = None
 ) -> Probe | None:
     """The operator's declared example under a variant, None where that is refused."""
-    words, texts = split_words(operator, operator.example)
+    words, texts = parse_example_line(operator, operator.example)
     attrs: Mapping[str, object] = {
         item.name: item.parse(texts[item.name])
         for item in operator.attributes
         if item.name in texts
     }
     attrs = {**attrs, **variant} | ({} if version is None else {"opset": version})
-    named, attrs = extract_subscript(operator, assigned(operator, words, {}), attrs)
+    named, attrs = extract_subscript(operator, assign_inputs(operator, words, {}), attrs)
     loaded = {
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
-    inputs = Inputs(
+    inputs = CallInputs(
         {name: item.array for name, item in loaded.items()},
         dict.fromkeys(loaded, "inline"),
-        {name: item.typed for name, item in loaded.items()},
+        {name: item.is_typed for name, item in loaded.items()},
     )
     # A version may lack an attribute of the example, a variant may refuse its unusual index.
-    needed = {item.name for item in operator.attributes if item.required}
+    needed = {item.name for item in operator.attributes if item.is_required}
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
-    usual = {name: value for name, value in attrs.items() if name in needed or name not in DECIDING}
+    usual = {
+        name: value
+        for name, value in attrs.items()
+        if name in needed or name not in BEHAVIOUR_ATTRIBUTES
+    }
     axis = operator.attribute("axis")
     flat = {axis.name} - needed if axis is not None and axis.default is None else set()
     plain = {name: value for name, value in usual.items() if name not in flat}
     for chosen in (plain, *([] if flat else [fewer])):
         with suppress(GscliError):
             resolve_dtypes(operator, inputs, chosen, strict=False)
-            return _probe(operator, inputs.arrays, chosen)
-    legal = _in_range(operator, inputs.arrays, attrs)
-    found = _first(operator, legal, plain, usual, fewer)
-    found = found or _first(operator, inputs.arrays, usual, fewer)
+            return _make_probe(operator, inputs.arrays, chosen)
+    legal = _legalize_indices(operator, inputs.arrays, attrs)
+    found = _limit_remarks(operator, legal, plain, usual, fewer)
+    found = found or _limit_remarks(operator, inputs.arrays, usual, fewer)
     if found is not None or not (variant or version is not None):
         return found
-    usual_call = example(operator, {})
-    return usual_call and _first(operator, usual_call.in_range(), usual, fewer)
+    usual_call = build_probe(operator, {})
+    return usual_call and _limit_remarks(operator, usual_call.make_legal_inputs(), usual, fewer)
 
 
-def _first(
+def _limit_remarks(
     operator: Operator, inputs: Mapping[str, Array], *attributes: Mapping[str, object]
 ) -> Probe | None:
     """The first call that is not refused."""
     for attrs in attributes:
         with suppress(GscliError):
-            return _probe(operator, inputs, attrs)
+            return _make_probe(operator, inputs, attrs)
     return None
 
 
-def _in_range(
+def _legalize_indices(
     operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> Mapping[str, Array]:
     """The example's inputs, its indices in range where it runs as it is written."""
     with suppress(GscliError):
-        return _probe(operator, inputs, attrs).in_range()
+        return _make_probe(operator, inputs, attrs).make_legal_inputs()
     return inputs
 
 
-def _probe(operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> Probe:
-    return Probe(operator, inputs, attrs, traced(operator, inputs, attrs))
+def _make_probe(
+    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
+) -> Probe:
+    return Probe(operator, inputs, attrs, trace_call(operator, inputs, attrs))
 
 
-def split_words(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
+def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
     """Inputs and attribute texts of an example line as a shell would split it.
 
-    >>> from gscli.frameworks import find
-    >>> split_words(find("gather"), "'[1,2]' '[0]' --axis 0")
+    >>> from gscli.frameworks import find_operator
+    >>> parse_example_line(find_operator("gather"), "'[1,2]' '[0]' --axis 0")
     (['[1,2]', '[0]'], {'axis': '0'})
     """
     kinds = {item.name: item.kind for item in operator.attributes}
@@ -217,7 +223,7 @@ def _cube_inputs(probe: Probe) -> dict[str, Array]:
     data_rank = len(layout.data_shape)
     shape = (2,) * (3 if rank == data_rank else 2) if cells else (2,)
     for name, array in probe.inputs.items():
-        if name == layout.data:
+        if name == layout.data_name:
             inputs[name] = np.arange(1, 9).reshape(2, 2, 2).astype(array.dtype)
         elif name in layout.index_inputs:
             pattern = np.array([1, 0, 0, 0, 1, 1, 0, 1])[: 2 ** len(shape)]

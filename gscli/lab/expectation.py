@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.arrays import Array, Flags, Indices, cast_exactly, dtype_name
-from gscli.base.words import counted, name_of, safe
+from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, dtype_name
+from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
-from gscli.files import Loaded
+from gscli.files import LoadedInput
 from gscli.lab.causes import PossibleCause, iter_candidate_causes
 from gscli.lab.difference import (
-    Difference,
     SliceCounter,
+    TensorDifference,
     Tolerance,
     compare_blocks,
     compare_tensors,
@@ -25,39 +25,39 @@ from gscli.lab.difference import (
     differing_cells,
     pair_blocks,
 )
-from gscli.lab.sample import cells_of, read_by, values_at
+from gscli.lab.sample import find_reading_entries, run_at_cells, take_cells
 from gscli.layout.axes import Box
-from gscli.stream import result_of
+from gscli.stream import open_result
 from gscli.traces import Trace
 from gscli.traces.entries import iter_entries
 
-EXPLAINED = 1 << 22
+MAX_FULL_SEARCH_CELLS = 1 << 22
 """Cells of an answer up to which every cause is tried as a whole; some cells of a larger one."""
 
-SPREAD = 512
+SPREAD_SAMPLE_COUNT = 512
 """Cells of a large answer, evenly spread, that are tried beside differing ones."""
 
-NAMED = 1000
+MAX_SEARCHED_ENTRIES = 1000
 """Entries that are looked through for those that reach a differing cell."""
 
 
-def held_against(trace: Trace, loaded: Loaded, tolerance: Tolerance) -> Expectation:
+def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -> OutputDiagnosis:
     """A run held against what was loaded; untyped numbers take the type of the output."""
-    array = typed_as(loaded, trace.output)
-    name = {"inline": "the expected answer"}.get(loaded.origin, safe(loaded.origin))
-    return Expectation(trace, array, name, tolerance)
+    array = cast_untyped(expected, trace.output)
+    name = {"inline": "the expected answer"}.get(expected.origin, sanitize(expected.origin))
+    return OutputDiagnosis(trace, array, name, tolerance)
 
 
-def typed_as(loaded: Loaded, other: Array) -> Array:
+def cast_untyped(loaded: LoadedInput, other: Array) -> Array:
     """Numbers without an element type of their own in that of `other`, where they fit."""
-    if loaded.typed:
+    if loaded.is_typed:
         return loaded.array
     with suppress(DtypeRefused):
-        return cast_exactly(loaded.array, other.dtype, loaded.origin)
+        return cast_lossless(loaded.array, other.dtype, loaded.origin)
     return loaded.array
 
 
-class Expectation:
+class OutputDiagnosis:
     """What `--expect` tells of one run. `expected` has any shape and type; `name` is where from."""
 
     def __init__(
@@ -70,115 +70,123 @@ class Expectation:
         self.trace, self.expected, self.name, self.tolerance = trace, expected, name, tolerance
 
     @cached_property
-    def difference(self) -> Difference:
+    def difference(self) -> TensorDifference:
         """The output against the expectation; a large one is computed block by block for it."""
-        output, expected, slices = self.trace.output, self.expected, self._slices
-        visit = None if slices is None else slices.meet
-        if output.shape != expected.shape or not self._overlaid:
+        output, expected, slices = self.trace.output, self.expected, self._slice_counter
+        visit = None if slices is None else slices.add
+        if output.shape != expected.shape or not self._is_file_overlay:
             return compare_tensors(output, expected, self.tolerance, visit)
         dtypes = dtype_name(output.dtype), dtype_name(expected.dtype)
-        with result_of(self.trace.plan) as pieces:
+        with open_result(self.trace.plan) as pieces:
             blocks = pair_blocks(pieces, expected)
             shapes = output.shape, expected.shape
             return compare_blocks(blocks, dtypes, shapes, self.tolerance, visit)
 
     @property
-    def _overlaid(self) -> bool:
+    def _is_file_overlay(self) -> bool:
         """Whether the output lies over a file: its pages, once read, could not be let go."""
         output = self.trace.output
-        return output.flags.writeable and mapped.mapping_of(output) is not None
+        return output.flags.writeable and mapped.find_mapping(output) is not None
 
     @property
-    def equal(self) -> bool:
+    def is_equal(self) -> bool:
         """Whether the answer is the expected one."""
-        return self.difference.equal
+        return self.difference.is_equal
 
-    def differs(self, actual: Array, expected: Array) -> Flags:
+    def differing_mask(self, actual: Array, expected: Array) -> BoolArray:
         """For parts of the output and of the expectation, of one shape, which cells differ."""
         return differing_cells(actual, expected, self.tolerance)
 
     @cached_property
-    def entries(self) -> tuple[str, ...]:
+    def differing_entries(self) -> tuple[str, ...]:
         """Letters of the entries that reach a differing cell, as far as they are looked through."""
-        if not self.difference.same_shape or not self.difference.different:
+        if not self.difference.has_same_shape or not self.difference.differing_count:
             return ()
-        apart = np.flatnonzero(self._held[1])
-        return self._reaching(apart if self.cells is None else self.cells[apart])
+        apart = np.flatnonzero(self._sampled_expectation[1])
+        return self._entries_reaching(
+            apart if self.sampled_cells is None else self.sampled_cells[apart]
+        )
 
     @property
-    def slices(self) -> int:
+    def differing_slice_count(self) -> int:
         """How many slices, which entries move whole, hold a differing cell.
 
         0 where entries move single cells.
         """
-        return self._slices.count if self.difference.different and self._slices else 0
+        return (
+            self._slice_counter.count
+            if self.difference.differing_count and self._slice_counter
+            else 0
+        )
 
     @cached_property
-    def _slices(self) -> SliceCounter | None:
+    def _slice_counter(self) -> SliceCounter | None:
         """Counts slices while cells are compared; nothing where the shapes differ."""
         return count_slices(self.trace.layout)
 
-    def _reaching(self, cells: Indices) -> tuple[str, ...]:
+    def _entries_reaching(self, cells: Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some flat cells.
 
         All of those that read them, of those that write them the first NAMED ones of the call.
         """
         if self.trace.kind == "gather":
-            entries, _ = read_by(self.trace.layout, cells)
-            return tuple(map(name_of, np.unique(entries).tolist()))
+            entries, _ = find_reading_entries(self.trace.layout, cells)
+            return tuple(map(entry_name, np.unique(entries).tolist()))
         shape = self.expected.shape
         places = np.array(np.unravel_index(cells, shape) if shape else np.empty((0, cells.size)))
         found = []
-        for number, box in self._boxes:
+        for number, box in self._entry_boxes:
             low, high = np.array(box, np.int64).reshape(-1, 2).T[:, :, None]
             if ((low <= places) & (places < high)).all(axis=0).any():
-                found.append(name_of(number))
+                found.append(entry_name(number))
         return tuple(found)
 
-    def letter(self, at: tuple[int, ...]) -> str:
+    def entry_letters_at(self, at: tuple[int, ...]) -> str:
         """Letters of the entries that reach one cell of the output."""
         found = ""
-        for number, box in self._boxes:
+        for number, box in self._entry_boxes:
             if all(start <= place < stop for place, (start, stop) in zip(at, box, strict=True)):
-                found = f"{found} {name_of(number)}".strip()
+                found = f"{found} {entry_name(number)}".strip()
         return found
 
     @cached_property
-    def _boxes(self) -> list[tuple[int, Box]]:
+    def _entry_boxes(self) -> list[tuple[int, Box]]:
         """Where the first NAMED entries end up in the output."""
         gathered = self.trace.kind == "gather"
-        plan, count = self.trace.plan, min(NAMED, self.trace.entry_count)
+        plan, count = self.trace.plan, min(MAX_SEARCHED_ENTRIES, self.trace.entry_count)
         entries = iter_entries(plan, count, replayed=False)
         boxes = [(entry.number, entry.result if gathered else entry.target) for entry in entries]
         return [(number, box) for number, box in boxes if box is not None]
 
     @cached_property
-    def fits(self) -> tuple[PossibleCause, ...]:
+    def causes(self) -> tuple[PossibleCause, ...]:
         """Causes that give exactly the expected answer; where none does, the best of the others.
 
         Empty where the answers are equal, or too large to look.
         """
-        if self.equal or not self.looked:
+        if self.is_equal or not self.is_searched:
             return ()
         exact, partial = list[PossibleCause](), list[PossibleCause]()
-        for cause, output in iter_candidate_causes(self.trace, self.cells):
-            fit = self._fit(cause, output)
+        for cause, output in iter_candidate_causes(self.trace, self.sampled_cells):
+            fit = self._match_cause(cause, output)
             if fit is not None:
-                (exact if fit.exact else partial).append(fit)
+                (exact if fit.is_exact else partial).append(fit)
         most = max((fit.cells for fit in partial), default=0)
         return tuple(exact) or tuple(fit for fit in partial if fit.cells == most)
 
     @property
-    def looked(self) -> bool:
+    def is_searched(self) -> bool:
         """Whether causes are looked for at all."""
-        return not self.only_type and (self.difference.same_shape or not self._is_large)
+        return not self.has_only_dtype_difference and (
+            self.difference.has_same_shape or not self._is_large
+        )
 
     @property
     def _is_large(self) -> bool:
-        return max(self.expected.size, self.trace.output.size) > EXPLAINED
+        return max(self.expected.size, self.trace.output.size) > MAX_FULL_SEARCH_CELLS
 
     @cached_property
-    def cells(self) -> Indices | None:
+    def sampled_cells(self) -> Indices | None:
         """The flat cells on which causes are tried; None where they are all.
 
         Differing ones, those that the first entries reach, and others spread over everything.
@@ -186,112 +194,126 @@ class Expectation:
         if not self._is_large:
             return None
         shape, size = self.expected.shape, self.expected.size
-        starts = [[start for start, _ in box] for _, box in self._boxes]
+        starts = [[start for start, _ in box] for _, box in self._entry_boxes]
         reached = np.ravel_multi_index(tuple(np.array(starts).T), shape) if starts else []
-        spread = np.linspace(0, size - 1, SPREAD).astype(np.int64)
+        spread = np.linspace(0, size - 1, SPREAD_SAMPLE_COUNT).astype(np.int64)
         return np.unique(np.concatenate([self.difference.sample, reached, spread]).astype(np.int64))
 
     @cached_property
-    def _held(self) -> tuple[Array, Array]:
+    def _sampled_expectation(self) -> tuple[Array, Array]:
         """The expected values where causes are tried, and which of them the output differs from."""
-        if self.cells is None:
-            apart = self.differs(self.trace.output, self.expected).reshape(-1)
+        if self.sampled_cells is None:
+            apart = self.differing_mask(self.trace.output, self.expected).reshape(-1)
             return self.expected.reshape(-1), apart
-        expected = cells_of(self.expected, self.cells)
-        own = values_at(self.trace.plan, self.cells, self.trace.output.size)
-        return expected, self.differs(own, expected)
+        expected = take_cells(self.expected, self.sampled_cells)
+        own = run_at_cells(self.trace.plan, self.sampled_cells, self.trace.output.size)
+        return expected, self.differing_mask(own, expected)
 
     @property
-    def only_type(self) -> bool:
+    def has_only_dtype_difference(self) -> bool:
         """Whether the types differ and nothing else."""
         found = self.difference
-        return found.same_shape and not found.different and not found.same_type
+        return found.has_same_shape and not found.differing_count and not found.has_same_dtype
 
-    def _fit(self, cause: str, output: Array) -> PossibleCause | None:
+    def _match_cause(self, cause: str, output: Array) -> PossibleCause | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""
-        if self.cells is None and output.shape != self.expected.shape:
+        if self.sampled_cells is None and output.shape != self.expected.shape:
             return None
-        if not self.difference.same_shape:
-            wrong = self.differs(output, self.expected)
-            return None if wrong.any() else PossibleCause(cause, 0, (), exact=True)
-        expected, apart = self._held
-        wrong = self.differs(output.reshape(-1), expected)
+        if not self.difference.has_same_shape:
+            wrong = self.differing_mask(output, self.expected)
+            return None if wrong.any() else PossibleCause(cause, 0, (), is_exact=True)
+        expected, apart = self._sampled_expectation
+        wrong = self.differing_mask(output.reshape(-1), expected)
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
-        reached = self._reaching(mended if self.cells is None else self.cells[mended])
-        return PossibleCause(cause, mended.size, reached, exact=not wrong.any())
+        reached = self._entries_reaching(
+            mended if self.sampled_cells is None else self.sampled_cells[mended]
+        )
+        return PossibleCause(cause, mended.size, reached, is_exact=not wrong.any())
 
-    def sentences(self) -> list[str]:
+    def describe(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
         found = self.difference
-        if found.equal:
-            return [f"as expected: all {counted(found.total, 'cell')} of {self.name}"]
+        if found.is_equal:
+            return [f"as expected: all {format_count(found.cell_count, 'cell')} of {self.name}"]
         lines = difference_sentences(found, self.name)
-        if found.different:
-            lines.append(_reach(self))
-        if self.only_type:
+        if found.differing_count:
+            lines.append(_describe_reach(self))
+        if self.has_only_dtype_difference:
             return lines
-        if not self.looked:
-            return [*lines, f"causes of another shape are looked for up to {EXPLAINED:,} cells"]
-        if self.cells is not None:
+        if not self.is_searched:
+            return [
+                *lines,
+                f"causes of another shape are looked for up to {MAX_FULL_SEARCH_CELLS:,} cells",
+            ]
+        if self.sampled_cells is not None:
             lines.append(
-                f"causes are tried on {self.cells.size:,} of the cells, {found.sample.size:,} "
+                f"causes are tried on {self.sampled_cells.size:,} of the cells, "
+                f"{found.sample.size:,} "
                 "of them differing ones"
             )
-        if not self.fits:
+        if not self.causes:
             return [
                 *lines,
                 "no rule set of compare and no common mistake gives the expected answer",
             ]
-        exact = self.fits[0].exact
+        exact = self.causes[0].is_exact
         lines.append(
             "the expected answer is what you get when" if exact
-            else f"nothing gives the expected answer; {self.fits[0].cells} of the differing cells "
-            f"{'is' if self.fits[0].cells == 1 else 'are'} what you get when"
+            else f"nothing gives the expected answer; {self.causes[0].cells} of the "
+                f"differing cells "
+            f"{'is' if self.causes[0].cells == 1 else 'are'} what you get when"
         )  # fmt: skip
-        return [*lines, *(f"  {fit.cause}{_where(fit)}" for fit in self.fits)]
+        return [*lines, *(f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes)]
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         found = self.difference.to_dict() | {"held_against": self.name}
-        if not self.equal:
-            found["entries"] = list(self.entries)
-            found["slices"] = self.slices
+        if not self.is_equal:
+            found["entries"] = list(self.differing_entries)
+            found["slices"] = self.differing_slice_count
             found["causes"] = [
-                {"cause": fit.cause, "exact": fit.exact, "cells": fit.cells,
+                {"cause": fit.cause, "exact": fit.is_exact, "cells": fit.cells,
                  "entries": list(fit.entries)}
-                for fit in self.fits
+                for fit in self.causes
             ]  # fmt: skip
-            if self.cells is not None:
-                found["tried"] = self.cells.size
+            if self.sampled_cells is not None:
+                found["tried"] = self.sampled_cells.size
         return found
 
 
-def _reach(one: Expectation) -> str:
+def _describe_reach(one: OutputDiagnosis) -> str:
     """How many slices differ, and which entries reach a differing cell."""
-    slices = f"in {counted(one.slices, 'slice')}, " if one.slices else ""
-    total = counted(one.trace.entry_count, "entry", "entries")
-    if one.trace.kind == "scatter" and one.trace.entry_count > NAMED:
-        total = f"the first {NAMED:,} of {total}"
-    if not one.entries:
+    slices = (
+        f"in {format_count(one.differing_slice_count, 'slice')}, "
+        if one.differing_slice_count
+        else ""
+    )
+    total = format_count(one.trace.entry_count, "entry", "entries")
+    if one.trace.kind == "scatter" and one.trace.entry_count > MAX_SEARCHED_ENTRIES:
+        total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
+    if not one.differing_entries:
         return f"{slices}reached by none of {total}"
-    return f"{slices}reached by {len(one.entries):,} of {total}: {_letters(one.entries)}"
+    return (
+        f"{slices}reached by {len(one.differing_entries):,} of {total}: "
+        f"{_format_letters(one.differing_entries)}"
+    )
 
 
-def _where(fit: PossibleCause) -> str:
+def _describe_cause_reach(fit: PossibleCause) -> str:
     if not fit.entries:
         return ""
-    return f" ({_entries(fit.entries)}, {counted(fit.cells, 'cell')})"
+    return f" ({_format_entries(fit.entries)}, {format_count(fit.cells, 'cell')})"
 
 
 _LISTED = 8
 
 
-def _entries(names: Sequence[str]) -> str:
-    return f"{'entry' if len(names) == 1 else 'entries'} {_letters(names)}"
+def _format_entries(names: Sequence[str]) -> str:
+    return f"{'entry' if len(names) == 1 else 'entries'} {_format_letters(names)}"
 
 
-def _letters(names: Sequence[str]) -> str:
+def _format_letters(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(name.removeprefix("entry ") for name in names[:_LISTED]) + more

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from gscli.base import InputRefused, UsageError
-from gscli.base.words import counted, safe
+from gscli.base.words import format_count, sanitize
 from gscli.files.content import open_content
-from gscli.files.extras import extra
-from gscli.files.formats.model import Graph, is_quickly_inferred, name_of, walk_graphs
-from gscli.files.formats.tensorproto import TYPES, parsed
-from gscli.frameworks import framework
-from gscli.lab.model_nodes import OWN_DOMAINS, ModelNode, NotOurs, is_ours, nodes_of
+from gscli.files.extras import import_extra
+from gscli.files.formats.model import Graph, decode_name, is_quickly_inferred, walk_graphs
+from gscli.files.formats.tensorproto import TYPES, parse_protobuf
+from gscli.frameworks import load_framework
+from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
 
 
-class Model:
+class OnnxModel:
     """A parsed model. `where` names it in messages."""
 
     def __init__(self, message: Any, where: str) -> None:
@@ -35,15 +35,15 @@ class Model:
         self.graph = message.graph
 
     @classmethod
-    def read(cls, path: str, limit: int) -> Model:
+    def read(cls, path: str, limit: int) -> OnnxModel:
         """The model in a file of at most `limit` bytes; ContentRefused for damage."""
         with open_content(path, limit) as content:
-            return cls(parsed("ModelProto", content, limit), safe(path))
+            return cls(parse_protobuf("ModelProto", content, limit), sanitize(path))
 
     @property
     def opset(self) -> int:
         """Version of the standard that the model follows."""
-        found = [one.version for one in self.message.opset_import if one.domain in OWN_DOMAINS]
+        found = [one.version for one in self.message.opset_import if one.domain in ONNX_DOMAINS]
         return max(found, default=1)
 
     @cached_property
@@ -54,173 +54,180 @@ class Model:
     @cached_property
     def nodes(self) -> tuple[ModelNode, ...]:
         """All nodes of the graphs, each with an address of its own."""
-        return tuple(node for graph in self.graphs for node in nodes_of(graph))
+        return tuple(node for graph in self.graphs for node in iter_nodes(graph))
 
     @cached_property
-    def family(self) -> tuple[ModelNode, ...]:
+    def supported_nodes(self) -> tuple[ModelNode, ...]:
         """The nodes that gscli has an operator for."""
-        return tuple(node for node in self.nodes if is_ours(node.message))
+        return tuple(node for node in self.nodes if is_supported(node.message))
 
     @cached_property
     def _constants(self) -> dict[Graph, dict[str, Any]]:
-        return {graph: dict(graph.tensors()) for graph in self.graphs}
+        return {graph: dict(graph.iter_tensors()) for graph in self.graphs}
 
     @cached_property
-    def _made(self) -> dict[Graph, dict[str, ModelNode]]:
+    def _producers(self) -> dict[Graph, dict[str, ModelNode]]:
         """By graph and tensor the node that computes it."""
         made: dict[Graph, dict[str, ModelNode]] = {graph: {} for graph in self.graphs}
         for node in self.nodes:
             made[node.graph] |= dict.fromkeys(node.outputs, node)
         return made
 
-    def find(self, graph: Graph, tensor: str) -> tuple[Graph, Any | None]:
+    def find_tensor(self, graph: Graph, tensor: str) -> tuple[Graph, Any | None]:
         """Whose tensor a node of a graph takes, that graph's or one's around it, and its values
         where they are held there.
         """
         held = self._constants[graph].get(tensor)
-        known = held is not None or tensor in self._made[graph] or tensor in _fed(graph)
+        known = (
+            held is not None or tensor in self._producers[graph] or tensor in _graph_inputs(graph)
+        )
         if known or graph.outer is None:
             return graph, held
-        return self.find(graph.outer, tensor)
+        return self.find_tensor(graph.outer, tensor)
 
-    def holds(self, graph: Graph, tensor: str) -> bool:
+    def has_values(self, graph: Graph, tensor: str) -> bool:
         """Whether the values of a tensor that a graph sees are in the model."""
-        return self.find(graph, tensor)[1] is not None
+        return self.find_tensor(graph, tensor)[1] is not None
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs that the model is fed with, in order."""
         held = self._constants[self.graphs[0]]
-        return tuple(name for name in _fed(self.graphs[0]) if name not in held)
+        return tuple(name for name in _graph_inputs(self.graphs[0]) if name not in held)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the model's outputs, in order."""
-        return tuple(name_of(one.name) for one in self.graph.output)
+        return tuple(decode_name(one.name) for one in self.graph.output)
 
-    def node(self, address: str) -> ModelNode:
+    def find_node(self, address: str) -> ModelNode:
         """The node that a name, an output or `Gather#1` addresses; UsageError for none."""
-        called = [node for node in self.nodes if address in node.names]
+        called = [node for node in self.nodes if address in node.addresses]
         for node in called:
             if len(called) == 1 or address == node.address:
                 return node
         if called:
             raise UsageError(
-                f"{len(called)} nodes are called {safe(address, 60)!r}",
+                f"{len(called)} nodes are called {sanitize(address, 60)!r}",
                 where=self.where,
-                valid=_some([safe(node.address, 60) for node in called]),
-                hint=f"name one: --node {safe(called[0].address, 60)}",
+                valid=_format_some([sanitize(node.address, 60) for node in called]),
+                hint=f"name one: --node {sanitize(called[0].address, 60)}",
             )
         known = [name for node in self.nodes for name in (node.address, *node.outputs)]
-        near = [safe(one, 60) for one in get_close_matches(address, known, 3)]
+        near = [sanitize(one, 60) for one in get_close_matches(address, known, 3)]
         raise UsageError(
-            f"{self.where} has no node {safe(address, 60)!r}",
-            valid=_some([safe(node.address, 60) for node in self.family]),
+            f"{self.where} has no node {sanitize(address, 60)!r}",
+            valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
             hint=f"did you mean {' or '.join(near)}?" if near else f"gscli run {self.where}",
         )
 
-    def family_node(self, address: str) -> ModelNode:
+    def find_supported_node(self, address: str) -> ModelNode:
         """The same, of the gathers and scatters; NotOurs for another node."""
-        node = self.node(address)
-        if node not in self.family:
-            raise NotOurs(
-                f"node {safe(address, 60)!r} is no gather or scatter, but {safe(node.op_type, 60)}",
+        node = self.find_node(address)
+        if node not in self.supported_nodes:
+            raise ForeignNode(
+                f"node {sanitize(address, 60)!r} is no gather or scatter, but "
+                f"{sanitize(node.op_type, 60)}",
                 where=self.where,
-                valid=_some([safe(one.address, 60) for one in self.family]),
+                valid=_format_some([sanitize(one.address, 60) for one in self.supported_nodes]),
                 hint=f"gscli run {self.where} lists what can be run",
             )
         return node
 
-    def only(self) -> ModelNode:
+    def single_supported_node(self) -> ModelNode:
         """The one node that gscli has an operator for; UsageError where there are more."""
-        if not self.family:
-            raise self.nothing_here()
-        if len(self.family) > 1:
+        if not self.supported_nodes:
+            raise self.no_supported_node_error()
+        if len(self.supported_nodes) > 1:
             raise UsageError(
-                f"{self.where} has {len(self.family)} gathers and scatters",
-                valid=_some([safe(node.address, 60) for node in self.family]),
-                hint=f"name one: --node {safe(self.family[0].address, 60)}",
+                f"{self.where} has {len(self.supported_nodes)} gathers and scatters",
+                valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
+                hint=f"name one: --node {sanitize(self.supported_nodes[0].address, 60)}",
             )
-        return self.family[0]
+        return self.supported_nodes[0]
 
-    def nothing_here(self) -> InputRefused:
+    def no_supported_node_error(self) -> InputRefused:
         """What to say of a model without a gather or scatter."""
-        kinds = Counter(safe(node.op_type, 40) for node in self.nodes)
+        kinds = Counter(sanitize(node.op_type, 40) for node in self.nodes)
         listed = [f"{count} {kind}" for kind, count in kinds.most_common()]
         return InputRefused(
-            f"no gather or scatter among {counted(len(self.nodes), 'node')}",
+            f"no gather or scatter among {format_count(len(self.nodes), 'node')}",
             where=self.where,
-            valid=_some(list(framework("onnx").operators)),
-            details=(_some(listed),) if listed else (),
+            valid=_format_some(list(load_framework("onnx").operators)),
+            details=(_format_some(listed),) if listed else (),
         )
 
-    def described(self, graph: Graph, tensor: str) -> str:
+    def describe(self, graph: Graph, tensor: str) -> str:
         """Element type and shape of a tensor that a graph sees, where the model tells them.
 
         Sizes that it leaves open stand as it calls them, unknown ones as `?`.
         """
-        owner, held = self.find(graph, tensor)
+        owner, held = self.find_tensor(graph, tensor)
         if held is not None:
-            return f"{_type_name(held.data_type)} [{','.join(map(str, held.dims))}]"
-        value = self._values.get(owner.prefix, {}).get(tensor)
+            return f"{_format_type(held.data_type)} [{','.join(map(str, held.dims))}]"
+        value = self._value_infos.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"
         told = value.type.tensor_type
         if not told.HasField("shape"):
-            return f"{_type_name(told.elem_type)} [?]"
+            return f"{_format_type(told.elem_type)} [?]"
         sizes = [
-            str(dim.dim_value) if dim.HasField("dim_value") else safe(dim.dim_param, 20) or "?"
+            str(dim.dim_value) if dim.HasField("dim_value") else sanitize(dim.dim_param, 20) or "?"
             for dim in told.shape.dim
         ]
-        return f"{_type_name(told.elem_type)} [{','.join(sizes)}]"
+        return f"{_format_type(told.elem_type)} [{','.join(sizes)}]"
 
-    def source(self, graph: Graph, tensor: str) -> str:
+    def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from that the model does not hold."""
-        owner, _ = self.find(graph, tensor)
-        maker = self._made[owner].get(tensor)
+        owner, _ = self.find_tensor(graph, tensor)
+        maker = self._producers[owner].get(tensor)
         if maker is not None:
-            return f"made by {safe(maker.address, 60)}"
-        return f"an input of {'the model' if owner.outer is None else safe(owner.prefix[:-1], 60)}"
+            return f"made by {sanitize(maker.address, 60)}"
+        return (
+            f"an input of {'the model' if owner.outer is None else sanitize(owner.prefix[:-1], 60)}"
+        )
 
     @cached_property
-    def _values(self) -> dict[str, dict[str, Any]]:
+    def _value_infos(self) -> dict[str, dict[str, Any]]:
         """By prefix of a graph what is told of its tensors, by the model and by ONNX's own
         inference of shapes.
         """
         described = [*self.graphs]
         if is_quickly_inferred(self.message):
             with suppress(Exception):  # it refuses models in many ways, and is asked for help only
-                inferred = extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
+                inferred = import_extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
                 described = [*walk_graphs(inferred.graph, self.where), *described]
         values: dict[str, dict[str, Any]] = {}
         for shaped in (False, True):  # the last one counts
             for graph in described:
                 message = graph.message
                 values.setdefault(graph.prefix, {}).update(
-                    (name_of(value.name), value)
+                    (decode_name(value.name), value)
                     for value in (*message.value_info, *message.input, *message.output)
                     if value.type.tensor_type.HasField("shape") or not shaped
                 )
         return values
 
 
-def _fed(graph: Graph) -> tuple[str, ...]:
-    return tuple(name_of(one.name) for one in graph.message.input)
+def _graph_inputs(graph: Graph) -> tuple[str, ...]:
+    return tuple(decode_name(one.name) for one in graph.message.input)
 
 
-def data_set_of(folder: Path) -> Path | None:
+def find_test_data_set(folder: Path) -> Path | None:
     """The first `test_data_set_…` beside a model."""
     found = (one for one in folder.glob("test_data_set_*") if one.is_dir())
-    return min(found, key=number_of, default=None)
+    return min(found, key=data_set_sort_key, default=None)
 
 
-def number_of(data_set: Path) -> tuple[int, str]:
+def data_set_sort_key(data_set: Path) -> tuple[int, str]:
     """What orders data sets: their numbers."""
     number = data_set.name.rpartition("_")[2]
     return int(number) if number.isdecimal() else -1, data_set.name
 
 
-def recorded(data_set: Path | None, kind: str, tensor: str, known: Sequence[str]) -> str | None:
+def find_recorded_file(
+    data_set: Path | None, kind: str, tensor: str, known: Sequence[str]
+) -> str | None:
     """The file of a data set that holds an input or output of the model."""
     if data_set is None or tensor not in known:
         return None
@@ -228,28 +235,30 @@ def recorded(data_set: Path | None, kind: str, tensor: str, known: Sequence[str]
     return str(path) if path.is_file() else None
 
 
-def lacking(model: Model, node: ModelNode, missing: Mapping[str, str]) -> UsageError:
+def missing_inputs_error(
+    model: OnnxModel, node: ModelNode, missing: Mapping[str, str]
+) -> UsageError:
     """What to say where inputs of a node are not given: `missing` by the operator's own names."""
     details = []
     for name, tensor in missing.items():
-        told = f"{safe(tensor, 60)} {model.described(node.graph, tensor)}"
-        details.append(f"{name}: {told}, {model.source(node.graph, tensor)}")
+        told = f"{sanitize(tensor, 60)} {model.describe(node.graph, tensor)}"
+        details.append(f"{name}: {told}, {model.describe_producer(node.graph, tensor)}")
     words = " ".join(f"{name}=FILE" for name in missing)
     return UsageError(
-        f"{safe(node.address, 60)} needs {' and '.join(missing)}",
+        f"{sanitize(node.address, 60)} needs {' and '.join(missing)}",
         where=model.where,
         details=tuple(details),
         hint=f"save the tensors and add {words}, or a file that holds them by name",
     )
 
 
-def _type_name(code: int) -> str:
+def _format_type(code: int) -> str:
     return TYPES[code][0] if code in TYPES else "?"
 
 
 _LISTED = 12
 
 
-def _some(names: Sequence[str]) -> str:
+def _format_some(names: Sequence[str]) -> str:
     more = f" … and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from gscli import files
 from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.words import counted, safe
-from gscli.disk.mapped import reading
+from gscli.base.words import format_count, sanitize
+from gscli.disk.mapped import read_errors
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
-from gscli.lab.model_nodes import NotOurs, attributes_of, operator_of
-from gscli.lab.models import Model, data_set_of, number_of
+from gscli.lab.model_nodes import ForeignNode, find_operator, read_attributes
+from gscli.lab.models import OnnxModel, data_set_sort_key, find_test_data_set
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
@@ -28,16 +28,16 @@ DATA_SET = "test_data_set_"
 """What the names of folders with recorded inputs and outputs begin with."""
 
 
-class Node(Record):
+class NodeUnderTest(Record):
     """The one node of a test model: its operator, attributes and the model's opset."""
 
     operator: Operator
     attrs: dict[str, object]
     opset: int
-    inputs: int
+    input_count: int
 
 
-class Outcome(Record):
+class NodeTestResult(Record):
     """One data set of one folder; `problem` is empty when the output was right.
 
     `skipped` says why a folder was not run; it has one outcome then, without a data set.
@@ -63,7 +63,7 @@ class Outcome(Record):
         }
 
 
-def folders_below(paths: list[str]) -> list[Path]:
+def find_test_folders(paths: list[str]) -> list[Path]:
     """Folders that hold a model: the ones named, or those one level below them, sorted.
 
     A model.onnx may be named in place of its folder, and one data set of a folder alone.
@@ -71,7 +71,7 @@ def folders_below(paths: list[str]) -> list[Path]:
     found: list[Path] = []
     for text in paths:
         path = Path(text)
-        with reading(safe(text)):
+        with read_errors(sanitize(text)):
             if path.name == MODEL and path.is_file():
                 path = path.parent
             alone = path.name.startswith(DATA_SET) and (path.parent / MODEL).is_file()
@@ -82,90 +82,93 @@ def folders_below(paths: list[str]) -> list[Path]:
         if not below:
             raise CannotRead(
                 f"no {MODEL} here",
-                where=safe(text),
+                where=sanitize(text),
                 hint="name a node-test folder, or a folder of them",
             )
         found += below
     return found
 
 
-def run_folder(folder: Path) -> Iterator[Outcome]:
+def run_folder(folder: Path) -> Iterator[NodeTestResult]:
     """Run every data set of a folder, or the data set that is named itself.
 
     A refusal is an outcome, not an error.
     """
     chosen = None if (folder / MODEL).is_file() else folder
     folder = folder if chosen is None else folder.parent
-    name = safe(str(folder))
+    name = sanitize(str(folder))
     try:
-        node = read_node(folder / MODEL)
-        sets = [chosen] if chosen else sorted(folder.glob(f"{DATA_SET}*"), key=number_of)
-    except NotOurs as reason:
-        yield Outcome(name, "", skipped=reason.problem)
+        node = read_test_node(folder / MODEL)
+        sets = [chosen] if chosen else sorted(folder.glob(f"{DATA_SET}*"), key=data_set_sort_key)
+    except ForeignNode as reason:
+        yield NodeTestResult(name, "", skipped=reason.problem)
         return
     except GscliError as error:
-        yield Outcome(name, "", str(error))
+        yield NodeTestResult(name, "", str(error))
         return
     if not sets:
-        yield Outcome(name, "", "no test_data_set_* folder")
+        yield NodeTestResult(name, "", "no test_data_set_* folder")
     for data_set in sets:
         try:
-            problem = _judge(node, data_set)
+            problem = _run_data_set(node, data_set)
         except GscliError as error:
             problem = str(error)
-        yield Outcome(name, safe(data_set.name), problem)
+        yield NodeTestResult(name, sanitize(data_set.name), problem)
 
 
-def inputs_of(node: Node, data_set: Path) -> dict[str, NDArray[Any]]:
+def load_inputs(node: NodeUnderTest, data_set: Path) -> dict[str, NDArray[Any]]:
     """The inputs that a data set holds, by name; ContentRefused for another number."""
     operator = node.operator
     names = [item.name for item in operator.inputs]
-    if node.inputs != len(names):
+    if node.input_count != len(names):
         raise ContentRefused(
-            f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
+            f"{operator.name} has {format_count(node.input_count, 'input')}", valid=" ".join(names)
         )
     return {
-        name: _tensor(data_set / f"input_{number}.pb", name) for number, name in enumerate(names)
+        name: _load_tensor(data_set / f"input_{number}.pb", name)
+        for number, name in enumerate(names)
     }
 
 
-def _judge(node: Node, data_set: Path) -> str:
-    inputs = inputs_of(node, data_set)
-    recorded = _tensor(data_set / "output_0.pb", "output")
+def _run_data_set(node: NodeUnderTest, data_set: Path) -> str:
+    inputs = load_inputs(node, data_set)
+    recorded = _load_tensor(data_set / "output_0.pb", "output")
     answer = execute(node.operator, inputs, {**node.attrs, "opset": node.opset})[1]
     return describe_difference(answer, recorded)
 
 
-def _tensor(path: Path, name: str) -> NDArray[Any]:
-    with reading(safe(str(path))):
+def _load_tensor(path: Path, name: str) -> NDArray[Any]:
+    with read_errors(sanitize(str(path))):
         if path.is_fifo():  # nobody may ever write into it
-            raise CannotRead("a pipe is no tensor of a node test", where=safe(str(path)))
+            raise CannotRead("a pipe is no tensor of a node test", where=sanitize(str(path)))
     return files.load(str(path), name=name).array
 
 
-def is_test(path: str) -> bool:
+def is_node_test(path: str) -> bool:
     """Whether a file is the model of a node test: one node, with a data set beside it.
 
     So are those of which a test's outcome tells more: a damaged one, and one node of another kind.
     """
     try:
-        model = Model.read(path, files.MAX_BYTES)
+        model = OnnxModel.read(path, files.MAX_BYTES)
     except ContentRefused:
         return True
-    tested = data_set_of(Path(path).parent) is not None
-    return len(model.graph.node) == 1 and (not model.family or (tested and len(model.nodes) == 1))
+    tested = find_test_data_set(Path(path).parent) is not None
+    return len(model.graph.node) == 1 and (
+        not model.supported_nodes or (tested and len(model.nodes) == 1)
+    )
 
 
-def read_node(path: Path) -> Node:
+def read_test_node(path: Path) -> NodeUnderTest:
     """The node of a one-node model. ContentRefused for damage; needs the onnx package.
 
     NotOurs for several nodes, another domain, or an operator that is no gather or scatter.
     """
-    model = Model.read(str(path), MODEL_LIMIT)
+    model = OnnxModel.read(str(path), MODEL_LIMIT)
     if len(model.graph.node) != 1:
-        raise NotOurs(
-            f"the model has {counted(len(model.graph.node), 'node')}, a node test has one"
+        raise ForeignNode(
+            f"the model has {format_count(len(model.graph.node), 'node')}, a node test has one"
         )
     node = model.graph.node[0]
-    operator = operator_of(node.op_type, node.domain)
-    return Node(operator, attributes_of(node), model.opset, len(node.input))
+    operator = find_operator(node.op_type, node.domain)
+    return NodeUnderTest(operator, read_attributes(node), model.opset, len(node.input))

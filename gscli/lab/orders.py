@@ -7,95 +7,95 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
+from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.declare import Signature
-from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
-from gscli.kernel.walks import addresses_of
-from gscli.lab.sample import values_at, whole, written_at
+from gscli.kernel.reductions import REDUCTIONS, ReductionRule, entry_updates
+from gscli.kernel.walks import cell_addresses
+from gscli.lab.sample import restrict_scatter, run_at_cells, run_whole
 from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
-Compute: TypeAlias = Callable[[], Array]
+DeferredRun: TypeAlias = Callable[[], Array]
 """Runs a variant."""
 
 
-class Variants(Record):
+class CallVariants(Record):
     """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
 
     trace: Trace
     cells: Indices | None = None
 
-    def output(self, plan: ValidatedPlan) -> Array:
+    def output_of(self, plan: ValidatedPlan) -> Array:
         """What a variant gives; InputRefused where it has no such cells."""
         if self.cells is None:
-            return whole(plan)
-        return values_at(plan, self.cells, self.trace.output.size)
+            return run_whole(plan)
+        return run_at_cells(plan, self.cells, self.trace.output.size)
 
     def run(
         self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
     ) -> tuple[ValidatedPlan, Array]:
         """A variant's plan and what it gives."""
         plan = plan_call(operator, inputs, attrs).validate()
-        return plan, self.output(plan)
+        return plan, self.output_of(plan)
 
-    def written(self) -> ValidatedPlan:
+    def reaching_scatter(self) -> ValidatedPlan:
         """The scatter itself, or as much of it as reaches the cells."""
         plan = self.trace.plan
-        return plan if self.cells is None else written_at(plan, self.cells)
+        return plan if self.cells is None else restrict_scatter(plan, self.cells)
 
 
-REPLAYED = 1 << 22
+MAX_REORDERED_UPDATES = 1 << 22
 """Updates that are put in another order at most."""
 
 
-def other_orders(call: Variants) -> Iterator[tuple[str, Compute]]:
+def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     """Each mistake in the order of entries, and what runs it."""
     layout = call.trace.layout
     count = layout.entry_count * max(layout.window_size, 1)
-    few = call.cells is not None or count <= REPLAYED
-    numbers = layout.dtype != "str" and layout.data is not None and few
-    if layout.kind != "scatter" or not numbers or layout.moves_nothing:
+    few = call.cells is not None or count <= MAX_REORDERED_UPDATES
+    numbers = layout.dtype != "str" and layout.data_name is not None and few
+    if layout.kind != "scatter" or not numbers or layout.is_noop:
         return
     if layout.reduction == "none":
-        yield "the first update of a cell stays, not the last", _ordered(call, "first")
-    elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
+        yield "the first update of a cell stays, not the last", _run_in_order(call, "first")
+    elif _is_sequential(REDUCTIONS[layout.reduction]) and layout.include_self:
         alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", _ordered(call, "last")
-        yield f"{alone} first one counts", _ordered(call, "first")
-        yield "updates are combined in reverse order", _ordered(call, "reverse")
+        yield f"{alone} last one counts", _run_in_order(call, "last")
+        yield f"{alone} first one counts", _run_in_order(call, "first")
+        yield "updates are combined in reverse order", _run_in_order(call, "reverse")
 
 
-def _in_turn(rule: ReductionRule) -> bool:
+def _is_sequential(rule: ReductionRule) -> bool:
     """Whether a cell meets its updates one after the other, and nothing else happens to it."""
-    return rule.divisor is None and rule.meet is None
+    return rule.divisor is None and rule.epilogue is None
 
 
-def _ordered(call: Variants, kept: str) -> Compute:
+def _run_in_order(call: CallVariants, kept: str) -> DeferredRun:
     """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
 
     def compute() -> Array:
-        plan = call.written()
+        plan = call.reaching_scatter()
         layout = plan.layout
-        assert layout.data is not None
-        addresses, live = addresses_of(plan, 0, layout.entry_count)
-        updates = updates_of(plan, 0, layout.entry_count).reshape(addresses.shape)
+        assert layout.data_name is not None
+        addresses, live = cell_addresses(plan, 0, layout.entry_count)
+        updates = entry_updates(plan, 0, layout.entry_count).reshape(addresses.shape)
         flat, values = addresses.reshape(-1), updates.reshape(-1)
         if live is not None:
             flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
         if kept != "last":
             flat, values = flat[::-1], values[::-1]
-        work = dtype_named(layout.accumulate or layout.dtype)
-        output = np.array(plan.inputs[layout.data]).astype(work).reshape(-1)
+        work = parse_dtype(layout.accumulate_dtype or layout.dtype)
+        output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
         if layout.reduction == "none":
             output[flat] = values
         else:
-            ufunc = REDUCTIONS[layout.reduction].for_types(work, values.dtype)
+            ufunc = REDUCTIONS[layout.reduction].select_ufunc(work, values.dtype)
             if kept == "reverse":
                 ufunc.at(output, flat, values)
             else:
                 output[flat] = ufunc(output[flat], values)
-        return output.astype(dtype_named(layout.dtype)).reshape(layout.output_shape)
+        return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)
 
     return compute

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from gscli.base import UsageError
-from gscli.frameworks import ALIASES, NAMES, framework
+from gscli.frameworks import ALIASES, NAMES, load_framework
 from gscli.frameworks.operator import (
     OVERWRITE,
     Attrs,
@@ -17,54 +17,58 @@ from gscli.frameworks.operator import (
     ConceptName,
     Operator,
 )
-from gscli.lab.answers import Unsaid
-from gscli.lab.concepts import attributes_of
+from gscli.lab.answers import UnsupportedRuleSet
+from gscli.lab.concepts import translate_attributes
 
-RENAMED = 11
+SCATTER_ELEMENTS_SINCE = 11
 """The opset from which ONNX's Scatter is called ScatterElements."""
 
-Declared: TypeAlias = tuple[Operator, Comparison]
+DeclaredComparison: TypeAlias = tuple[Operator, Comparison]
 
 
-def asked_for(
+def select_rule_sets(
     concept: ConceptName, only: Sequence[str], opsets: Sequence[int]
-) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
+) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
     """Declared comparisons by what asked for them, and frameworks that have none.
 
-    >>> wanted, absent = asked_for("gather", ["onnx", "caffe2"], ())
+    >>> wanted, absent = select_rule_sets("gather", ["onnx", "caffe2"], ())
     >>> list(wanted), absent
     (['ONNX Gather-13', 'Caffe2 Gather'], [])
 
     Raises UsageError for a name of nothing, and for opsets that no row has.
     """
-    wanted, absent = _wanted(concept, only or ["onnx"] * bool(opsets))
-    return (_at_opsets(wanted, opsets) if opsets else wanted), absent
+    wanted, absent = _select_by_name(concept, only or ["onnx"] * bool(opsets))
+    return (_expand_opsets(wanted, opsets) if opsets else wanted), absent
 
 
-def _wanted(
+def _select_by_name(
     concept: ConceptName, only: Sequence[str]
-) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
+) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
     """Declared comparisons by what asked for them, in that order, and frameworks without any."""
     declared = [
         (operator, comparison)
         for name in NAMES
-        for operator, comparison in framework(name).comparisons
+        for operator, comparison in load_framework(name).operator_mappings
         if comparison.concept == concept
     ]
-    wanted: dict[str, list[Declared]] = {}
+    wanted: dict[str, list[DeclaredComparison]] = {}
     if not only:
         for pair in declared:
             wanted.setdefault(pair[0].framework.title, []).append(pair)
         return wanted, []
-    absent: list[Unsaid] = []
+    absent: list[UnsupportedRuleSet] = []
     for wish in only:
-        found = _meant(wish, declared)
+        found = _match_name(wish, declared)
         if found:
             frameworks = {pair[0].framework.title for pair in found}
             label = found[0][1].label if len(found) == 1 else " ".join(frameworks)
             wanted.setdefault(label, []).extend(found)
         else:
-            absent.append(Unsaid(_title(wish, declared), f"no {concept}", asked=True))
+            absent.append(
+                UnsupportedRuleSet(
+                    _find_framework_title(wish, declared), f"no {concept}", is_requested=True
+                )
+            )
     return wanted, absent
 
 
@@ -77,31 +81,31 @@ def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
             hint="name it too: --as onnx,…",
         )
     for operator in operators:
-        if operator.newest is not None and max(opsets) > operator.newest:
-            operator.version(max(opsets))
+        if operator.newest_version is not None and max(opsets) > operator.newest_version:
+            operator.resolve_version(max(opsets))
 
 
-def _at_opsets(
-    wanted: Mapping[str, Sequence[Declared]], opsets: Sequence[int]
-) -> dict[str, list[Declared]]:
+def _expand_opsets(
+    wanted: Mapping[str, Sequence[DeclaredComparison]], opsets: Sequence[int]
+) -> dict[str, list[DeclaredComparison]]:
     """The comparisons with each of ONNX once for every opset."""
-    onnx = framework("onnx")
+    onnx = load_framework("onnx")
     ours = [operator for pairs in wanted.values() for operator, _ in pairs]
     _check_opsets([operator for operator in ours if operator.framework is onnx], opsets)
-    found: dict[str, list[Declared]] = {}
+    found: dict[str, list[DeclaredComparison]] = {}
     for label, pairs in wanted.items():
         for operator, comparison in pairs:
             if operator.framework is not onnx:
                 found.setdefault(label, []).append((operator, comparison))
                 continue
             for opset in dict.fromkeys(opsets):
-                fixed = {**comparison.fixed, "opset": opset}
-                row = comparison._replace(label=f"ONNX opset {opset}", fixed=fixed)
+                fixed = {**comparison.fixed_attributes, "opset": opset}
+                row = comparison._replace(label=f"ONNX opset {opset}", fixed_attributes=fixed)
                 own = operator
-                if operator.name == "scatter_elements" and opset < RENAMED:
+                if operator.name == "scatter_elements" and opset < SCATTER_ELEMENTS_SINCE:
                     own = onnx.operators["scatter"]
                     row = row._replace(reduction="", reductions=OVERWRITE)
-                plain = row._replace(special=partial(_without_defaults, row))
+                plain = row._replace(build_attributes=partial(_without_defaults, row))
                 found.setdefault(row.label, []).append((own, plain))
     return found
 
@@ -109,15 +113,17 @@ def _at_opsets(
 def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
     """The attributes of a call that says no more than it must: older opsets know fewer."""
     usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
-    attrs = attributes_of(comparison, call)
+    attrs = translate_attributes(comparison, call)
     if attrs is None:
         return None
     return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
 
 
-def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:
+def _match_name(
+    rule_set_name: str, declared: Sequence[DeclaredComparison]
+) -> list[DeclaredComparison]:
     """The comparisons that a word of `--as` asks for."""
-    name = ALIASES.get(wish.lower(), wish.lower())
+    name = ALIASES.get(rule_set_name.lower(), rule_set_name.lower())
     return [
         pair
         for pair in declared
@@ -126,17 +132,17 @@ def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:
     ]
 
 
-def _title(wish: str, declared: Sequence[Declared]) -> str:
+def _find_framework_title(rule_set_name: str, declared: Sequence[DeclaredComparison]) -> str:
     """The framework that a word of `--as` names, though it does not have the operation."""
-    name = ALIASES.get(wish.lower(), wish.lower())
-    titles = {known: framework(known).title for known in NAMES}
+    name = ALIASES.get(rule_set_name.lower(), rule_set_name.lower())
+    titles = {known: load_framework(known).title for known in NAMES}
     for known, title in titles.items():
         if name in (known, title.lower()):
             return title
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
-    near = get_close_matches(wish.lower(), [*titles, *ALIASES, *labels], 3)
+    near = get_close_matches(rule_set_name.lower(), [*titles, *ALIASES, *labels], 3)
     raise UsageError(
-        f"nothing called {wish!r} to compare"[:200],
+        f"nothing called {rule_set_name!r} to compare"[:200],
         where="--as",
         valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
         hint=f"did you mean {' or '.join(labels.get(one, one) for one in near)}?" if near else "",

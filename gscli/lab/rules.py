@@ -15,12 +15,12 @@ from gscli.base.arrays import Array, has_same_cells
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.lab.examples import DECIDING, Probe, example, split_words
+from gscli.lab.examples import BEHAVIOUR_ATTRIBUTES, Probe, build_probe, parse_example_line
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Trace
 
-SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
+CHOICE_ALIASES = {"xla_cpu": "xla", "DEFAULT": ""}
 """Choices that are another spelling of a choice."""
 
 COLUMNS = ("negative", "out_of_range", "duplicates", "untouched", "default_axis")
@@ -48,25 +48,25 @@ class Rule(Record):
         return " ".join([*words, ", ".join(filter(None, self.variants))]).rstrip()
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def behaviours(self) -> tuple[str, ...]:
         """The answers in the order of COLUMNS."""
         return tuple(getattr(self, column) for column in COLUMNS)
 
 
-def rules(operators: Sequence[Operator]) -> list[Rule]:
+def compute_rules(operators: Sequence[Operator]) -> list[Rule]:
     """One rule per distinct behaviour; versions and choices that behave alike share one.
 
-    >>> from gscli.frameworks import find
-    >>> [(rule.label, rule.negative) for rule in rules([find("onnx.gather")])]
+    >>> from gscli.frameworks import find_operator
+    >>> [(rule.label, rule.negative) for rule in compute_rules([find_operator("onnx.gather")])]
     [('onnx.gather 1 11 13', 'from the end')]
     """
     found: list[Rule] = []
     for operator in operators:
         own: dict[tuple[str, ...], Rule] = {}
         for rule in _operator_rules(operator):
-            twin = own.setdefault(rule.answers, rule)
+            twin = own.setdefault(rule.behaviours, rule)
             if twin is not rule:
-                own[rule.answers] = twin._replace(
+                own[rule.behaviours] = twin._replace(
                     versions=tuple(dict.fromkeys(twin.versions + rule.versions)),
                     variants=tuple(dict.fromkeys(twin.variants + rule.variants)),
                 )
@@ -78,7 +78,7 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
         told: set[tuple[str, ...]] = set()
         for name, variant in _iter_variants(operator):
-            probe = example(operator, variant, version)
+            probe = build_probe(operator, variant, version)
             if probe is None:
                 continue
             rule = Rule(
@@ -91,8 +91,8 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 () if version is None else (version,),
                 (name,),
             )
-            is_new = rule.answers not in told or not _AXES & variant.keys()
-            told.add(rule.answers)
+            is_new = rule.behaviours not in told or not _AXES & variant.keys()
+            told.add(rule.behaviours)
             if is_new:
                 yield rule
 
@@ -103,25 +103,25 @@ _AXES = {"axis", "dim"}
 
 def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
     """The defaults, then one attribute changed at a time, each with its name."""
-    varied = [item for item in operator.attributes if item.name in DECIDING]
-    defaults = {item.name: item.default for item in varied if not item.required}
+    varied = [item for item in operator.attributes if item.name in BEHAVIOUR_ATTRIBUTES]
+    defaults = {item.name: item.default for item in varied if not item.is_required}
     shown = " ".join(
         f"{n}={_format_value(v)}" for n, v in defaults.items() if v not in (None, "", True)
     )
-    if not any(item.required for item in varied):
+    if not any(item.is_required for item in varied):
         yield shown or ("default" if varied else ""), {}
     for item in varied:
         known: list[object] = (
             [False, True]
             if item.kind == "bool"
-            else [choice for choice in item.choices if choice not in SAME_AS]
+            else [choice for choice in item.choices if choice not in CHOICE_ALIASES]
         )
         for other in known:
             if other not in (item.default, None):
                 yield f"{item.name}={_format_value(other)}", {item.name: other}
     axis = operator.attribute("axis")
     if axis is not None and axis.default is None:
-        number = int(split_words(operator, operator.example)[1].get(axis.name, "0"))
+        number = int(parse_example_line(operator, operator.example)[1].get(axis.name, "0"))
         yield f"{axis.name}={number}", {axis.name: number}
 
 
@@ -131,7 +131,7 @@ def _format_value(value: object) -> str:
 
 def _first_index_above(probe: Probe) -> int:
     """The smallest number above the range of the first index column that is written."""
-    layout, (column, _) = probe.trace.layout, probe.written[0]
+    layout, (column, _) = probe.trace.layout, probe.writable_columns[0]
     return legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
 
 
@@ -140,11 +140,13 @@ def _probe_outcome(probe: Probe, *, negative: bool) -> str:
     if not _has_entries(probe, 1):
         return "–"
     value = -1 if negative else _first_index_above(probe)
-    ascends = probe.operator.deciding_inputs.get(probe.written[0][1]) == "ascending"
-    answer = probe.at(probe.trace.entry_count - 1 if ascends and not negative else 0, value)
+    ascends = probe.operator.shape_inputs.get(probe.writable_columns[0][1]) == "ascending"
+    answer = probe.run_with_index(
+        probe.trace.entry_count - 1 if ascends and not negative else 0, value
+    )
     if isinstance(answer, GscliError):
         policy = probe.trace.layout.policy
-        there = policy.there[value > 0] if policy.note else ""
+        there = policy.unchecked_outcomes[value > 0] if policy.note else ""
         return OUTCOMES["refused"].cell + (f" ({there} there)" if there else "")
     if answer.layout.data_shape != probe.trace.layout.data_shape:
         return "grows the output"
@@ -159,7 +161,7 @@ def _probe_outcome(probe: Probe, *, negative: bool) -> str:
 def _describe_skip(trace: Trace) -> str:
     if trace.layout.kind == "scatter":
         return "dropped"
-    fill = _describe_value(np.asarray(trace.layout.fill).astype(trace.output.dtype))
+    fill = _describe_value(np.asarray(trace.layout.fill_value).astype(trace.output.dtype))
     return f"reads {EXTREME if fill in (SMALLEST, 'nan') else fill}"
 
 
@@ -186,13 +188,13 @@ def _describe_value(value: Array) -> str:
 
 
 def _has_entries(probe: Probe, count: int) -> bool:
-    return probe.trace.entry_count >= count and bool(probe.written)
+    return probe.trace.entry_count >= count and bool(probe.writable_columns)
 
 
 def _probe_duplicates(probe: Probe) -> str:
     if probe.trace.layout.kind == "gather":
         return "allowed"
-    answer = probe.repeated() if _has_entries(probe, 2) else None
+    answer = probe.run_with_duplicate() if _has_entries(probe, 2) else None
     if answer is None:
         return "–"
     if answer.layout.reduction != "none":
@@ -204,16 +206,16 @@ def _probe_duplicates(probe: Probe) -> str:
     kept = answer.output[tuple(slice(*ends) for ends in last.target)].reshape(-1)
     if not bool(np.all(kept == last.change.update)):
         return "not the last"
-    return "last kept, order open" if answer.layout.open_order else "last kept"
+    return "last kept, order open" if answer.layout.unspecified_order else "last kept"
 
 
 def _probe_untouched(probe: Probe) -> str:
     layout = probe.trace.layout
     if layout.kind == "gather":
         return "–"
-    if layout.data is not None:
+    if layout.data_name is not None:
         return "data"
-    return _describe_value(np.asarray(layout.fill).astype(probe.trace.output.dtype))
+    return _describe_value(np.asarray(layout.fill_value).astype(probe.trace.output.dtype))
 
 
 def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
@@ -221,20 +223,20 @@ def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> st
     attribute = operator.attribute("axis")
     if attribute is None:
         return "must be given" if any(item.name == "axis" for item in operator.inputs) else "–"
-    if attribute.required:
+    if attribute.is_required:
         return "must be given"
-    probe = example(operator, variant)
-    answer = None if probe is None else probe.on_cube(None)
+    probe = build_probe(operator, variant)
+    answer = None if probe is None else probe.run_on_cube(None)
     if probe is None or answer is None:
         return "–" if attribute.default is None else str(attribute.default)
     for axis, name in {0: "0", 1: "1", 2: "last"}.items():
-        written = probe.on_cube(axis)
+        written = probe.run_on_cube(axis)
         if written is not None and has_same_cells(answer, written):
             return name
     return "flattened"
 
 
-def document(found: Sequence[Rule]) -> list[dict[str, object]]:
+def rules_to_dicts(found: Sequence[Rule]) -> list[dict[str, object]]:
     """The JSON form."""
     return [
         {
@@ -247,17 +249,17 @@ def document(found: Sequence[Rule]) -> list[dict[str, object]]:
     ]
 
 
-def markdown(found: Sequence[Rule]) -> str:
+def format_markdown(found: Sequence[Rule]) -> str:
     """The rules as a Markdown table."""
     heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
-    rows = [[f"`{rule.label}`", *rule.answers] for rule in found]
-    return markdown_table(heads, rows)
+    rows = [[f"`{rule.label}`", *rule.behaviours] for rule in found]
+    return format_markdown_table(heads, rows)
 
 
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A GitHub table.
 
-    >>> print(markdown_table(["a", "b"], [["1", "2"]]), end="")
+    >>> print(format_markdown_table(["a", "b"], [["1", "2"]]), end="")
     | a | b |
     | --- | --- |
     | 1 | 2 |

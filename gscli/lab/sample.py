@@ -10,155 +10,163 @@ from collections.abc import Iterator
 import numpy as np
 
 from gscli.base import InputRefused
-from gscli.base.arrays import Array, Flags, Indices, dtype_named, is_left
+from gscli.base.arrays import Array, BoolArray, Indices, is_lazy, parse_dtype
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
-from gscli.kernel.walks import window_rows
+from gscli.kernel.walks import window_row_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
-from gscli.layout.families import vectors
+from gscli.layout.families import address_vectors
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream.rows import rows_of
+from gscli.stream.rows import open_rows
 
-AT_ONCE = 1 << 20
+MAX_BLOCK_ADDRESSES = 1 << 20
 """Addresses or updates that are looked at together."""
 
 
-def whole(plan: ValidatedPlan) -> Array:
+def run_whole(plan: ValidatedPlan) -> Array:
     """All that a plan gives."""
     layout = plan.layout
-    data = None if layout.data is None else plan.inputs[layout.data].reshape(layout.data_shape)
+    data = (
+        None
+        if layout.data_name is None
+        else plan.inputs[layout.data_name].reshape(layout.data_shape)
+    )
     if layout.kind == "gather":
         assert data is not None
         return gather(plan, data)
     return scatter(plan, data)
 
 
-def values_at(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
+def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
     """The result at flat `cells`, which ascend, as one row; InputRefused for another `size`.
 
     >>> from gscli.traces import trace
     >>> inputs = {"data": [1, 2, 3], "indices": [[0], [2], [0]], "updates": [10, 20, 30]}
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    >>> values_at(found.plan, np.array([0, 1]), 3)
+    >>> run_at_cells(found.plan, np.array([0, 1]), 3)
     array([41,  2])
     """
     if plan.layout.output_size != size:
         raise InputRefused("the result has another size", where=str(plan.layout.output_shape))
     if plan.layout.kind == "gather":
-        return _gathered(plan, cells)
-    return whole(written_at(plan, cells))
+        return _gather_at_cells(plan, cells)
+    return run_whole(restrict_scatter(plan, cells))
 
 
-def _gathered(plan: ValidatedPlan, cells: Indices) -> Array:
+def _gather_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
     layout = plan.layout
-    assert layout.data is not None
-    entries, window = read_by(layout, cells)
+    assert layout.data_name is not None
+    entries, window = find_reading_entries(layout, cells)
     addresses, live = np.zeros(cells.size, np.int64), np.ones(cells.size, np.bool_)
     for entry in np.unique(entries).tolist():
         here = entries == entry
-        rows, exist, run = window_rows(plan, entry, entry + 1)
+        rows, exist, run = window_row_addresses(plan, entry, entry + 1)
         steps = window[here] // run
         addresses[here] = rows[0, steps] * run + window[here] % run
         if exist is not None:
             live[here] = exist[0, steps]
-    found = cells_of(plan.inputs[layout.data], np.where(live, addresses, 0))
-    found[~live] = layout.fill
+    found = take_cells(plan.inputs[layout.data_name], np.where(live, addresses, 0))
+    found[~live] = layout.fill_value
     return found
 
 
-def read_by(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
+def find_reading_entries(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
     """For flat cells of a gather's output the entries that read them, and where in their windows.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]})
-    >>> [numbers.tolist() for numbers in read_by(found.layout, np.array([1, 2]))]
+    >>> [numbers.tolist() for numbers in find_reading_entries(found.layout, np.array([1, 2]))]
     [[0, 1], [1, 0]]
     """
     addressing, shape = layout.addressing, layout.result_shape
     places = np.unravel_index(cells, shape) if shape else ()
-    own = [places[addressing.order.index(axis)] for axis in range(len(places))]
-    depth = len(addressing.entries)
+    own = [places[addressing.result_axes.index(axis)] for axis in range(len(places))]
+    depth = len(addressing.entry_shape)
     return (
-        _folded(own[:depth], addressing.entries, cells.size),
-        _folded(own[depth:], addressing.window, cells.size),
+        _ravel(own[:depth], addressing.entry_shape, cells.size),
+        _ravel(own[depth:], addressing.window, cells.size),
     )
 
 
-def cells_of(array: Array, cells: Indices) -> Array:
+def take_cells(array: Array, cells: Indices) -> Array:
     """Some flat cells of an array. Those of a file or of chunks are read: a mapping would grow by
     far more.
 
-    >>> cells_of(np.array([[1, 2], [3, 4]]), np.array([3, 0]))
+    >>> take_cells(np.array([[1, 2], [3, 4]]), np.array([3, 0]))
     array([4, 1])
     """
-    if mapped.file_of(array) is None and not is_left(array):
+    if mapped.find_file(array) is None and not is_lazy(array):
         return np.array(array.reshape(-1)[cells])
     found = np.empty(cells.size, array.dtype)
     rows = found.view(np.uint8).reshape(cells.size, array.itemsize)
-    rows_of(array, array.itemsize).take(cells, rows)
+    open_rows(array, array.itemsize).take(cells, rows)
     return found
 
 
-def _folded(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
+def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
     """Places in a grid as single numbers; all 0 in a grid without axes."""
     if not shape:
         return np.zeros(count, np.int64)
     return np.asarray(np.ravel_multi_index(tuple(places), shape), np.int64)
 
 
-def written_at(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
+def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
     """The scatter of those updates alone that reach flat `cells`, into these as a row of data."""
     layout = plan.layout
-    if layout.data is None:
-        dtype = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
-        data = np.full(cells.size, layout.fill, dtype)
+    if layout.data_name is None:
+        dtype = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
+        data = np.full(cells.size, layout.fill_value, dtype)
     else:
-        data = cells_of(plan.inputs[layout.data], cells)
-    parts = list(_reaching(plan, cells))
+        data = take_cells(plan.inputs[layout.data_name], cells)
+    parts = list(_iter_reaching_updates(plan, cells))
     at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
-    updates = np.concatenate([plan.updates().reshape(-1)[:0], *(values for _, values in parts)])
+    updates = np.concatenate(
+        [plan.updates_view().reshape(-1)[:0], *(values for _, values in parts)]
+    )
     inputs = {"data": data, "indices": at.reshape(-1, 1), "updates": updates}
-    return Plan(_row_layout(layout, data.size, at.size), inputs).validate()
+    return Plan(_flat_layout(layout, data.size, at.size), inputs).validate()
 
 
-def _row_layout(layout: Layout, cells: int, count: int) -> Layout:
+def _flat_layout(layout: Layout, cells: int, count: int) -> Layout:
     """The rules of a scatter for single cells of a row of data."""
     assert layout.updates is not None
     data = Tensor("data", (cells,), layout.dtype)
     return layout._replace(
-        addressing=vectors(data, Tensor("indices", (count, 1), "int64")),
+        addressing=address_vectors(data, Tensor("indices", (count, 1), "int64")),
         policy=Policy(),
-        data="data",
+        data_name="data",
         data_shape=(cells,),
         output_shape=(cells,),
         updates=layout.updates._replace(name="updates", fit=Fit.EXACT, value=None),
     )
 
 
-def _reaching(plan: ValidatedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
+def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
     """Places among `cells` that entries write, and the updates, in entry order."""
     layout, count = plan.layout, plan.layout.entry_count
-    if layout.moves_nothing:
+    if layout.is_noop:
         return
-    updates = plan.updates()
-    block = max(AT_ONCE // layout.window_size, 1)
+    updates = plan.updates_view()
+    block = max(MAX_BLOCK_ADDRESSES // layout.window_size, 1)
     for first in range(0, count, block):
         last = min(first + block, count)
-        rows, exist, run = window_rows(plan, first, last)
-        numbers, steps = np.nonzero(_met(rows, exist, cells, run))
+        rows, exist, run = window_row_addresses(plan, first, last)
+        numbers, steps = np.nonzero(_iter_duplicate_remarks(rows, exist, cells, run))
         if not numbers.size:
             continue
         flat = rows[numbers, steps][:, None] * run + np.arange(run)
         places = np.minimum(np.searchsorted(cells, flat), cells.size - 1)
         chosen = cells[places] == flat
-        grid = np.unravel_index(first + numbers, layout.addressing.entries or (1,))
-        view = updates if layout.addressing.entries else updates[None]
+        grid = np.unravel_index(first + numbers, layout.addressing.entry_shape or (1,))
+        view = updates if layout.addressing.entry_shape else updates[None]
         values = view[grid].reshape(len(numbers), -1, run)[np.arange(len(numbers)), steps]
         yield places[chosen], values[chosen]
 
 
-def _met(rows: Indices, exist: Flags | None, cells: Indices, run: int) -> Flags:
+def _iter_duplicate_remarks(
+    rows: Indices, exist: BoolArray | None, cells: Indices, run: int
+) -> BoolArray:
     """Which rows of windows hold one of the cells."""
     met = np.isin(rows, np.unique(cells // run))
     return met if exist is None else met & exist

@@ -11,25 +11,25 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.records import Record, cached_property
-from gscli.base.words import INTEGERS, highest
+from gscli.base.words import INTEGERS, dtype_max
 from gscli.layout.axes import (
     INT32_MAX,
     Addressing,
     Axis,
-    Beyond,
     Column,
-    Narrow,
     Negative,
     Number,
-    OpenText,
+    OutOfBounds,
     Policy,
     Reduction,
     Shape,
     Tensor,
+    Truncation,
+    Unspecified,
     Updates,
-    row_major,
+    row_major_strides,
 )
-from gscli.layout.forms import Form, recognized
+from gscli.layout.forms import CanonicalForm, choose_form
 
 
 class LayoutFields(Record):
@@ -38,17 +38,17 @@ class LayoutFields(Record):
     kind: Literal["gather", "scatter"]
     addressing: Addressing
     policy: Policy
-    data: str | None
+    data_name: str | None
     data_shape: Shape
     dtype: str
     output_shape: Shape
     updates: Updates | None = None
     reduction: Reduction = "none"
     include_self: bool = True
-    accumulate: str | None = None
-    fill: Number = 0
-    open_order: str = ""
-    open_texts: tuple[OpenText, ...] = ()
+    accumulate_dtype: str | None = None
+    fill_value: Number = 0
+    unspecified_order: str = ""
+    unspecified: tuple[Unspecified, ...] = ()
     attributes: tuple[tuple[str, object], ...] = ()
 
 
@@ -73,12 +73,12 @@ class Layout(LayoutFields):
     @cached_property
     def strides(self) -> Shape:
         """Row-major strides of the view, in elements."""
-        return row_major(self.view_shape)
+        return row_major_strides(self.view_shape)
 
     @cached_property
     def entry_count(self) -> int:
         """Number of index entries."""
-        return prod(self.addressing.entries)
+        return prod(self.addressing.entry_shape)
 
     @cached_property
     def window_size(self) -> int:
@@ -91,9 +91,9 @@ class Layout(LayoutFields):
         return self.addressing.result_shape
 
     @cached_property
-    def keeps_order(self) -> bool:
+    def has_canonical_order(self) -> bool:
         """Whether the axes of the result are those of `entries ++ window` in that order."""
-        return self.addressing.order == tuple(range(len(self.addressing.order)))
+        return self.addressing.result_axes == tuple(range(len(self.addressing.result_axes)))
 
     @cached_property
     def output_size(self) -> int:
@@ -101,35 +101,35 @@ class Layout(LayoutFields):
         return prod(self.output_shape)
 
     @cached_property
-    def moves_nothing(self) -> bool:
+    def is_noop(self) -> bool:
         """Whether no cell is read or written, whatever the indices are."""
         return 0 in self.data_shape or not (self.entry_count and self.window_size)
 
     @cached_property
-    def made_shapes(self) -> tuple[tuple[Shape, int], ...]:
+    def allocated_shapes(self) -> tuple[tuple[Shape, int], ...]:
         """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
-        shapes = self.output_shape, self.addressing.entries + self.addressing.window
+        shapes = self.output_shape, self.addressing.entry_shape + self.addressing.window
         return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
 
     @cached_property
-    def most_made(self) -> tuple[int, int]:
+    def max_allocated(self) -> tuple[int, int]:
         """The most axes, and the most cells so counted, of the arrays that a run makes."""
-        shapes, cells = zip(*self.made_shapes, strict=True)
+        shapes, cells = zip(*self.allocated_shapes, strict=True)
         return max(map(len, shapes)), max(cells)
 
     @cached_property
-    def refuses_rows(self) -> bool:
+    def has_strict_row_indices(self) -> bool:
         """Whether each index is a whole number of one row, maybe from the end, or is refused."""
         return (
-            min(self.highest, default=0) >= 0
-            and self.policy.beyond is Beyond.RAISE
+            min(self.direct_index_limits, default=0) >= 0
+            and self.policy.out_of_bounds is OutOfBounds.RAISE
             and self.policy.negative is not Negative.SKIP
-            and self.policy.narrow is Narrow.NEVER
+            and self.policy.truncation is Truncation.NEVER
             and all(self.axes[axis].window is None for axis in self.column_axes)
         )
 
     @cached_property
-    def windows_overlap(self) -> bool:
+    def has_overlapping_windows(self) -> bool:
         """Whether two entries may share some of their cells but not all: windows begin anywhere."""
         return any(
             axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
@@ -143,25 +143,25 @@ class Layout(LayoutFields):
         return tuple(found[column] for column in range(len(self.addressing.columns)))
 
     @cached_property
-    def highest(self) -> tuple[int, ...]:
+    def direct_index_limits(self) -> tuple[int, ...]:
         """For each index column the highest number that, read as unsigned, is a coordinate as it
         stands, whatever the policy says of others: a negative int8 may be less than the size of an
         axis. Less than 0 where no number is, as for types with fractions.
         """
-        return tuple(map(self._top, self.column_axes, self.addressing.columns))
+        return tuple(map(self._direct_index_limit, self.column_axes, self.addressing.columns))
 
-    def _top(self, number: int, column: Column) -> int:
+    def _direct_index_limit(self, number: int, column: Column) -> int:
         if column.dtype not in INTEGERS:
             return -1
         axis = self.axes[number]
         top = axis.size - (1 if axis.window is None else axis.span)
-        bound = INT32_MAX if self.policy.narrow is not Narrow.NEVER else top
-        return min(top, bound, int(highest(column.dtype)))
+        bound = INT32_MAX if self.policy.truncation is not Truncation.NEVER else top
+        return min(top, bound, int(dtype_max(column.dtype)))
 
     @cached_property
-    def form(self) -> Form:
+    def form(self) -> CanonicalForm:
         """The canonical form, in which addresses take the least work."""
-        return recognized(self.addressing)
+        return choose_form(self.addressing)
 
     @cached_property
     def index_inputs(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def gather_layout(
     shape = addressing.result_shape if output_shape is None else output_shape
     return Layout(
         "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
-        fill="" if data.dtype == "str" and fill == 0 else fill,
+        fill_value="" if data.dtype == "str" and fill == 0 else fill,
     )  # fmt: skip
 
 

@@ -23,14 +23,14 @@ from gscli.base import IndexTypeRefused, UpdatesTypeRefused
 from gscli.base.records import Record
 
 Shape: TypeAlias = tuple[int, ...]
-TypeRefused: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
+DtypeError: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
 Number: TypeAlias = bool | int | float | complex | str
 Reduction: TypeAlias = Literal[
     "none", "add", "sub", "mul", "div", "pow", "max", "min", "mean", "sqrt_n"
 ]
 
 
-class Beyond(Enum):
+class OutOfBounds(Enum):
     """What happens to an index outside its axis. "drop" and "fill" are SKIP seen from two sides."""
 
     RAISE = "raise"
@@ -40,7 +40,7 @@ class Beyond(Enum):
 
 
 class Negative(Enum):
-    """What an index below zero means before `Beyond` is asked."""
+    """What an index below zero means before `OutOfBounds` is asked."""
 
     FROM_END = "counts from the end, once"
     OUTSIDE = "is out of range"
@@ -51,32 +51,33 @@ INT32_MAX = 2**31 - 1
 """The largest index that keeps its meaning where indices are cut to 32 bits."""
 
 
-class Narrow(Enum):
+class Truncation(Enum):
     """When an index is cut to its low 32 bits, as XLA does: 2**32 + 1 then names row 1."""
 
     NEVER = "never"
-    FIRST = "before a negative index is looked at"
-    LAST = "after a negative index was counted from the end"
+    BEFORE_NEGATIVE = "before a negative index is looked at"
+    AFTER_NEGATIVE = "after a negative index was counted from the end"
     UNSIGNED = "and read without its sign, so that -1 is the largest number"
 
 
 class Policy(Record):
     """How index numbers become coordinates, per coordinate and never on a folded address.
 
-    `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
+    `is_atomic`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
     alone (the StableHLO text). `note` is appended to a refusal: that the framework itself
-    would not have refused, and `there` what it does with a number below the range and with one
-    above; "" where it refuses, too. `cut`: a fractional index (MXNet) loses its fraction before it
-    is judged; otherwise it is judged as written and cut then.
+    would not have refused, and `unchecked_outcomes` what it does with a number below the range and
+    with one above; "" where it refuses, too. `truncates_fractions`: a fractional index (MXNet)
+    loses its
+    fraction before it is judged; otherwise it is judged as written and cut then.
     """
 
     negative: Negative = Negative.FROM_END
-    beyond: Beyond = Beyond.RAISE
-    whole: bool = True
+    out_of_bounds: OutOfBounds = OutOfBounds.RAISE
+    is_atomic: bool = True
     note: str = ""
-    there: tuple[str, str] = ("unchecked", "unchecked")
-    cut: bool = False
-    narrow: Narrow = Narrow.NEVER
+    unchecked_outcomes: tuple[str, str] = ("unchecked", "unchecked")
+    truncates_fractions: bool = False
+    truncation: Truncation = Truncation.NEVER
 
 
 class Fit(Enum):
@@ -106,13 +107,13 @@ class Updates(Record):
     nan_wins: bool = True
 
 
-class OpenText(Record):
+class Unspecified(Record):
     """Something that a specification leaves open, and what is chosen here.
 
-    `when`: the call meets it always, where an index is below zero, or where a value is NaN.
+    `condition`: the call meets it always, where an index is below zero, or where a value is NaN.
     """
 
-    when: Literal["always", "negative", "nan"]
+    condition: Literal["always", "negative", "nan"]
     text: str
 
 
@@ -120,15 +121,15 @@ class Tensor(Record):
     """What a layout may know of an input: argument name, shape, dtype name.
 
     `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
-    `asked`: where to note a type that does not suit, for a caller who asks which types the call
-    takes; without it such a type is refused.
+    `dtype_errors`: where to note a type that does not suit, for a caller who asks which types the
+    call takes; without it such a type is refused.
     """
 
     name: str
     shape: Shape
     dtype: str
     values: tuple[int, ...] | None = None
-    asked: list[TypeRefused] | None = None
+    dtype_errors: list[DtypeError] | None = None
 
     @property
     def rank(self) -> int:
@@ -158,19 +159,20 @@ class Axis(Record):
 
 
 class Column(Record):
-    """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
+    """Where index numbers lie: input `source`, element `component` of the vectors along
+    `vector_dim`.
 
-    With `slot` None every number of the input is a vector of one. What remains of the input's
+    With `component` None every number of the input is a vector of one. What remains of the input's
     shape broadcasts to the entry grid. `dtype`: the numbers' own type.
     """
 
     source: str
     dtype: str = "int64"
-    slot: int | None = None
+    component: int | None = None
     vector_dim: int | None = None
 
 
-class Trues(Record):
+class MaskPositions(Record):
     """The positions of a mask's True cells along one axis of the `shape` it is stretched to."""
 
     mask: str
@@ -178,7 +180,7 @@ class Trues(Record):
     axis: int
 
 
-class Following(Record):
+class Consecutive(Record):
     """Each number of an index `source` and those that follow it, `steps` in all, on a last axis.
 
     They are counted without end; of an axis that is a ring, `size` is how many cells it has.
@@ -189,31 +191,32 @@ class Following(Record):
     size: int
 
 
-class Positions(Record):
+class GeneratedIndices(Record):
     """Index numbers that no input holds as they are, as an input of this shape.
 
     Those of a slice, of a mask, or the ones that follow the numbers of another input.
     """
 
     name: str
-    numbers: range | Trues | Following
+    recipe: range | MaskPositions | Consecutive
     shape: Shape
 
 
 class Addressing(Record):
     """The shape part of a layout, as the families build it, shared by gather and scatter.
 
-    `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.
-    `order`: the axes of the result (gather's output, scatter's updates) as positions in
-    `entries ++ window`. `ranges`: columns whose numbers come from the layout, not from an input.
+    `entry_shape`: grid of index entries, numbered row-major. `window`: grid of cells one entry
+    moves. `result_axes`: the axes of the result (gather's output, scatter's updates) as positions
+    in
+    `entries ++ window`. `generated`: columns whose numbers come from the layout, not from an input.
     """
 
     axes: tuple[Axis, ...]
-    entries: Shape
+    entry_shape: Shape
     window: Shape
-    order: tuple[int, ...]
+    result_axes: tuple[int, ...]
     columns: tuple[Column, ...]
-    ranges: tuple[Positions, ...] = ()
+    generated: tuple[GeneratedIndices, ...] = ()
 
     @property
     def result_shape(self) -> Shape:
@@ -223,8 +226,8 @@ class Addressing(Record):
         ...            (Column("indices"),)).result_shape
         (2, 3)
         """
-        both = self.entries + self.window
-        return tuple(both[position] for position in self.order)
+        both = self.entry_shape + self.window
+        return tuple(both[position] for position in self.result_axes)
 
     @property
     def traveling(self) -> int:
@@ -242,10 +245,10 @@ class Addressing(Record):
         return count
 
 
-def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
+def row_major_strides(sizes: Iterable[int]) -> tuple[int, ...]:
     """Strides of a row-major array of these sizes, in elements.
 
-    >>> row_major((2, 3, 4))
+    >>> row_major_strides((2, 3, 4))
     (12, 4, 1)
     """
     steps, step = [], 1
@@ -258,10 +261,10 @@ def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
 Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
-def axis_boxes(box: Box, shape: Shape) -> Box:
+def unbroadcast_box(box: Box, shape: Shape) -> Box:
     """Where a broadcast box lies in the tensor it comes from: aligned right, size-1 axes at 0.
 
-    >>> axis_boxes(((2, 3), (0, 4)), (1, 4)), axis_boxes(((2, 3), (0, 4)), (4,))
+    >>> unbroadcast_box(((2, 3), (0, 4)), (1, 4)), unbroadcast_box(((2, 3), (0, 4)), (4,))
     (((0, 1), (0, 4)), ((0, 4),))
     """
     surplus = max(len(shape) - len(box), 0)  # axes of size 1 in front, which NumPy drops
@@ -269,10 +272,10 @@ def axis_boxes(box: Box, shape: Shape) -> Box:
     return tuple((0, 1) if size == 1 else ends for ends, size in zip(aligned, shape, strict=True))
 
 
-def overlap(coordinates: Sequence[int], span: tuple[int, int]) -> range:
+def span_positions(coordinates: Sequence[int], span: tuple[int, int]) -> range:
     """The places of ascending coordinates that lie in the half-open `span`.
 
-    >>> overlap(range(0, 100, 10), (15, 41))
+    >>> span_positions(range(0, 100, 10), (15, 41))
     range(2, 5)
     """
     return range(bisect_left(coordinates, span[0]), bisect_left(coordinates, span[1]))
@@ -287,12 +290,12 @@ def box_size(box: Box) -> int:
     return prod(stop - start for start, stop in box)
 
 
-def without(box: Box, inner: Box) -> tuple[Box, ...]:
+def subtract_box(box: Box, inner: Box) -> tuple[Box, ...]:
     """The cells of a box outside of one within it, as boxes that have no cell in common.
 
-    >>> without(((0, 2), (0, 3)), ((0, 2), (1, 3)))
+    >>> subtract_box(((0, 2), (0, 3)), ((0, 2), (1, 3)))
     (((0, 2), (0, 1)),)
-    >>> sum(map(box_size, without(((0, 3), (0, 3)), ((1, 2), (1, 2)))))
+    >>> sum(map(box_size, subtract_box(((0, 3), (0, 3)), ((1, 2), (1, 2)))))
     8
     """
     found: list[Box] = []
@@ -302,24 +305,24 @@ def without(box: Box, inner: Box) -> tuple[Box, ...]:
     return tuple(found)
 
 
-def reshaped(box: Box, before: Shape, after: Shape) -> Box:
+def reshape_box(box: Box, before: Shape, after: Shape) -> Box:
     """The same cells after a reshape; exact where the box is one cell, full, or keeps its axes.
 
-    >>> reshaped(((1, 2), (2, 3)), (2, 3), (6,))
+    >>> reshape_box(((1, 2), (2, 3)), (2, 3), (6,))
     ((5, 6),)
-    >>> reshaped(((1, 2), (0, 1), (0, 4)), (2, 3, 4), (6, 4))
+    >>> reshape_box(((1, 2), (0, 1), (0, 4)), (2, 3, 4), (6, 4))
     ((3, 4), (0, 4))
     """
     if before == after:
         return box
-    first = _coordinates([start for start, _ in box], before, after)
-    last = _coordinates([stop - 1 for _, stop in box], before, after)
+    first = _reshape_coordinates([start for start, _ in box], before, after)
+    last = _reshape_coordinates([stop - 1 for _, stop in box], before, after)
     corners = zip(first, last, after, strict=True)
     return tuple((min(a, b), min(max(a, b) + 1, size)) for a, b, size in corners)
 
 
-def _coordinates(cell: Sequence[int], before: Shape, after: Shape) -> list[int]:
+def _reshape_coordinates(cell: Sequence[int], before: Shape, after: Shape) -> list[int]:
     """Where a cell of a tensor stands after a reshape."""
-    number = sum(at * step for at, step in zip(cell, row_major(before), strict=True))
-    steps = zip(row_major(after), after, strict=True)
+    number = sum(at * step for at, step in zip(cell, row_major_strides(before), strict=True))
+    steps = zip(row_major_strides(after), after, strict=True)
     return [number // max(step, 1) % max(size, 1) for step, size in steps]

@@ -17,23 +17,23 @@ from itertools import zip_longest
 from math import prod
 
 from gscli.base import ShapeRefused
-from gscli.base.words import counted, show_shape
+from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
 
 
-def described(tensor: Tensor) -> str:
+def describe(tensor: Tensor) -> str:
     """Name, dtype and shape of an input, for messages.
 
-    >>> described(Tensor("data", (4, 3), "int64"))
+    >>> describe(Tensor("data", (4, 3), "int64"))
     'data int64 [4,3]'
     """
-    return f"{tensor.name} {tensor.dtype} {show_shape(tensor.shape)}"
+    return f"{tensor.name} {tensor.dtype} {format_shape(tensor.shape)}"
 
 
-def normal_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -> int:
+def normalize_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -> int:
     """A negative axis counts from the end; legal are -rank … rank-1.
 
-    >>> normal_axis(-1, 3)
+    >>> normalize_axis(-1, 3)
     2
     """
     if not -rank <= axis < rank:
@@ -41,7 +41,7 @@ def normal_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -
         raise ShapeRefused(
             f"{name} {axis} is out of range",
             where=f"{name} = {axis}",
-            details=(f"{of} has {counted(rank, 'axis', 'axes')}",),
+            details=(f"{of} has {format_count(rank, 'axis', 'axes')}",),
             valid=legal,
         )
     return axis % rank
@@ -59,7 +59,9 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
         if len(wanted) > 1:
             raise ShapeRefused(
                 "shapes do not broadcast together",
-                where=", ".join(f"{n} {show_shape(s)}" for n, s in zip(names, shapes, strict=True)),
+                where=", ".join(
+                    f"{n} {format_shape(s)}" for n, s in zip(names, shapes, strict=True)
+                ),
                 details=(f"sizes {sorted(wanted)} meet on one axis",),
                 hint="sizes must be equal or 1, aligned at the last axis",
             )
@@ -67,7 +69,7 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     return tuple(reversed(result))
 
 
-def equal_leading(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
+def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
     for dim in range(count):
         if data.shape[dim] != indices.shape[dim]:
@@ -75,20 +77,20 @@ def equal_leading(data: Tensor, indices: Tensor, count: int, name: str = "batch_
                 "batch axes differ",
                 where=f"axis {dim}: {data.name} has {data.shape[dim]}, "
                 f"{indices.name} has {indices.shape[dim]}",
-                details=(described(data), described(indices)),
+                details=(describe(data), describe(indices)),
                 valid=f"the first {count} sizes must be equal ({name}={count})",
             )
 
 
-def along_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) -> Addressing:
+def address_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) -> Addressing:
     """One index replaces the coordinate on `axis` (already normal, ≥ batch_dims).
 
     Result: `data[:axis] ++ indices[batch_dims:] ++ data[axis+1:]`.
 
-    >>> along_axis(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 4), "int64"), 1).result_shape
+    >>> address_axis(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 4), "int64"), 1).result_shape
     (2, 7, 4, 3)
     """
-    equal_leading(data, indices, batch_dims)
+    check_batch_shapes(data, indices, batch_dims)
     outer = list(range(batch_dims, axis))
     inner = list(range(axis + 1, data.rank))
     window_of = {dim: position for position, dim in enumerate(outer + inner)}
@@ -109,38 +111,40 @@ def along_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) ->
     return Addressing(axes, indices.shape, window, order, (Column(indices.name, indices.dtype),))
 
 
-def flattened(data: Tensor, indices: Tensor) -> Addressing:
+def address_flat(data: Tensor, indices: Tensor) -> Addressing:
     """Every number of the indices addresses one cell of data laid out flat.
 
-    >>> flattened(Tensor("a", (2, 3), "int8"), Tensor("i", (4,), "int64")).result_shape
+    >>> address_flat(Tensor("a", (2, 3), "int8"), Tensor("i", (4,), "int64")).result_shape
     (4,)
     """
     axis, order = Axis(prod(data.shape), column=0), tuple(range(indices.rank))
     return Addressing((axis,), indices.shape, (), order, (Column(indices.name, indices.dtype),))
 
 
-def along_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+def address_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
     """The rule of NumPy's take: slices along one axis, or cells of flat data without one.
 
     >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (3,), "int64")
-    >>> along_axis_or_flat(data, indices, -1).result_shape
+    >>> address_axis_or_flat(data, indices, -1).result_shape
     (2, 3)
     """
     if axis is None:
-        return flattened(data, indices)
-    return along_axis(data, indices, normal_axis(axis, data.rank, of=data.name))
+        return address_flat(data, indices)
+    return address_axis(data, indices, normalize_axis(axis, data.rank, of=data.name))
 
 
-def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False) -> Addressing:
+def address_elements(
+    data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False
+) -> Addressing:
     """Each index replaces the coordinate on `axis` of its own position; result: indices.shape.
 
     Off the axis an index may be smaller than data, never larger. `stretch`: NumPy's take_along_axis
     rule instead, where size-1 axes of either side stretch over the other.
 
-    >>> elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
+    >>> address_elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
     (2, 9)
     """
-    equal_rank(data, indices)
+    check_same_rank(data, indices)
     entries = list(indices.shape)
     axes: list[Axis] = []
     for dim, (size, extent) in enumerate(zip(data.shape, indices.shape, strict=True)):
@@ -150,9 +154,11 @@ def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False)
             entries[dim] = size if extent == 1 else extent
             axes.append(Axis(size, entry=dim if extent == 1 else None))
         elif stretch and size != extent:
-            raise off_axis(data, indices, dim, f"{size} or 1")
+            raise off_axis_shape_error(data, indices, dim, f"{size} or 1")
         elif extent > size:
-            raise off_axis(data, indices, dim, f"0 … {size}; only axis {axis} may be longer")
+            raise off_axis_shape_error(
+                data, indices, dim, f"0 … {size}; only axis {axis} may be longer"
+            )
         else:
             axes.append(Axis(size, entry=dim))
     order = tuple(range(indices.rank))
@@ -161,27 +167,27 @@ def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False)
     )
 
 
-def elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+def address_elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
     """The rule of NumPy's take_along_axis: off the axis sizes stretch; without one data is flat.
 
     >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (1, 3), "int64")
-    >>> elements_or_flat(data, indices, -1).result_shape
+    >>> address_elements_or_flat(data, indices, -1).result_shape
     (2, 3)
     """
     if axis is not None:
-        number = normal_axis(axis, data.rank, of=data.name)
-        return elements(data, indices, number, stretch=True)
+        number = normalize_axis(axis, data.rank, of=data.name)
+        return address_elements(data, indices, number, stretch=True)
     if indices.rank != 1:
         raise ShapeRefused(
-            f"without an axis {indices.name} have rank 1", where=described(indices), hint="--axis 0"
+            f"without an axis {indices.name} have rank 1", where=describe(indices), hint="--axis 0"
         )
-    return flattened(data, indices)
+    return address_flat(data, indices)
 
 
-def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
+def address_pick(data: Tensor, index: Tensor, axis: int) -> Addressing:
     """One index for each position off `axis`; index is data's shape without that axis.
 
-    >>> one_per_position(Tensor("d", (3, 5), "int8"), Tensor("i", (3,), "int64"), 1).result_shape
+    >>> address_pick(Tensor("d", (3, 5), "int8"), Tensor("i", (3,), "int64"), 1).result_shape
     (3,)
     """
     axes = tuple(
@@ -193,37 +199,37 @@ def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
     )
 
 
-def equal_rank(data: Tensor, indices: Tensor) -> None:
+def check_same_rank(data: Tensor, indices: Tensor) -> None:
     """The *Elements family needs as many axes in indices as in data."""
     if data.rank != indices.rank:
         raise ShapeRefused(
             f"{indices.name} needs as many axes as {data.name}",
-            where=f"{data.name} has {counted(data.rank, 'axis', 'axes')}, "
+            where=f"{data.name} has {format_count(data.rank, 'axis', 'axes')}, "
             f"{indices.name} has {indices.rank}",
-            details=(described(data), described(indices)),
+            details=(describe(data), describe(indices)),
             hint="whole slices are moved by gscli gather and gscli scatter-update",
         )
 
 
-def off_axis(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
+def off_axis_shape_error(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
     """The refusal for an index tensor that does not fit data off the axis."""
     return ShapeRefused(
         f"{indices.name} does not fit {data.name} off the axis",
         where=f"axis {dim}: {indices.name} has {indices.shape[dim]}, "
         f"{data.name} has {data.shape[dim]}",
-        details=(described(data), described(indices)),
+        details=(describe(data), describe(indices)),
         valid=f"size on axis {dim}: {legal}",
     )
 
 
-def vectors(
+def address_vectors(
     data: Tensor, indices: Tensor, batch_dims: int = 0, *, vector_dim: int = -1
 ) -> Addressing:
     """Vectors along `vector_dim` address the first k axes after the batch; the rest is a slice.
 
     Result: `indices without vector_dim ++ data[batch_dims+k:]`.
 
-    >>> vectors(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 2), "int64")).result_shape
+    >>> address_vectors(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 2), "int64")).result_shape
     (7, 3)
     """
     length = indices.shape[vector_dim]
@@ -231,16 +237,16 @@ def vectors(
         first = vector_dim == 0
         raise ShapeRefused(
             "index vectors are longer than data has axes",
-            where=f"{indices.name} {show_shape(indices.shape)}: "
+            where=f"{indices.name} {format_shape(indices.shape)}: "
             f"{'first' if first else 'last'} axis {length} is the vector length",
-            details=(described(data), f"batch_dims {batch_dims}"),
-            valid=f"at most {counted(data.rank - batch_dims, 'number')}",
+            details=(describe(data), f"batch_dims {batch_dims}"),
+            valid=f"at most {format_count(data.rank - batch_dims, 'number')}",
             hint="the coordinates of one vector run along the "
             + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
         )
     dim = vector_dim % indices.rank
     entries = indices.shape[:dim] + indices.shape[dim + 1 :]
-    equal_leading(data, indices, batch_dims)
+    check_batch_shapes(data, indices, batch_dims)
     columns = tuple(Column(indices.name, indices.dtype, j, dim) for j in range(length))
     return _addressing_after_batch(data, entries, batch_dims, columns)
 
@@ -261,7 +267,7 @@ def _addressing_after_batch(
     return Addressing(axes, entries, window, order, columns)
 
 
-def windows(
+def address_windows(
     data: Tensor,
     indices: Tensor,
     *,

@@ -8,7 +8,7 @@ Every layout is one of three forms, found from its axes alone (ints only, no num
     cells      anything else: row number = columns + entry terms + window terms, and the contiguous
                end of the window travels along
 
-Forms decide speed and never meaning: every layout could be executed as `cells`.
+Forms decide speed and never meaning: every layout could be executed as `build_cells_form`.
 """
 
 from __future__ import annotations
@@ -17,49 +17,53 @@ from math import prod
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.layout.axes import Addressing, Axis, row_major
+from gscli.layout.axes import Addressing, Axis, row_major_strides
 
-Terms: TypeAlias = tuple[tuple[int, int], ...]
+AxisStrides: TypeAlias = tuple[tuple[int, int], ...]
 
 
-class Form(Record):
+class CanonicalForm(Record):
     """One layout's canonical form.
 
     `data` and `result` are canonical shapes: data (or scatter's output) as
     (batch, outer, rows, inner), gather's output and scatter's updates as
     (batch, outer, entries, inner). `steps`: what one more in each index column adds to the row
-    number; `entry_terms` and `window_terms`: the same for grid axes, as (axis, step).
+    number; `entry_strides` and `window_strides`: the same for grid axes, as (axis, step).
     `order`: the axes of `entries ++ window` in the order of `result`.
     """
 
     kind: Literal["slices", "elements", "cells"]
-    data: tuple[int, int, int, int]
-    result: tuple[int, int, int, int]
-    steps: tuple[int, ...]
-    order: tuple[int, ...]
-    entry_terms: Terms = ()
-    window_terms: Terms = ()
+    data_dims: tuple[int, int, int, int]
+    result_dims: tuple[int, int, int, int]
+    column_strides: tuple[int, ...]
+    result_axes: tuple[int, ...]
+    entry_strides: AxisStrides = ()
+    window_strides: AxisStrides = ()
 
     @property
-    def run(self) -> int:
+    def row_size(self) -> int:
         """Cells that one address moves together: they are neighbours in data and in the result."""
-        return 1 if self.kind == "elements" else self.result[3]
+        return 1 if self.kind == "elements" else self.result_dims[3]
 
     @property
     def is_flat(self) -> bool:
         """Whether data is nothing but rows: no batches and nothing outside of the rows."""
-        return self.kind == "slices" and self.data[0] == self.data[1] == 1
+        return self.kind == "slices" and self.data_dims[0] == self.data_dims[1] == 1
 
 
-def recognized(addressing: Addressing) -> Form:
+def choose_form(addressing: Addressing) -> CanonicalForm:
     """The form that addresses these axes with the least work."""
-    return _slices(addressing) or _elements(addressing) or cells(addressing)
+    return (
+        _try_slices_form(addressing)
+        or _try_elements_form(addressing)
+        or build_cells_form(addressing)
+    )
 
 
-def _slices(addressing: Addressing) -> Form | None:
+def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     """Axes in the order batch*, outer*, columns*, inner*, each with one term over its full size."""
     axes, window = addressing.axes, addressing.window
-    batch = _leading_entries(addressing)
+    batch = _count_leading_entry_axes(addressing)
     kinds = ["column" if _is_column(axis) else "window" for axis in axes[batch:]]
     if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
         return None
@@ -71,10 +75,10 @@ def _slices(addressing: Addressing) -> Form | None:
     if "window" in kinds[first - batch : last - batch]:
         return None
     sizes = [axis.size for axis in axes]
-    shared = prod(addressing.entries[batch:])
+    shared = prod(addressing.entry_shape[batch:])
     leading = tuple(_window_axis(axis) for axis in axes[batch:first])
     trailing = tuple(_window_axis(axis) for axis in axes[last:])
-    grid = len(addressing.entries)
+    grid = len(addressing.entry_shape)
     spare = tuple(w for w in range(len(window)) if w not in leading + trailing)
     order = (
         *range(batch),
@@ -83,18 +87,18 @@ def _slices(addressing: Addressing) -> Form | None:
         *(grid + w for w in spare + trailing),
     )
     outer, rows, inner = prod(sizes[batch:first]), prod(sizes[first:last]), prod(sizes[last:])
-    return Form(
+    return CanonicalForm(
         "slices",
         (prod(sizes[:batch]), outer, rows, inner),
-        (prod(addressing.entries[:batch]), outer, shared, inner),
-        _column_steps(addressing, inner),
+        (prod(addressing.entry_shape[:batch]), outer, shared, inner),
+        _column_strides(addressing, inner),
         order,
     )
 
 
-def _elements(addressing: Addressing) -> Form | None:
+def _try_elements_form(addressing: Addressing) -> CanonicalForm | None:
     """One column; each other axis takes the entry's own coordinate, off-axis extents a prefix."""
-    axes, entries = addressing.axes, addressing.entries
+    axes, entries = addressing.axes, addressing.entry_shape
     if addressing.window or len(axes) != len(entries) or len(addressing.columns) != 1:
         return None
     own = [axis.entry == dim and axis.column is None for dim, axis in enumerate(axes)]
@@ -108,21 +112,21 @@ def _elements(addressing: Addressing) -> Form | None:
     outer, inner = (prod(sizes[end]) for end in ends)
     data = (1, outer, sizes[at], inner)
     result = (1, prod(entries[ends[0]]), entries[at], prod(entries[ends[1]]))
-    return Form("elements", data, result, (1,), tuple(range(len(entries))))
+    return CanonicalForm("elements", data, result, (1,), tuple(range(len(entries))))
 
 
-def cells(addressing: Addressing) -> Form:
+def build_cells_form(addressing: Addressing) -> CanonicalForm:
     """The general form: rows of the contiguous end of the window, one address for each."""
     axes, window = addressing.axes, addressing.window
     traveling = addressing.traveling
     run = prod(axis.size for axis in axes[len(axes) - traveling :])
-    entries, grid = prod(addressing.entries), len(addressing.entries)
-    strides = row_major(axis.size for axis in axes)
-    return Form(
+    entries, grid = prod(addressing.entry_shape), len(addressing.entry_shape)
+    strides = row_major_strides(axis.size for axis in axes)
+    return CanonicalForm(
         "cells",
         (1, 1, prod(axis.size for axis in axes[: len(axes) - traveling]), run),
         (1, entries, prod(window[: len(window) - traveling]), run),
-        _column_steps(addressing, run),
+        _column_strides(addressing, run),
         tuple(range(grid + len(window))),
         tuple(
             (axis.entry, stride // max(run, 1))
@@ -130,21 +134,21 @@ def cells(addressing: Addressing) -> Form:
             if axis.entry is not None
         ),
         tuple(
-            (number, _window_step(number, axes, strides) // max(run, 1))
+            (number, _window_stride(number, axes, strides) // max(run, 1))
             for number in range(len(window) - traveling)
         ),
     )
 
 
-def _window_step(number: int, axes: tuple[Axis, ...], strides: tuple[int, ...]) -> int:
+def _window_stride(number: int, axes: tuple[Axis, ...], strides: tuple[int, ...]) -> int:
     """How far apart the cells of one window axis lie; an axis of the result alone has one cell."""
     return next((s for axis, s in zip(axes, strides, strict=True) if axis.window == number), 0)
 
 
-def _leading_entries(addressing: Addressing) -> int:
+def _count_leading_entry_axes(addressing: Addressing) -> int:
     """How many leading axes take nothing but their own entry coordinate; the first may be cut."""
     count = 0
-    for axis, extent in zip(addressing.axes, addressing.entries, strict=False):
+    for axis, extent in zip(addressing.axes, addressing.entry_shape, strict=False):
         fits = extent == axis.size or (count == 0 and extent < axis.size)
         if not axis.is_positional or axis.entry != count or not fits:
             break
@@ -163,9 +167,9 @@ def _window_axis(axis: Axis) -> int:
     return axis.window
 
 
-def _column_steps(addressing: Addressing, unit: int) -> tuple[int, ...]:
+def _column_strides(addressing: Addressing, unit: int) -> tuple[int, ...]:
     """For each column the stride of its axis, in units of `unit` cells."""
-    strides = row_major(axis.size for axis in addressing.axes)
+    strides = row_major_strides(axis.size for axis in addressing.axes)
     steps = {
         axis.column: stride // max(unit, 1)
         for axis, stride in zip(addressing.axes, strides, strict=True)

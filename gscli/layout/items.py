@@ -22,11 +22,11 @@ from typing import Literal, TypeAlias
 from gscli.base import UsageError
 from gscli.base.records import Record
 
-Kind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
+ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
 Bounds: TypeAlias = tuple[int | None, int | None, int | None]
 
 _SLICE = re.compile(r"(-?\d{1,19})?:(-?\d{1,19})?(?::(-?\d{1,19})?)?")
-_WORDS: dict[str, Kind] = {
+_WORDS: dict[str, ItemKind] = {
     "i": "i", "m": "m", "u": "u", "+": "+", "b": "b", "None": "None", "newaxis": "None",
     "np.newaxis": "None", "...": "...", "…": "...", "Ellipsis": "...",
 }  # fmt: skip
@@ -36,16 +36,16 @@ _LETTERS = ("i", "m", "u", "+", "b")
 class Item(Record):
     """One item of a subscript; `bounds` are start, stop and step of a slice."""
 
-    kind: Kind
+    kind: ItemKind
     bounds: Bounds = (None, None, None)
 
     @property
-    def takes_array(self) -> bool:
+    def is_array(self) -> bool:
         """Whether the next index array belongs to it."""
         return self.kind in _LETTERS
 
     @property
-    def takes_axis(self) -> bool:
+    def is_axis(self) -> bool:
         """Whether it stands for one axis of the array."""
         return self.kind in ("i", "m", "u", "+", ":")
 
@@ -56,10 +56,14 @@ class Item(Record):
         return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
 
 
-def basic_item(value: object) -> Item | None:
+def parse_basic_item(value: object) -> Item | None:
     """A slice, None, `...` or a word for one of them as an item; None for anything else.
 
-    >>> str(basic_item(slice(1, None, 2))), str(basic_item(None)), basic_item("data.npy")
+    >>> (
+    ...     str(parse_basic_item(slice(1, None, 2))),
+    ...     str(parse_basic_item(None)),
+    ...     parse_basic_item("data.npy"),
+    ... )
     ('1::2', 'None', None)
     """
     if value is None or value is Ellipsis:
@@ -73,20 +77,20 @@ def basic_item(value: object) -> Item | None:
         except TypeError:
             raise UsageError("a slice has whole numbers", where=f"{value!r}"[:200]) from None
         return Item(":", (start, stop, step))
-    item = _item(value) if isinstance(value, str) else None
-    return None if item is None or item.takes_array else item
+    item = _parse_subscript_item(value) if isinstance(value, str) else None
+    return None if item is None or item.is_array else item
 
 
-def parsed(text: str) -> tuple[Item, ...]:
+def parse_subscript(text: str) -> tuple[Item, ...]:
     """The items of a subscript; UsageError names the first word that is none.
 
-    >>> [str(item) for item in parsed("1:3, i, None, ...")]
+    >>> [str(item) for item in parse_subscript("1:3, i, None, ...")]
     ['1:3', 'i', 'None', '...']
     """
     inner = text.strip().removeprefix("[").removesuffix("]").strip()
     found = []
     for word in inner.split(",") if inner else ():
-        item = _item(word)
+        item = _parse_subscript_item(word)
         if item is None:
             raise UsageError(
                 "a subscript has slices, None, ... and an i for each index array",
@@ -97,16 +101,16 @@ def parsed(text: str) -> tuple[Item, ...]:
     return tuple(found)
 
 
-def written(items: Sequence[Item]) -> str:
-    """The line that `parsed` reads.
+def format_subscript(items: Sequence[Item]) -> str:
+    """The line that `parse_subscript` reads.
 
-    >>> written(parsed(":,i , newaxis"))
+    >>> format_subscript(parse_subscript(":,i , newaxis"))
     ':, i, None'
     """
     return ", ".join(map(str, items))
 
 
-def _item(word: str) -> Item | None:
+def _parse_subscript_item(word: str) -> Item | None:
     word = word.strip()
     if word in _WORDS:
         return Item(_WORDS[word])
@@ -117,15 +121,15 @@ def _item(word: str) -> Item | None:
     return Item(":", (start, stop, step))
 
 
-def first_axes(items: Sequence[Item], rank: int) -> list[int]:
+def item_axes(items: Sequence[Item], rank: int) -> list[int]:
     """The axis of an array of `rank` axes at which each item begins.
 
-    >>> first_axes(parsed("..., i, None, i"), 3)
+    >>> item_axes(parse_subscript("..., i, None, i"), 3)
     [0, 1, 2, 2]
     """
-    left = max(rank - sum(item.takes_axis for item in items), 0)
+    left = max(rank - sum(item.is_axis for item in items), 0)
     axes, axis = [], 0
     for item in items:
         axes.append(axis)
-        axis += left if item.kind == "..." else item.takes_axis
+        axis += left if item.kind == "..." else item.is_axis
     return axes

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis, Shape, Tensor
-from gscli.layout.families import along_axis, elements, vectors
+from gscli.layout.families import address_axis, address_elements, address_vectors
 from gscli.layout.windows import DimensionNumbers
 
 
@@ -27,25 +27,25 @@ class IndexForm(Record):
 
 
 def match_along_axis(addressing: Addressing, index_shape: Shape) -> IndexForm | None:
-    """The form of an addressing that is `along_axis` on indices of this shape, else None.
+    """The form of an addressing that is `address_axis` on indices of this shape, else None.
 
     >>> data, indices = Tensor("d", (2, 5, 3), "int8"), Tensor("i", (2, 4), "int64")
-    >>> match_along_axis(along_axis(data, indices, 1, 1), (2, 4))
+    >>> match_along_axis(address_axis(data, indices, 1, 1), (2, 4))
     IndexForm(axis=1, batch=1, vector_dim=0, numbers=None)
     """
     axis = _addressed_axis(addressing)
-    if axis is None or index_shape != addressing.entries:
+    if axis is None or index_shape != addressing.entry_shape:
         return None
     batch = count_batch_axes(addressing, axis)
-    rebuilt = along_axis(*_specs(addressing, index_shape), axis, batch)
+    rebuilt = address_axis(*_specs(addressing, index_shape), axis, batch)
     return IndexForm(axis, batch) if addressing == rebuilt else None
 
 
 def match_elements(addressing: Addressing, index_shape: Shape) -> IndexForm | None:
-    """The form of an addressing that is `elements` on indices of this shape, else None.
+    """The form of an addressing that is `address_elements` on indices of this shape, else None.
 
     >>> data, indices = Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64")
-    >>> match_elements(elements(data, indices, 1), (2, 9))
+    >>> match_elements(address_elements(data, indices, 1), (2, 9))
     IndexForm(axis=1, batch=0, vector_dim=0, numbers=None)
     """
     axis = _addressed_axis(addressing)
@@ -56,15 +56,15 @@ def match_elements(addressing: Addressing, index_shape: Shape) -> IndexForm | No
     )
     if axis is None or not fits:
         return None
-    rebuilt = elements(*_specs(addressing, index_shape), axis)
+    rebuilt = address_elements(*_specs(addressing, index_shape), axis)
     return IndexForm(axis) if addressing == rebuilt else None
 
 
 def match_vectors(addressing: Addressing, index_shape: Shape) -> IndexForm | None:
-    """The form of an addressing that is `vectors` on indices of this shape, else None.
+    """The form of an addressing that is `address_vectors` on indices of this shape, else None.
 
     >>> data, indices = Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 2), "int64")
-    >>> match_vectors(vectors(data, indices), (7, 2))
+    >>> match_vectors(address_vectors(data, indices), (7, 2))
     IndexForm(axis=0, batch=0, vector_dim=1, numbers=None)
     """
     length = len(addressing.columns)
@@ -72,7 +72,7 @@ def match_vectors(addressing: Addressing, index_shape: Shape) -> IndexForm | Non
     if dim is None or index_shape != _with_vectors(addressing, dim):
         return None
     batch = count_batch_axes(addressing, len(addressing.axes) - length)
-    rebuilt = vectors(*_specs(addressing, index_shape), batch, vector_dim=dim)
+    rebuilt = address_vectors(*_specs(addressing, index_shape), batch, vector_dim=dim)
     return IndexForm(batch=batch, vector_dim=dim) if addressing == rebuilt else None
 
 
@@ -88,11 +88,11 @@ def find_dimension_numbers(addressing: Addressing, index_shape: Shape) -> Dimens
     The slice sizes that belong to them are the spans of its axes.
 
     >>> data, indices = Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7,), "int64")
-    >>> numbers = find_dimension_numbers(along_axis(data, indices, 1), (7,))
+    >>> numbers = find_dimension_numbers(address_axis(data, indices, 1), (7,))
     >>> numbers.offset, numbers.collapsed, numbers.index_map
     ((0, 2), (1,), (1,))
     """
-    axes, entries = addressing.axes, addressing.entries
+    axes, entries = addressing.axes, addressing.entry_shape
     dim = _vector_dim(addressing, index_shape)
     if dim is None or any(map(_is_general, axes)):
         return None
@@ -101,7 +101,7 @@ def find_dimension_numbers(addressing: Addressing, index_shape: Shape) -> Dimens
         return None
     addressed = {axis.column: at for at, axis in enumerate(axes)}
     numbers = DimensionNumbers(
-        tuple(place for place, at in enumerate(addressing.order) if at >= len(entries)),
+        tuple(place for place, at in enumerate(addressing.result_axes) if at >= len(entries)),
         tuple(at for at, axis in enumerate(axes) if axis.window is None and at not in batching),
         batching,
         tuple((axes[at].entry or 0) + ((axes[at].entry or 0) >= dim) for at in batching),
@@ -125,7 +125,7 @@ def _specs(addressing: Addressing, index_shape: Shape) -> tuple[Tensor, Tensor]:
 def _addressed_axis(addressing: Addressing) -> int | None:
     """The axis that single index numbers address, None where there is none or several."""
     columns = addressing.columns
-    if len(columns) != 1 or columns[0].slot is not None:
+    if len(columns) != 1 or columns[0].component is not None:
         return None
     return next(at for at, axis in enumerate(addressing.axes) if axis.column is not None)
 
@@ -141,8 +141,8 @@ def _vector_dim(addressing: Addressing, index_shape: Shape) -> int | None:
 
 def _with_vectors(addressing: Addressing, dim: int) -> Shape:
     """The shape of indices whose vectors lie along `dim`; at their rank there are no vectors."""
-    entries, length = addressing.entries, len(addressing.columns)
-    is_single = length == 1 and addressing.columns[0].slot is None
+    entries, length = addressing.entry_shape, len(addressing.columns)
+    is_single = length == 1 and addressing.columns[0].component is None
     return entries if is_single else (*entries[:dim], length, *entries[dim:])
 
 
@@ -157,10 +157,10 @@ def count_batch_axes(addressing: Addressing, most: int) -> int:
     """How many leading axes take the entry's own coordinate over their whole size.
 
     >>> data, indices = Tensor("d", (2, 5, 3), "int8"), Tensor("i", (2, 4), "int64")
-    >>> count_batch_axes(along_axis(data, indices, 1, 1), 3)
+    >>> count_batch_axes(address_axis(data, indices, 1, 1), 3)
     1
     """
-    leading = zip(addressing.axes[:most], addressing.entries, strict=False)
+    leading = zip(addressing.axes[:most], addressing.entry_shape, strict=False)
     fitting = [
         axis.is_positional and axis.entry == at and extent == axis.size
         for at, (axis, extent) in enumerate(leading)

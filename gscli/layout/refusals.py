@@ -14,27 +14,27 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.words import COMPLEX, INTEGERS, show_shape
-from gscli.layout.axes import Fit, Reduction, Shape, Tensor, TypeRefused, Updates
-from gscli.layout.families import described
+from gscli.base.words import COMPLEX, INTEGERS, format_shape
+from gscli.layout.axes import DtypeError, Fit, Reduction, Shape, Tensor, Updates
+from gscli.layout.families import describe
 
 
-def allow(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
+def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
     """The element type must be one of `allowed`.
 
-    >>> allow(Tensor("data", (2,), "int8"), ("float32", "int8"))
+    >>> check_dtype(Tensor("data", (2,), "int8"), ("float32", "int8"))
     """
     if tensor.dtype not in allowed:
         raise DtypeRefused(
             f"{tensor.name} cannot be {tensor.dtype}",
-            where=described(tensor),
+            where=describe(tensor),
             details=(why,) if why else (),
             valid=" ".join(allowed),
             hint=hint,
         )
 
 
-def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:
+def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:
     """Indices must be of the integer types that the operator lists."""
     if indices.dtype not in allowed:
         problem = (
@@ -43,12 +43,12 @@ def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) 
             else f"{indices.name} must be integers, got {indices.dtype}"
         )
         refusal = IndexTypeRefused(
-            problem, name=indices.name, allowed=tuple(allowed), where=described(indices)
+            problem, name=indices.name, allowed=tuple(allowed), where=describe(indices)
         )
-        _note(indices, refusal)
+        _raise_or_collect(indices, refusal)
 
 
-def same_type(data: Tensor, updates: Tensor) -> None:
+def check_same_dtype(data: Tensor, updates: Tensor) -> None:
     """Updates are never cast in silence."""
     if data.dtype != updates.dtype:
         refusal = UpdatesTypeRefused(
@@ -57,36 +57,36 @@ def same_type(data: Tensor, updates: Tensor) -> None:
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
         )
-        _note(updates, refusal)
+        _raise_or_collect(updates, refusal)
 
 
-def _note(tensor: Tensor, refusal: TypeRefused) -> None:
+def _raise_or_collect(tensor: Tensor, refusal: DtypeError) -> None:
     """Refuse the tensor's type, or note that for a caller who asks."""
-    if tensor.asked is None:
+    if tensor.dtype_errors is None:
         raise refusal
-    if all(noted.name != tensor.name for noted in tensor.asked):
-        tensor.asked.append(refusal)
+    if all(noted.name != tensor.name for noted in tensor.dtype_errors):
+        tensor.dtype_errors.append(refusal)
 
 
-def at_least_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
+def check_min_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
     """The input needs `rank` axes or more.
 
-    >>> at_least_rank(Tensor("data", (2,), "int8"))
+    >>> check_min_rank(Tensor("data", (2,), "int8"))
     """
     if tensor.rank < rank:
         raise ShapeRefused(
             f"rank {tensor.rank} is not allowed",
-            where=described(tensor),
+            where=describe(tensor),
             valid=f"rank {rank} or more",
             hint=hint,
         )
 
 
-def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "") -> None:
+def check_exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "") -> None:
     """Updates must have exactly the shape `wanted`; `parts` explains where it comes from."""
     if updates.shape == wanted:
         return
-    got, asked = show_shape(updates.shape), show_shape(wanted)
+    got, asked = format_shape(updates.shape), format_shape(wanted)
     width = max(len(got), len(asked))
     raise ExactShapeRefused(
         f"{updates.name} has the wrong shape",
@@ -102,26 +102,26 @@ def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "")
     )
 
 
-def vector_updates(
+def check_vector_updates(
     updates: Tensor, data: Tensor, indices: Tensor, wanted: Shape, hint: str = ""
 ) -> None:
     """Updates must have the shape of ScatterND, where vectors lie along the last axis of indices.
 
-    >>> vector_updates(Tensor("updates", (7, 3), "int8"), Tensor("data", (2, 3), "int8"),
+    >>> check_vector_updates(Tensor("updates", (7, 3), "int8"), Tensor("data", (2, 3), "int8"),
     ...                Tensor("indices", (7, 1), "int64"), (7, 3))
     """
     length = indices.shape[-1]
     parts = (
-        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
-        f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}"
+        f"{indices.name}.shape[:-1] {format_shape(indices.shape[:-1])} + "
+        f"{data.name}.shape[{length}:] {format_shape(data.shape[length:])}"
     )
-    exact_shape(updates, wanted, parts, hint)
+    check_exact_shape(updates, wanted, parts, hint)
 
 
-def stretched_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool = True) -> Updates:
+def broadcast_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool = True) -> Updates:
     """Updates that stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
 
-    >>> stretched_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
+    >>> broadcast_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
     <Fit.BROADCAST: 'broadcast'>
     """
     aligned = values.shape[::-1], wanted[::-1]
@@ -130,42 +130,42 @@ def stretched_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool =
     ):
         raise ShapeRefused(
             f"{values.name} does not stretch to the cells it is for",
-            where=f"{values.name} {show_shape(values.shape)}",
-            details=(f"wanted {show_shape(wanted)} = {parts}",),
+            where=f"{values.name} {format_shape(values.shape)}",
+            details=(f"wanted {format_shape(wanted)} = {parts}",),
             valid="sizes equal or 1, aligned at the last axis",
         )
     return Updates(values.name, Fit.BROADCAST, cast=cast)
 
 
-def batch_dims_within(batch_dims: int, low: int, high: int, *tensors: Tensor) -> None:
+def check_batch_dims(batch_dims: int, low: int, high: int, *tensors: Tensor) -> None:
     """The number of batch axes must be `low` … `high`; `tensors` are named in the refusal.
 
-    >>> batch_dims_within(1, 0, 1, Tensor("data", (2, 3), "int8"))
+    >>> check_batch_dims(1, 0, 1, Tensor("data", (2, 3), "int8"))
     """
     if not low <= batch_dims <= high:
         raise ShapeRefused(
             "batch_dims is out of range",
             where=f"batch_dims = {batch_dims}",
-            details=tuple(map(described, tensors)),
+            details=tuple(map(describe, tensors)),
             valid=f"{low} … {high}",
         )
 
 
-def no_empty_vectors(indices: Tensor, longest: int, hint: str = "") -> None:
+def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
     """Vectors along the last axis need a number at least; they may have `longest`.
 
-    >>> no_empty_vectors(Tensor("indices", (7, 2), "int64"), 3)
+    >>> check_vector_length(Tensor("indices", (7, 2), "int64"), 3)
     """
     if indices.shape[-1] == 0:
         raise ShapeRefused(
             "index vectors are empty",
-            where=f"{described(indices)}: last axis 0 is the vector length",
+            where=f"{describe(indices)}: last axis 0 is the vector length",
             valid=f"vector length 1 … {longest}",
             hint=hint,
         )
 
 
-_NO_MEANING: dict[str, tuple[tuple[str, ...], str]] = {
+_UNSUPPORTED_REDUCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "bool": (("max", "min", "mean"), "numbers have one: --dtype int32"),
     "str": (
         ("sub", "mul", "max", "min", "mean"),
@@ -176,7 +176,7 @@ _NO_MEANING: dict[str, tuple[tuple[str, ...], str]] = {
 """Reductions without a meaning for a kind of element type, and the way on."""
 
 
-def reduction_has_meaning(
+def check_reduction(
     data: Tensor, reduction: Reduction, why: str, allowed: Collection[str] = ()
 ) -> None:
     """Refuse reductions that no text gives a meaning for this element type.
@@ -184,11 +184,11 @@ def reduction_has_meaning(
     `allowed` lifts the refusal where a framework does define it (NumPy's complex maximum).
     """
     kind = "complex" if data.dtype in COMPLEX else data.dtype
-    meaningless, hint = _NO_MEANING.get(kind, ((), ""))
+    meaningless, hint = _UNSUPPORTED_REDUCTIONS.get(kind, ((), ""))
     if reduction in meaningless and reduction not in allowed:
         raise DtypeRefused(
             f"{reduction} has no meaning for {data.dtype}",
-            where=f"reduction = {reduction}, {described(data)}",
+            where=f"reduction = {reduction}, {describe(data)}",
             details=(why,),
             hint=hint,
         )

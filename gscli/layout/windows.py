@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.records import Record
-from gscli.base.words import counted, show_shape
+from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
-from gscli.layout.families import described, windows
-from gscli.layout.refusals import exact_shape
+from gscli.layout.families import address_windows, describe
+from gscli.layout.refusals import check_exact_shape
 
 NamedDims: TypeAlias = tuple[str, Shape]
 """The name that the framework gives to a list of dimensions, and the list."""
@@ -70,7 +70,7 @@ class DimensionNumbers(Record):
 
     def address(self, operand: Tensor, indices: Tensor, slice_sizes: Sequence[int]) -> Addressing:
         """The addressing that the numbers say; they are judged elsewhere."""
-        return windows(
+        return address_windows(
             operand,
             indices,
             index_vector_dim=self.index_vector_dim,
@@ -101,20 +101,24 @@ def gather_windows(
     >>> gather_windows(operand, indices, numbers, (1, 4)).result_shape
     (2, 4)
     """
-    _judge(operand, indices, numbers)
+    _check_dimension_numbers(operand, indices, numbers)
     if len(slice_sizes) != operand.rank:
-        raise _refused("slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand)
-    unbounded = any_without_entries and 0 in _entries(indices, numbers.index_vector_dim)
+        raise _dimension_error(
+            "slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand
+        )
+    unbounded = any_without_entries and 0 in _entry_shape(indices, numbers.index_vector_dim)
     for dim, size in enumerate(slice_sizes):
         low = removed_sizes[0] if dim in numbers.collapsed else 0
         room = size if unbounded else operand.shape[dim]
         high = min(room, 1) if dim in (*numbers.collapsed, *numbers.batching) else room
         if not low <= size <= high:
             allowed = f"{low} … {high}" if low <= high else "none"
-            raise _refused(f"slice_sizes[{dim}]", size, allowed, operand)
+            raise _dimension_error(f"slice_sizes[{dim}]", size, allowed, operand)
     addressing = numbers.address(operand, indices, slice_sizes)
     if prod(addressing.result_shape) and any(operand.shape[dim] == 0 for dim in numbers.collapsed):
-        raise _refused(numbers.names[1], numbers.collapsed, "axes that are not empty", operand)
+        raise _dimension_error(
+            numbers.names[1], numbers.collapsed, "axes that are not empty", operand
+        )
     return addressing
 
 
@@ -128,110 +132,117 @@ def scatter_windows(
     >>> scatter_windows(operand, indices, Tensor("u", (2, 3), "int8"), numbers).window
     (3,)
     """
-    _judge(operand, indices, numbers)
+    _check_dimension_numbers(operand, indices, numbers)
     name, window, dim = numbers.names[0], numbers.offset, numbers.index_vector_dim
-    entries = _entries(indices, dim)
+    entries = _entry_shape(indices, dim)
     if updates.rank != len(entries) + len(window):
         raise ShapeRefused(
             f"{updates.name} has the wrong number of axes",
-            where=described(updates),
-            details=(described(indices), f"{name} {show_shape(window)}"),
-            valid=counted(len(entries) + len(window), "axis", "axes"),
+            where=describe(updates),
+            details=(describe(indices), f"{name} {format_shape(window)}"),
+            valid=format_count(len(entries) + len(window), "axis", "axes"),
         )
     spans = [1] * operand.rank
-    for position, axis in zip(window, _kept(operand, numbers), strict=True):
+    for position, axis in zip(window, _window_dims(operand, numbers), strict=True):
         spans[axis] = updates.shape[position]
         if spans[axis] > operand.shape[axis]:
             raise ShapeRefused(
                 f"the window is larger than {operand.name}",
                 where=f"{updates.name} axis {position} has {spans[axis]}, "
                 f"{operand.name} axis {axis} has {operand.shape[axis]}",
-                details=(described(operand), described(updates)),
+                details=(describe(operand), describe(updates)),
                 valid=f"0 … {operand.shape[axis]}",
             )
     addressing = numbers.address(operand, indices, spans)
-    parts = f"{indices.name} without axis {dim} {show_shape(entries)}, windows at {name}"
-    exact_shape(updates, addressing.result_shape, parts)
+    parts = f"{indices.name} without axis {dim} {format_shape(entries)}, windows at {name}"
+    check_exact_shape(updates, addressing.result_shape, parts)
     return addressing
 
 
-def _entries(indices: Tensor, vector_dim: int) -> Shape:
+def _entry_shape(indices: Tensor, vector_dim: int) -> Shape:
     """The shape of the indices without the axis that vectors run along."""
     return indices.shape[:vector_dim] + indices.shape[vector_dim + 1 :]
 
 
-def _kept(operand: Tensor, numbers: DimensionNumbers) -> list[int]:
+def _window_dims(operand: Tensor, numbers: DimensionNumbers) -> list[int]:
     gone = {*numbers.collapsed, *numbers.batching}
     return [dim for dim in range(operand.rank) if dim not in gone]
 
 
-def _judge(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
+def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     """What gather and scatter have in common: C1 to C21 of the specification's gather."""
     vector_dim = numbers.index_vector_dim
     offset, collapsed, batching, indices_batching, index_map = numbers.lists.items()
     if not 0 <= vector_dim <= indices.rank:
-        raise _refused("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
+        raise _dimension_error("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
     length = indices.shape[vector_dim] if vector_dim < indices.rank else 1
     if len(numbers.index_map) != length:
-        raise _refused(
-            *index_map, f"{counted(length, 'number')}, one per number of a vector", indices
+        raise _dimension_error(
+            *index_map, f"{format_count(length, 'number')}, one per number of a vector", indices
         )
     entries_rank = indices.rank - (vector_dim < indices.rank)
-    _within(offset, entries_rank + len(numbers.offset), "the result")
-    _within(collapsed, operand.rank, operand.name)
-    _within(batching, operand.rank, operand.name)
-    _within(indices_batching, indices.rank, indices.name)
-    _within(index_map, operand.rank, operand.name)
+    _check_dims(offset, entries_rank + len(numbers.offset), "the result")
+    _check_dims(collapsed, operand.rank, operand.name)
+    _check_dims(batching, operand.rank, operand.name)
+    _check_dims(indices_batching, indices.rank, indices.name)
+    _check_dims(index_map, operand.rank, operand.name)
     for dims in (offset, collapsed, batching):
         if list(dims[1]) != sorted(dims[1]):
-            raise _refused(*dims, "ascending numbers")
+            raise _dimension_error(*dims, "ascending numbers")
     for dims in (collapsed, index_map):
         if set(dims[1]) & set(numbers.batching):
-            raise _refused(*dims, f"axes outside {batching[0]} {show_shape(batching[1])}")
-    _judge_batching(operand, indices, numbers)
-    if len(_kept(operand, numbers)) != len(numbers.offset):
-        where = f"{collapsed[0]} {show_shape(collapsed[1])}"
-        axes = counted(operand.rank, "axis", "axes")
-        kept = f"{counted(len(_kept(operand, numbers)), 'number')}: {axes} without {where}"
-        raise _refused(*offset, kept, operand)
+            raise _dimension_error(*dims, f"axes outside {batching[0]} {format_shape(batching[1])}")
+    _check_batching(operand, indices, numbers)
+    if len(_window_dims(operand, numbers)) != len(numbers.offset):
+        where = f"{collapsed[0]} {format_shape(collapsed[1])}"
+        axes = format_count(operand.rank, "axis", "axes")
+        kept = (
+            f"{format_count(len(_window_dims(operand, numbers)), 'number')}: {axes} without {where}"
+        )
+        raise _dimension_error(*offset, kept, operand)
 
 
-def _judge_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
+def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     dims, batching = numbers.indices_batching, numbers.batching
     other, name = numbers.names[2:4]
     if numbers.index_vector_dim in dims:
-        raise _refused(name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}")
+        raise _dimension_error(
+            name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}"
+        )
     if len(dims) != len(batching):
-        raise _refused(
-            name, dims, f"{counted(len(batching), 'number')}, as {other} {show_shape(batching)}"
+        raise _dimension_error(
+            name,
+            dims,
+            f"{format_count(len(batching), 'number')}, as {other} {format_shape(batching)}",
         )
     sizes = tuple(indices.shape[dim] for dim in dims)
     expected = tuple(operand.shape[dim] for dim in batching)
     if sizes != expected:
         raise ShapeRefused(
             "batch axes differ",
-            where=f"{operand.name} has {show_shape(expected)}, {indices.name} {show_shape(sizes)}",
-            details=(described(operand), described(indices)),
+            where=f"{operand.name} has {format_shape(expected)}, {indices.name} "
+            f"{format_shape(sizes)}",
+            details=(describe(operand), describe(indices)),
             valid=f"equal sizes along {other} and {name}",
         )
 
 
-def _within(named: NamedDims, rank: int, of: str) -> None:
+def _check_dims(named: NamedDims, rank: int, of: str) -> None:
     name, dims = named
     if len(set(dims)) != len(dims):
-        raise _refused(name, dims, "numbers that do not repeat")
+        raise _dimension_error(name, dims, "numbers that do not repeat")
     if any(not 0 <= dim < rank for dim in dims):
         legal = f"0 … {rank - 1}" if rank else "none"
-        raise _refused(name, dims, f"{legal}, the axes of {of}")
+        raise _dimension_error(name, dims, f"{legal}, the axes of {of}")
 
 
-def _refused(
+def _dimension_error(
     name: str, value: int | Shape, legal: str, about: Tensor | None = None
 ) -> ShapeRefused:
-    shown = value if isinstance(value, int) else show_shape(value)
+    shown = value if isinstance(value, int) else format_shape(value)
     return ShapeRefused(
         f"{name.partition('[')[0]} does not fit",
         where=f"{name} = {shown}"[:200],
-        details=(described(about),) if about else (),
+        details=(describe(about),) if about else (),
         valid=legal,
     )

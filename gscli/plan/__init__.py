@@ -13,30 +13,30 @@ from types import MappingProxyType
 import numpy as np
 
 from gscli.base import GscliError, LimitRefused, Notice, UsageError
-from gscli.base.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
-from gscli.base.words import show_shape
-from gscli.declare import Signature, numbered
+from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, as_array, dtype_name, is_lazy, parse_dtype
+from gscli.base.words import format_shape
+from gscli.declare import Signature, variadic_names
 from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
-from gscli.layout.axes import Tensor, TypeRefused
+from gscli.layout.axes import DtypeError, Tensor
 from gscli.plan.plan import Plan
 
 DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
 
-ENTRIES_ALLOWED = 1 << 20
+MAX_FREE_ENTRIES = 1 << 20
 """Entries that a call may always have, whatever its tensors hold."""
 
-_MOST_AXES = 64
-_MOST_BYTES = (1 << 63) - 1
+_MAX_AXES = 64
+_MAX_BYTES = (1 << 63) - 1
 
 _VALUES_LIMIT = 64
-_LAYOUTS: dict[tuple[object, ...], Layout] = {}
-_LAYOUTS_KEPT = 256
+_LAYOUT_CACHE: dict[tuple[object, ...], Layout] = {}
+_LAYOUT_CACHE_SIZE = 256
 _EXACT_KINDS = frozenset({int, str, bool, type(None)})
 
 
-class Inputs:
+class CallInputs:
     """The inputs of a call: arrays by argument name, where each came from, what was changed.
 
     `attrs`: the attributes, with the subscript that the words and masks make. `file`: the .npy file
@@ -51,7 +51,7 @@ class Inputs:
         attrs: Mapping[str, object] = MappingProxyType({}),
         file: RegularFile | None = None,
     ) -> None:
-        self.arrays, self.origins, self.typed, self.attrs = arrays, origins, typed, attrs
+        self.arrays, self.origins, self.is_typed, self.attrs = arrays, origins, typed, attrs
         self.file = file
         self.notices: list[Notice] = []
 
@@ -68,7 +68,7 @@ def plan_call(
 
     `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
     """
-    if operator.many is not None:
+    if operator.variadic is not None:
         from gscli.plan.masks import expand_masks, extract_subscript
 
         inputs, attrs = extract_subscript(operator, inputs, attrs)
@@ -77,12 +77,12 @@ def plan_call(
         name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
         for name, value in inputs.items()
     }
-    if not operator.numbers.isdisjoint(arrays):
+    if not operator.scalar_attributes.isdisjoint(arrays):
         arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
-    if operator.many is not None:
+    if operator.variadic is not None:
         attrs = drop_index_count(operator, arrays, attrs)
         arrays, _, attrs = expand_masks(operator, arrays, attrs)
-    layout = layout_of(operator, arrays, attrs)
+    layout = infer_layout(operator, arrays, attrs)
     if first is not None and first in arrays:
         arrays = {**arrays, **load_lazy_inputs(layout, arrays)}
     return build_plan(layout, arrays, max_bytes)
@@ -91,10 +91,10 @@ def plan_call(
 def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
-        from gscli.files.stores.stand_ins import left_in_chunks
+        from gscli.files.stores.stand_ins import as_lazy_array
 
-        limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
-        found = left_in_chunks(value, name, limit)
+        limit = MAX_CHUNKED_BYTES if max_bytes is None else max_bytes
+        found = as_lazy_array(value, name, limit)
         if found is not None:
             return found
     return as_array(value, name)
@@ -102,16 +102,16 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
 
 def load_lazy_inputs(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """What was left in chunks and is not data of a stream, or not in its type, read after all."""
-    left = {name: array for name, array in arrays.items() if is_left(array)}
+    left = {name: array for name, array in arrays.items() if is_lazy(array)}
     if not left:
         return {}
-    from gscli.files.stores.stand_ins import chunks_of
+    from gscli.files.stores.stand_ins import chunked_source
 
     read = {}
     for name, array in left.items():
-        source, stays = chunks_of(array), dtype_name(array.dtype) == layout.dtype != "str"
-        if source is not None and not (stays and layout.data == name):
-            read[name] = source.whole()
+        source, stays = chunked_source(array), dtype_name(array.dtype) == layout.dtype != "str"
+        if source is not None and not (stays and layout.data_name == name):
+            read[name] = source.read_all()
     return read
 
 
@@ -126,46 +126,48 @@ def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | Non
 
 def collect_dtype_errors(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> list[TypeRefused]:
+) -> list[DtypeError]:
     """What the layout of a call would refuse of its element types, in the order of its checks.
 
     Nothing is said here of other reasons to refuse the call.
     """
-    asked: list[TypeRefused] = []
+    asked: list[DtypeError] = []
     with suppress(GscliError):
-        layout_of(operator, arrays, attrs, asked)
+        infer_layout(operator, arrays, attrs, asked)
     return asked
 
 
-def layout_of(
+def infer_layout(
     operator: Signature,
     arrays: Mapping[str, Array],
     attrs: Mapping[str, object],
-    asked: list[TypeRefused] | None = None,
+    dtype_errors: list[DtypeError] | None = None,
 ) -> Layout:
     """The layout for these arrays; reads values only of inputs that decide shapes.
 
     The newest layouts are kept: many calls in a row are alike, and a layout cannot change. `asked`
     takes the refusals of element types, in place of their being raised.
     """
-    kinds = operator.deciding_inputs
-    decisions = {name: _values(arrays[name], kinds[name]) for name in kinds if name in arrays}
-    key = _key(operator, arrays, attrs, decisions)
-    layout = _LAYOUTS.get(key) if key is not None else None
+    kinds = operator.shape_inputs
+    decisions = {name: _shape_values(arrays[name], kinds[name]) for name in kinds if name in arrays}
+    key = _layout_cache_key(operator, arrays, attrs, decisions)
+    layout = _LAYOUT_CACHE.get(key) if key is not None else None
     if layout is None:
         tensors = {
-            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name), asked)
+            name: Tensor(
+                name, array.shape, dtype_name(array.dtype), decisions.get(name), dtype_errors
+            )
             for name, array in arrays.items()
         }
-        layout = operator.layout(tensors, attrs)
-        if key is not None and not asked:
-            if len(_LAYOUTS) >= _LAYOUTS_KEPT:
-                _LAYOUTS.clear()
-            _LAYOUTS[key] = layout
+        layout = operator.infer_layout(tensors, attrs)
+        if key is not None and not dtype_errors:
+            if len(_LAYOUT_CACHE) >= _LAYOUT_CACHE_SIZE:
+                _LAYOUT_CACHE.clear()
+            _LAYOUT_CACHE[key] = layout
     return layout
 
 
-def _key(
+def _layout_cache_key(
     operator: Signature,
     arrays: Mapping[str, Array],
     attrs: Mapping[str, object],
@@ -192,9 +194,9 @@ def drop_index_count(
     operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    if operator.many is None or "indices_per_axis" not in attrs:
+    if operator.variadic is None or "indices_per_axis" not in attrs:
         return attrs
-    given, counted = len(numbered(operator.many, arrays)), attrs["indices_per_axis"]
+    given, counted = len(variadic_names(operator.variadic, arrays)), attrs["indices_per_axis"]
     if not isinstance(counted, int) or counted != given:
         raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
@@ -204,20 +206,20 @@ def bind_scalar_arrays(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> tuple[Mapping[str, Array], Mapping[str, object]]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
-    known = operator.numbers
+    known = operator.scalar_attributes
     numbers = {name: array for name, array in arrays.items() if name in known}
     for name, array in numbers.items():
         if array.ndim or name in attrs:
             raise UsageError(
                 f"{name} takes one number, once",
-                where=f"{name} {show_shape(array.shape)}",
+                where=f"{name} {format_shape(array.shape)}",
                 valid="[]",
             )
     rest = {name: array for name, array in arrays.items() if name not in known}
     return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
 
 
-def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
+def _shape_values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     if kind == "mask":
         return (int(np.count_nonzero(array)),) if array.dtype.kind == "b" else None
     if array.dtype.kind not in "iu":
@@ -233,52 +235,52 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
 
 def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
-    first = arrays[layout.data] if layout.data is not None else None
-    width = first.dtype.itemsize if first is not None else _width(layout.dtype)
-    axes, cells = layout.most_made
-    modest = axes <= _MOST_AXES and width * cells <= DEFAULT_LIMIT
-    if modest and layout.entry_count <= ENTRIES_ALLOWED and max_bytes is None:
+    first = arrays[layout.data_name] if layout.data_name is not None else None
+    width = first.dtype.itemsize if first is not None else _itemsize(layout.dtype)
+    axes, cells = layout.max_allocated
+    modest = axes <= _MAX_AXES and width * cells <= DEFAULT_LIMIT
+    if modest and layout.entry_count <= MAX_FREE_ENTRIES and max_bytes is None:
         return
-    _representable(layout, width)
-    _worth_visiting(layout, arrays)
+    _check_allocatable(layout, width)
+    _check_entry_count(layout, arrays)
     needed = width * layout.output_size
     given = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
     if needed > limit:
         raise LimitRefused(
             "the output would be too large",
-            where=f"output {layout.dtype} {show_shape(layout.output_shape)}",
+            where=f"output {layout.dtype} {format_shape(layout.output_shape)}",
             details=(f"{needed:,} bytes",),
             valid=f"at most {limit:,} bytes",
             hint=f"--max-bytes {needed}",
         )
 
 
-def _worth_visiting(layout: Layout, arrays: Mapping[str, Array]) -> None:
+def _check_entry_count(layout: Layout, arrays: Mapping[str, Array]) -> None:
     """Every entry is judged and visited: there may not be far more of them than values. Shapes with
     a zero can promise any number of entries, each of which moves nothing.
     """
     values = sum(array.size for array in arrays.values()) + layout.output_size
-    if layout.entry_count > max(ENTRIES_ALLOWED, values):
+    if layout.entry_count > max(MAX_FREE_ENTRIES, values):
         raise LimitRefused(
             "there are more entries than values",
             where=f"{layout.entry_count:,} entries, {values:,} values in and out",
-            valid=f"at most {ENTRIES_ALLOWED:,} entries that move nothing",
+            valid=f"at most {MAX_FREE_ENTRIES:,} entries that move nothing",
             hint="shorten the axes beside a zero: nothing is moved along them",
         )
 
 
-def _representable(layout: Layout, width: int) -> None:
+def _check_allocatable(layout: Layout, width: int) -> None:
     """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
-    for shape, cells in layout.made_shapes:
-        if len(shape) > _MOST_AXES or width * cells > _MOST_BYTES:
+    for shape, cells in layout.allocated_shapes:
+        if len(shape) > _MAX_AXES or width * cells > _MAX_BYTES:
             raise LimitRefused(
                 "no array can have the shape of the output",
-                where=f"{len(shape)} axes: {show_shape(shape)}"[:200],
-                valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
+                where=f"{len(shape)} axes: {format_shape(shape)}"[:200],
+                valid=f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted",
                 hint="shorten the other axes, or take fewer of them",
             )
 
 
-def _width(dtype: str) -> int:
-    return 8 if dtype == "str" else dtype_named(dtype).itemsize
+def _itemsize(dtype: str) -> int:
+    return 8 if dtype == "str" else parse_dtype(dtype).itemsize

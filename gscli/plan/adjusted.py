@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.base.records import Record
+from gscli.base.records import Record, former_names
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative, Shape
+from gscli.layout.axes import Negative, OutOfBounds, Shape
 from gscli.plan.indices import IndexOutcome, OutcomeSign, apply_policy, legal_range
 from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
 from gscli.plan.plan import BLOCK, ValidatedPlan
 
 
+@former_names(written="raw_value")
 class AdjustedIndex(Record):
     """One index number that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
@@ -29,7 +30,7 @@ class AdjustedIndex(Record):
     position: tuple[int, ...]
     axis: int | None
     size: int
-    written: int | float
+    raw_value: int | float
     coordinate: int | None
     span: int = 1
 
@@ -50,7 +51,7 @@ class AdjustedIndex(Record):
         >>> AdjustedIndex("clipped", 0, 0, "i", (0, 1), 0, 3, 7, 2).index_path
         'i[0,1] = 7'
         """
-        return f"{self.source}[{','.join(map(str, self.position))}] = {self.written}"
+        return f"{self.source}[{','.join(map(str, self.position))}] = {self.raw_value}"
 
     @property
     def subject(self) -> str:
@@ -60,8 +61,8 @@ class AdjustedIndex(Record):
         '7 in 4 cells laid flat'
         """
         if self.axis is None:
-            return f"{self.written} in {self.size} cells laid flat"
-        where = f"{self.written} on axis {self.axis} of size {self.size}"
+            return f"{self.raw_value} in {self.size} cells laid flat"
+        where = f"{self.raw_value} on axis {self.axis} of size {self.size}"
         return where if self.span == 1 else f"a window of {self.span} from {where}"
 
     def words(self) -> str:
@@ -108,14 +109,14 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
     counts: dict[IndexOutcome, int] = {}
     examples: dict[IndexOutcome, list[AdjustedIndex]] = {}
     for column, in_bounds in enumerate(plan.in_bounds):
-        own = plan.own_column(plan.layout.addressing.columns[column])
+        own = plan.input_column(plan.layout.addressing.columns[column])
         stretched = own.size < plan.layout.entry_count  # a number stands for several entries
         count = min(own.size, plan.layout.entry_count)
         for start in () if in_bounds else range(0, count, BLOCK):
             if stretched:
                 numbers = own.reshape(-1)[start : start + BLOCK]
             else:
-                numbers = plan.raw(column, start, start + BLOCK)
+                numbers = plan.raw_indices(column, start, start + BLOCK)
             coordinates, codes = classify_indices(plan, column, numbers)
             for code in np.unique(codes[codes > 0]).tolist():
                 outcome = INDEX_OUTCOMES[code - 1]
@@ -135,7 +136,7 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
 
 def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
     """The first entry for which a number of a column that stretches stands."""
-    entries = plan.layout.addressing.entries
+    entries = plan.layout.addressing.entry_shape
     place = np.unravel_index(number, own) if own else ()
     aligned = (0,) * (len(entries) - len(place)) + tuple(map(int, place))
     return int(np.ravel_multi_index(aligned, entries)) if entries else 0
@@ -156,7 +157,7 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     low, high = legal_range(axis, policy)
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
     partly = np.zeros(numbers.shape, np.bool_)
-    if not policy.whole:
+    if not policy.is_atomic:
         skipped = skipped | (coordinates <= -span) | (coordinates >= axis.size)
         partly = (coordinates < 0) | (coordinates > axis.size - span)
     adjusted = np.flatnonzero(skipped | partly | (numbers != coordinates))
@@ -164,7 +165,7 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     negative = written < 0
     from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
     whole = np.trunc(written) if written.dtype.kind == "f" else written
-    clipped = (policy.beyond is Beyond.CLIP) & ~((written >= low) & (written <= high))
+    clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~((written >= low) & (written <= high))
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
         "below": skipped & negative & (policy.negative is Negative.SKIP),
         "outside": skipped,
@@ -196,7 +197,7 @@ def adjusted_index(
         plan.index_position(column, entry),
         None if layout.is_flattened else number,
         axis.size,
-        plan.raw(column, entry, entry + 1)[0].item(),
+        plan.raw_indices(column, entry, entry + 1)[0].item(),
         None if OUTCOMES[outcome].sign == "skipped" else coordinate,
         1 if axis.window is None else axis.span,
     )

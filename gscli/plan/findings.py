@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gscli.base import Finding, IndexRefused, Pointed
-from gscli.base.words import counted
+from gscli.base import CaretLine, Finding, IndexRefused
+from gscli.base.words import format_count
 from gscli.disk import mapped
 from gscli.layout import Layout
-from gscli.plan.indices import BLOCK, WrittenIndices, legal_range, outside
+from gscli.plan.indices import BLOCK, BoundLayout, describe_out_of_range, legal_range
 
-RELEASED = 64 * BLOCK
+RELEASE_INTERVAL = 64 * BLOCK
 """Entries after which the pages of mapped indices are let go."""
 
 
-def findings(
-    indices: WrittenIndices, columns: Sequence[int], limit: int | None
+def find_out_of_bounds(
+    indices: BoundLayout, columns: Sequence[int], limit: int | None
 ) -> tuple[list[Finding], int]:
     """Every bad number of these columns in entry order, and how many there are in all.
 
@@ -29,16 +29,18 @@ def findings(
     for column in columns:
         axis, described = layout.axes[layout.column_axes[column]], 0
         for first in range(0, layout.entry_count, BLOCK):
-            if first and not first % RELEASED:
-                mapped.release(*indices.inputs.values())
-            refused = outside(indices.raw(column, first, first + BLOCK), axis, layout.policy)
+            if first and not first % RELEASE_INTERVAL:
+                mapped.release_pages(*indices.inputs.values())
+            refused = describe_out_of_range(
+                indices.raw_indices(column, first, first + BLOCK), axis, layout.policy
+            )
             if refused is None:
                 continue
             places = np.flatnonzero(refused)
             total += places.size
             wanted = places if limit is None else places[: max(limit - described, 0)]
             described += wanted.size
-            found.extend(_finding(indices, column, first + int(place)) for place in wanted)
+            found.extend(_describe_index(indices, column, first + int(place)) for place in wanted)
             if limit is not None and axis.size == 0 and places.size == BLOCK:
                 # No index is legal there: the rest is bad without being looked at.
                 total += max(layout.entry_count - first - BLOCK, 0)
@@ -47,21 +49,21 @@ def findings(
     return found[:limit], total
 
 
-def any_bad(indices: WrittenIndices, first: int, last: int) -> bool:
+def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
     """Whether an index of entries `first` … `last`-1 is outside its legal range."""
     layout = indices.layout
     for column, axis in enumerate(layout.column_axes):
         for begin in range(first, last, BLOCK):
-            numbers = indices.raw(column, begin, min(begin + BLOCK, last))
-            if outside(numbers, layout.axes[axis], layout.policy) is not None:
+            numbers = indices.raw_indices(column, begin, min(begin + BLOCK, last))
+            if describe_out_of_range(numbers, layout.axes[axis], layout.policy) is not None:
                 return True
     return False
 
 
-def _finding(indices: WrittenIndices, column: int, entry: int) -> Finding:
+def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
     layout = indices.layout
     axis = layout.column_axes[column]
-    vector = indices.vector(entry)
+    vector = indices.index_vector(entry)
     low, high = legal_range(layout.axes[axis], layout.policy)
     return Finding(
         layout.addressing.columns[column].source,
@@ -76,46 +78,46 @@ def _finding(indices: WrittenIndices, column: int, entry: int) -> Finding:
     )
 
 
-def refusal(layout: Layout, found: Sequence[Finding], total: int) -> IndexRefused:
+def out_of_bounds_error(layout: Layout, found: Sequence[Finding], total: int) -> IndexRefused:
     """The refusal for bad indices, the first of them pointed at."""
     first, policy = found[0], layout.policy
-    met = {policy.there[finding.value > finding.high] for finding in found}
+    met = {policy.unchecked_outcomes[finding.value > finding.high] for finding in found}
     note = policy.note if met - {""} else ""
     negative = first.value < 0 <= first.low <= first.high
     more = total - len(found)
     details = [
-        *map(_pointed, found),
+        *map(_caret_line, found),
         *([f"… and {more} more: gscli check lists them all"] if more else []),
-        _addressed(layout, first),
+        _describe_axis(layout, first),
     ]
     return IndexRefused(
         "negative index" if negative else "index out of range",
         findings=tuple(found),
         total=total,
         unchecked=note,
-        where=f"{first.place} = {first.value}",
+        where=f"{first.index_path} = {first.value}",
         details=tuple(details),
-        valid=first.legal,
+        valid=first.legal_text,
         hint=note or ("negative indices do not count from the end here" if negative else ""),
     )
 
 
-def _addressed(layout: Layout, finding: Finding) -> str:
+def _describe_axis(layout: Layout, finding: Finding) -> str:
     """What the number addresses, and how large that is."""
-    data = layout.data or "output"
+    data = layout.data_name or "output"
     size = layout.axes[layout.column_axes[finding.slot]].size
     if finding.axis is None:
-        return f"{data} laid flat has {counted(size, 'cell')}"
+        return f"{data} laid flat has {format_count(size, 'cell')}"
     return f"axis {finding.axis} of {data} has size {size}"
 
 
-def _pointed(finding: Finding) -> Pointed:
+def _caret_line(finding: Finding) -> CaretLine:
     """The vector as written, pointing at the number that is wrong."""
     numbers = [str(number) for number in finding.vector]
     length = len(numbers[finding.slot])
     if len(numbers) == 1:
-        line = f"{finding.place} = "
-        return Pointed(line + numbers[0], len(line), length)
-    line = f"{finding.place} in ("
+        line = f"{finding.index_path} = "
+        return CaretLine(line + numbers[0], len(line), length)
+    line = f"{finding.index_path} in ("
     before = len(line) + sum(len(number) + 2 for number in numbers[: finding.slot])
-    return Pointed(f"{line}{', '.join(numbers)})", before, length)
+    return CaretLine(f"{line}{', '.join(numbers)})", before, length)

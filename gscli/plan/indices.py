@@ -9,24 +9,24 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import CannotRead
-from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.base.records import cached_property
 from gscli.layout import Layout
 from gscli.layout.axes import (
     Axis,
-    Beyond,
     Column,
-    Following,
-    Narrow,
+    Consecutive,
     Negative,
+    OutOfBounds,
     Policy,
     Shape,
+    Truncation,
 )
 
 BLOCK = 1 << 16
 """Entries judged or resolved at a time: their addresses stay in the second-level cache."""
 
-FEW_ENTRIES = 1024
+SMALL_CALL_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""
 
 MOST_FLATITER_AXES = 32
@@ -42,7 +42,7 @@ OutcomeSign: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 """Which sign stands beside a number in a picture."""
 
 
-class WrittenIndices:
+class BoundLayout:
     """A layout with the arrays that it was made for, and where their index numbers stand.
 
     `inputs`: arrays by argument name, of the shapes and dtypes that the layout was made from; the
@@ -51,35 +51,35 @@ class WrittenIndices:
 
     def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
         self.layout, self.inputs = layout, inputs
-        if layout.addressing.ranges:
+        if layout.addressing.generated:
             self.inputs = {**inputs, **_made_numbers(layout, inputs)}
 
-    def __reduce__(self) -> tuple[type[WrittenIndices], tuple[Layout, Mapping[str, Array]]]:
+    def __reduce__(self) -> tuple[type[BoundLayout], tuple[Layout, Mapping[str, Array]]]:
         """Pickled without what was computed from these two."""
         return type(self), (self.layout, self.inputs)
 
     @cached_property
     def columns(self) -> tuple[Array, ...]:
         """One view per index column, broadcast to the entry grid, in the indices' own type."""
-        entries = self.layout.addressing.entries
+        entries = self.layout.addressing.entry_shape
         views = []
         for column in self.layout.addressing.columns:
-            view = self.own_column(column)
+            view = self.input_column(column)
             views.append(view if view.shape == entries else np.broadcast_to(view, entries))
         return tuple(views)
 
-    def own_column(self, column: Column) -> Array:
+    def input_column(self, column: Column) -> Array:
         """The numbers of one column in the shape of their input."""
         array = self.inputs[column.source]
-        if column.slot is None or column.vector_dim is None:
+        if column.component is None or column.vector_dim is None:
             return array
-        return array[(slice(None),) * column.vector_dim + (column.slot,)]
+        return array[(slice(None),) * column.vector_dim + (column.component,)]
 
     @cached_property
     def _flat_columns(self) -> tuple[Array | np.flatiter[Array], ...]:
-        return tuple([self._flat_column(*pair) for pair in enumerate(self.columns)])
+        return tuple([self._flat_view(*pair) for pair in enumerate(self.columns)])
 
-    def _flat_column(self, number: int, view: Array) -> Array | np.flatiter[Array]:
+    def _flat_view(self, number: int, view: Array) -> Array | np.flatiter[Array]:
         """One column as something that slices flat without a copy of all of it."""
         if view.ndim <= 1 or view.flags.c_contiguous:
             return view.reshape(-1)
@@ -87,34 +87,35 @@ class WrittenIndices:
         source = self.inputs[column.source]
         last = column.vector_dim == source.ndim - 1 and source.shape[:-1] == view.shape
         if last and source.flags.c_contiguous:
-            return source.reshape(-1, source.shape[-1])[:, column.slot]
+            return source.reshape(-1, source.shape[-1])[:, column.component]
         return view.flat if view.ndim <= MOST_FLATITER_AXES else view.reshape(-1)
 
-    def raw(self, column: int, first: int, last: int) -> Array:
+    def raw_indices(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
         return np.asarray(self._flat_columns[column][first:last])
 
-    def grid(self, first: int, last: int) -> tuple[Indices, ...]:
+    def entry_coordinates(self, first: int, last: int) -> tuple[Indices, ...]:
         """Position of each entry in the entry grid, one array per grid axis."""
-        return positions(first, last, self.layout.addressing.entries)
+        return unravel_range(first, last, self.layout.addressing.entry_shape)
 
-    def vector(self, entry: int) -> tuple[int | float, ...]:
+    def index_vector(self, entry: int) -> tuple[int | float, ...]:
         """The numbers of one entry as written."""
         return tuple(
-            self.raw(column, entry, entry + 1)[0].item() for column in range(len(self.columns))
+            self.raw_indices(column, entry, entry + 1)[0].item()
+            for column in range(len(self.columns))
         )
 
     def index_position(self, column: int, entry: int) -> tuple[int, ...]:
         """Where in its input the number of this column and entry stands."""
         declared = self.layout.addressing.columns[column]
-        grid = [int(at[0]) for at in self.grid(entry, entry + 1)]
+        grid = [int(at[0]) for at in self.entry_coordinates(entry, entry + 1)]
         shape = list(self.inputs[declared.source].shape)
         if declared.vector_dim is not None:
             del shape[declared.vector_dim]
         kept = grid[len(grid) - len(shape) :]
         position = [0 if size == 1 else int(at) for at, size in zip(kept, shape, strict=True)]
-        if declared.vector_dim is not None and declared.slot is not None:
-            position.insert(declared.vector_dim, declared.slot)
+        if declared.vector_dim is not None and declared.component is not None:
+            position.insert(declared.vector_dim, declared.component)
         return tuple(position)
 
 
@@ -122,10 +123,10 @@ def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indi
     """The index numbers of slices, of masks' True cells in row-major order, and that follow."""
     trues: dict[str, tuple[Indices, ...]] = {}
     made: dict[str, Indices] = {}
-    for name, numbers, shape in layout.addressing.ranges:
+    for name, numbers, shape in layout.addressing.generated:
         if isinstance(numbers, range):
             made[name] = np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
-        elif isinstance(numbers, Following):
+        elif isinstance(numbers, Consecutive):
             made[name] = _following(numbers, inputs[numbers.source]).reshape(shape)
         else:
             if numbers.mask not in trues:
@@ -137,7 +138,7 @@ def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indi
     return made
 
 
-def _following(numbers: Following, source: Array) -> Indices:
+def _following(numbers: Consecutive, source: Array) -> Indices:
     first = source.astype(np.int64, copy=False)[..., None]
     near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
     first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first
@@ -160,10 +161,10 @@ def changed(name: str) -> CannotRead:
     return CannotRead(f"{name} changed while it was read", where=name)
 
 
-def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
+def unravel_range(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
     """Coordinates of the row-major numbers `first` … `last`-1 in a grid; () for rank 0.
 
-    >>> positions(1, 3, (2, 2))
+    >>> unravel_range(1, 3, (2, 2))
     (array([0, 1]), array([1, 0]))
     """
     if not shape:
@@ -173,14 +174,14 @@ def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
 
 # --- policies at work: numbers as written become coordinates, one column at a time ---------------
 
-_FEW = 16
+_SMALL_COUNT = 16
 """Numbers that Python looks through in less time than one of NumPy's calls takes."""
 
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
-    """Smallest and largest index that the axis takes without `Beyond`.
+    """Smallest and largest index that the axis takes without `OutOfBounds`.
 
     >>> legal_range(Axis(4, column=0), Policy())
     (-4, 3)
@@ -196,7 +197,7 @@ def max_as_unsigned(numbers: Array) -> int:
     >>> max_as_unsigned(np.array([3, 1])), max_as_unsigned(np.array([3, -1], np.int8))
     (3, 255)
     """
-    if numbers.size <= _FEW:
+    if numbers.size <= _SMALL_COUNT:
         span = 1 << 8 * numbers.itemsize
         few: list[int] = numbers.reshape(-1).tolist()
         return max(few) if min(few) >= 0 else max([number % span for number in few])
@@ -204,10 +205,10 @@ def max_as_unsigned(numbers: Array) -> int:
     return int(np.maximum.reduce(unsigned, axis=None))
 
 
-def from_end(numbers: Indices, size: int) -> Indices:
+def wrap_negative(numbers: Indices, size: int) -> Indices:
     """Numbers of which the negative ones count from the end of an axis; nothing is judged.
 
-    >>> from_end(np.array([-1, 2, -5]), 4)
+    >>> wrap_negative(np.array([-1, 2, -5]), 4)
     array([ 3,  2, -1])
     """
     resolved = numbers >> 63
@@ -216,18 +217,20 @@ def from_end(numbers: Indices, size: int) -> Indices:
     return resolved
 
 
-def outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
+def describe_out_of_range(numbers: Array, axis: Axis, policy: Policy) -> BoolArray | None:
     """Which numbers must be refused, or None when none can be."""
     if numbers.size == 0:
         return None
-    if policy.beyond is not Beyond.RAISE:
+    if policy.out_of_bounds is not OutOfBounds.RAISE:
         # A window on an empty axis is empty itself: it fits, and nothing is read or written.
-        empty = axis.size == 0 and axis.window is None and policy.beyond is not Beyond.SKIP
+        empty = (
+            axis.size == 0 and axis.window is None and policy.out_of_bounds is not OutOfBounds.SKIP
+        )
         if empty or numbers.dtype.kind != "f":
             return np.ones(numbers.shape, np.bool_) if empty else None
         return ~np.isfinite(numbers)  # no nearest row and no remainder
     low, high = legal_range(axis, policy)
-    if policy.cut and numbers.dtype.kind == "f":
+    if policy.truncates_fractions and numbers.dtype.kind == "f":
         numbers = np.trunc(numbers)
     largest = np.maximum.reduce(numbers, axis=None)
     smallest = np.minimum.reduce(numbers, axis=None)
@@ -238,54 +241,56 @@ def outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
     return ~((numbers >= low) & (numbers <= high))  # so that NaN is outside
 
 
-def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, Flags | None]:
+def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, BoolArray | None]:
     """Index numbers as coordinates, and which of them are live (None: all).
 
     Compared in their own type first: uint64 2^64-1 is out of range, never -1.
 
-    >>> apply_policy(np.array([-1, 5, 1]), Axis(3, column=0), Policy(beyond=Beyond.CLIP))
+    >>> apply_policy(
+    ...     np.array([-1, 5, 1]), Axis(3, column=0), Policy(out_of_bounds=OutOfBounds.CLIP)
+    ... )
     (array([2, 2, 1]), None)
     """
     if numbers.dtype.kind == "f":
-        numbers = _truncated(numbers, axis, policy)
+        numbers = _truncate_fractions(numbers, axis, policy)
     _, high = legal_range(axis, policy)
-    live: Flags | None = None
-    if policy.narrow is Narrow.FIRST:
+    live: BoolArray | None = None
+    if policy.truncation is Truncation.BEFORE_NEGATIVE:
         numbers = numbers.astype(np.int32)
-    cut = policy.narrow in (Narrow.LAST, Narrow.UNSIGNED)
+    cut = policy.truncation in (Truncation.AFTER_NEGATIVE, Truncation.UNSIGNED)
     if numbers.dtype == np.uint64 and not cut:
-        numbers = _shortened(numbers, axis, policy)
+        numbers = _reduce_uint64(numbers, axis, policy)
     resolved = numbers.astype(np.int64)
     if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
-        resolved = from_end(resolved, axis.size)
+        resolved = wrap_negative(resolved, axis.size)
     elif policy.negative is Negative.SKIP:
         live = numbers >= 0
     if cut:
-        kind = np.int32 if policy.narrow is Narrow.LAST else np.uint32
+        kind = np.int32 if policy.truncation is Truncation.AFTER_NEGATIVE else np.uint32
         resolved = resolved.astype(kind).astype(np.int64)
-    if policy.beyond is Beyond.WRAP:
+    if policy.out_of_bounds is OutOfBounds.WRAP:
         np.remainder(resolved, max(axis.size, 1), out=resolved)
-    elif policy.beyond is Beyond.CLIP:
+    elif policy.out_of_bounds is OutOfBounds.CLIP:
         np.clip(resolved, 0, max(high, 0), out=resolved)
-    elif policy.beyond is Beyond.SKIP and (policy.whole or _moves_one_cell(axis)):
+    elif policy.out_of_bounds is OutOfBounds.SKIP and (policy.is_atomic or _is_single_cell(axis)):
         inside = (resolved >= 0) & (resolved <= high)
         live = inside if live is None else live & inside
     return resolved, live
 
 
-def _moves_one_cell(axis: Axis) -> bool:
+def _is_single_cell(axis: Axis) -> bool:
     """On this axis no cell of a window can be outside while another one is inside."""
     return axis.window is None or axis.span == 1
 
 
-def _shortened(numbers: Array, axis: Axis, policy: Policy) -> Array:
+def _reduce_uint64(numbers: Array, axis: Axis, policy: Policy) -> Array:
     """Numbers of type uint64 brought into the range of int64 without becoming negative."""
-    if policy.beyond is Beyond.WRAP:
+    if policy.out_of_bounds is OutOfBounds.WRAP:
         return numbers % np.uint64(max(axis.size, 1))
     return np.minimum(numbers, np.uint64(axis.size + 1))
 
 
-def _truncated(numbers: Array, axis: Axis, policy: Policy) -> Array:
+def _truncate_fractions(numbers: Array, axis: Axis, policy: Policy) -> Array:
     """Fractional indices (MXNet) are cut; where negatives count from the end, the size is added
     before, in their own type, and the remainder taken after (apache/mxnet#17208).
     """

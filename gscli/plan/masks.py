@@ -14,9 +14,9 @@ import numpy as np
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.words import show_shape
-from gscli.declare import Signature, numbered
-from gscli.layout.items import Item, basic_item, first_axes, parsed, written
+from gscli.base.words import format_shape
+from gscli.declare import Signature, variadic_names
+from gscli.layout.items import Item, format_subscript, item_axes, parse_basic_item, parse_subscript
 from gscli.plan.indices import true_cells
 
 ARRAY = Item("i")
@@ -39,8 +39,8 @@ def extract_subscript(
     >>> extract_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
     ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
     """
-    names = [] if operator.many is None else numbered(operator.many, inputs)
-    basic = {name: basic_item(inputs[name]) for name in names}
+    names = [] if operator.variadic is None else variadic_names(operator.variadic, inputs)
+    basic = {name: parse_basic_item(inputs[name]) for name in names}
     if not any(basic.values()):
         return inputs, attrs
     if attrs.get("subscript") is not None:
@@ -51,8 +51,8 @@ def extract_subscript(
     items = [item or ARRAY for item in basic.values()]
     kept = [inputs[name] for name, item in basic.items() if item is None]
     rest = {name: value for name, value in inputs.items() if name not in basic}
-    named = {f"{operator.many}_{number}": value for number, value in enumerate(kept)}
-    return {**rest, **named}, {**attrs, "subscript": written(items)}
+    named = {f"{operator.variadic}_{number}": value for number, value in enumerate(kept)}
+    return {**rest, **named}, {**attrs, "subscript": format_subscript(items)}
 
 
 def expand_masks(
@@ -68,31 +68,31 @@ def expand_masks(
     >>> found.arrays["indices_0"], found.attrs
     (array([0, 2]), {'subscript': 'm'})
     """
-    names = [] if operator.many is None else numbered(operator.many, arrays)
+    names = [] if operator.variadic is None else variadic_names(operator.variadic, arrays)
     data = arrays.get(operator.inputs[0].name)
     letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):
         return ExpandedMasks(dict(arrays), {name: name for name in arrays}, attrs)
     subscript = attrs.get("subscript")
-    given = parsed(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
+    given = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
     groups = _group_items(given, [(name, arrays[name], letters[name]) for name in names])
-    axes = iter(first_axes([item for group in groups for item in group.items], data.ndim))
+    axes = iter(item_axes([item for group in groups for item in group.items], data.ndim))
     result = {name: array for name, array in arrays.items() if name not in names}
     sources = {name: name for name in result}
     count = 0
     for group in groups:
         axis = next(axes)
         for part in group.arrays if group.letter is None else _mask_positions(group, data, axis):
-            result[f"{operator.many}_{count}"] = part
-            sources[f"{operator.many}_{count}"] = group.name
+            result[f"{operator.variadic}_{count}"] = part
+            sources[f"{operator.variadic}_{count}"] = group.name
             count += 1
         for _ in group.items[1:]:
             next(axes)
-    subscript = written([item for group in groups for item in group.items])
+    subscript = format_subscript([item for group in groups for item in group.items])
     return ExpandedMasks(result, sources, {**attrs, "subscript": subscript})
 
 
-class _Mask(Record):
+class _ItemGroup(Record):
     """An item of the subscript with its array; a mask stands for as many items as it has axes."""
 
     items: tuple[Item, ...]
@@ -103,27 +103,27 @@ class _Mask(Record):
 
 def _group_items(
     given: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
-) -> list[_Mask]:
+) -> list[_ItemGroup]:
     waiting, groups = list(arrays), []
     for item in given:
-        if not item.takes_array or not waiting:
-            groups.append(_Mask((item,)))
+        if not item.is_array or not waiting:
+            groups.append(_ItemGroup((item,)))
             continue
         name, array, letter = waiting.pop(0)
         own = item if letter is None else Item(letter if array.ndim else "b")
         more = 0 if letter is None else max(array.ndim - 1, 0)
-        groups.append(_Mask((own, *[Item("+")] * more), name, (array,), letter))
-    return [*groups, *(_Mask((), name, (array,)) for name, array, _ in waiting)]
+        groups.append(_ItemGroup((own, *[Item("+")] * more), name, (array,), letter))
+    return [*groups, *(_ItemGroup((), name, (array,)) for name, array, _ in waiting)]
 
 
 def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
     """What a mask leaves behind in the subscript; None for an array of indices."""
     if array.dtype.kind == "b":
         return "m"
-    return "u" if operator.byte_masks and array.dtype == np.uint8 else None
+    return "u" if operator.has_byte_masks and array.dtype == np.uint8 else None
 
 
-def _mask_positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
+def _mask_positions(group: _ItemGroup, data: Array, axis: int) -> tuple[Array, ...]:
     (mask,) = group.arrays
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int64),)
@@ -131,8 +131,8 @@ def _mask_positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
     if mask.shape != covered:
         raise ShapeRefused(
             "mask does not have the sizes of the axes it covers",
-            where=f"{group.name} {mask.dtype} {show_shape(mask.shape)}",
-            details=(f"from axis {axis} on the array is {show_shape(data.shape[axis:])}",),
-            valid=show_shape(covered) if len(covered) == mask.ndim else "",
+            where=f"{group.name} {mask.dtype} {format_shape(mask.shape)}",
+            details=(f"from axis {axis} on the array is {format_shape(data.shape[axis:])}",),
+            valid=format_shape(covered) if len(covered) == mask.ndim else "",
         )
     return true_cells(mask, mask.shape)

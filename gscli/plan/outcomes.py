@@ -7,7 +7,7 @@ sentences, pages, rules and comparisons all look here for what to say of it.
 from __future__ import annotations
 
 from gscli.base.records import Record
-from gscli.layout.axes import Beyond, Negative, Policy
+from gscli.layout.axes import Negative, OutOfBounds, Policy
 from gscli.plan.indices import IndexOutcome, OutcomeSign
 
 
@@ -27,7 +27,7 @@ class OutcomeWords(Record):
     key: str = ""
     reason: str = "{subject} is {coordinate}"
     remark: str = ""
-    plain: str = "{written} {change}"
+    plain: str = "{raw_value} {change}"
     path: str = ""
     change: str = ""
     notices: tuple[str, str] = ("", "")
@@ -40,7 +40,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         "wrapped",
         rule="the fraction is cut off",
         key="loses its fraction",
-        remark="{written} loses its fraction: {place}",
+        remark="{raw_value} loses its fraction: {place}",
         path="loses its fraction:",
         change="loses its fraction and means {coordinate}",
         notices=("index loses its fraction", "indices lose their fractions"),
@@ -50,7 +50,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         does="counts from the end",
         rule="an index below zero {does}",
         key="counts from the end",
-        remark="{written} counts from the end: {place}",
+        remark="{raw_value} counts from the end: {place}",
         path="counts from the end:",
         change="counts from the end and means {coordinate}",
         cell="from the end",
@@ -60,7 +60,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         does="is taken modulo the size",
         rule="an index outside {does}",
         key="wraps around",
-        remark="{written} wraps around {size}: {place}",
+        remark="{raw_value} wraps around {size}: {place}",
         path="wraps around to",
         change="wraps to {coordinate}",
         notices=("index wraps around the axis", "indices wrap around the axis"),
@@ -73,7 +73,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         rule="an index outside {does}",
         key="moved to the nearest end",
         reason="{subject} is clipped to {coordinate}",
-        remark="{written} is clipped to {place}",
+        remark="{raw_value} is clipped to {place}",
         path="is clipped to",
         change="is clipped to {coordinate}",
         notices=("index is clipped to the axis", "indices are clipped to the axis"),
@@ -86,8 +86,8 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         rule="an index below zero {does}",
         key="below zero",
         reason="{subject} {outside}",
-        remark="{written} is below zero: {fate}",
-        plain="{written} is below zero, which skips the entry",
+        remark="{raw_value} is below zero: {fate}",
+        plain="{raw_value} is below zero, which skips the entry",
         change="is below zero and {left_out}",
         notices=(
             "index is below zero and {left_out}",
@@ -101,7 +101,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         rule="such an index {does}",
         key="out of range",
         reason="{subject} {outside}",
-        remark="{written} is outside {low} … {high}: {fate}",
+        remark="{raw_value} is outside {low} … {high}: {fate}",
         plain="{subject} {out_of_range}",
         change="is outside and {left_out}",
         notices=("index is outside and {left_out}", "indices are outside, and each {left_out}"),
@@ -128,8 +128,9 @@ LEFT_OUT = {"gather": "reads the fill value", "scatter": "is dropped"}
 
 INDEX_OUTCOMES: tuple[IndexOutcome, ...] = tuple(OUTCOMES)
 
-_BEYOND: dict[Beyond, IndexOutcome] = {
-    Beyond.RAISE: "refused", Beyond.WRAP: "wrapped", Beyond.CLIP: "clipped", Beyond.SKIP: "outside",
+_BEYOND: dict[OutOfBounds, IndexOutcome] = {
+    OutOfBounds.RAISE: "refused", OutOfBounds.WRAP: "wrapped", OutOfBounds.CLIP: "clipped",
+        OutOfBounds.SKIP: "outside",
 }  # fmt: skip
 _NEGATIVE: dict[Negative, IndexOutcome] = {Negative.FROM_END: "from_end", Negative.SKIP: "below"}
 
@@ -137,8 +138,8 @@ _NEGATIVE: dict[Negative, IndexOutcome] = {Negative.FROM_END: "from_end", Negati
 def outcome_of(policy: Policy, *, negative: bool = False) -> IndexOutcome:
     """What becomes of every number outside the axis, or of -1, under a policy.
 
-    >>> outcome_of(Policy(beyond=Beyond.CLIP)), outcome_of(Policy(), negative=True)
+    >>> outcome_of(Policy(out_of_bounds=OutOfBounds.CLIP)), outcome_of(Policy(), negative=True)
     ('clipped', 'from_end')
     """
-    beyond = _BEYOND[policy.beyond]
+    beyond = _BEYOND[policy.out_of_bounds]
     return _NEGATIVE.get(policy.negative, beyond) if negative else beyond

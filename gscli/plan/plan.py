@@ -7,8 +7,9 @@ by block of entries it answers which coordinates each entry addresses after the 
 
 The numbers that are used are the numbers that were judged, even where another process writes to a
 mapped file meanwhile: who turns them into addresses, `coordinates` or the kernel's compiled loops,
-copies a block of them and judges the copy. Who meets a bad one calls `refuse`, which looks at all
-of them and tells of the first. A result in memory vanishes with an error, so that no index need be
+copies a block of them and judges the copy. Who meets a bad one calls `raise_out_of_bounds`, which
+looks at all of them and tells of the first. A result in memory vanishes with an error, so that no
+index need be
 looked at before the walk, which would be one more pass over all of them: `validate(lazy=True)`
 leaves that out where the policy is simple enough.
 """
@@ -22,51 +23,51 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import Finding
-from gscli.base.arrays import Array, Flags, Indices, dtype_name
+from gscli.base.arrays import Array, BoolArray, Indices, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.layout.axes import Column, Fit, Negative
 from gscli.plan.indices import (
     BLOCK,
-    FEW_ENTRIES,
-    WrittenIndices,
+    SMALL_CALL_ENTRIES,
+    BoundLayout,
     apply_policy,
     changed,
-    from_end,
+    describe_out_of_range,
     max_as_unsigned,
-    outside,
-    positions,
+    unravel_range,
+    wrap_negative,
 )
 
 __all__ = [
     "BLOCK",
+    "CoordinateRange",
     "Plan",
-    "Resolved",
     "ValidatedPlan",
     "fit_updates",
     "folded",
-    "positions",
+    "unravel_range",
 ]  # fmt: skip
 
 
-_FEW_WRITERS = 256
+_SET_LIMIT = 256
 """Addresses that a set compares in less time than sorting takes."""
 
 SHOWN_FINDINGS = 3
 """Bad indices that a refusal describes; it counts the others."""
 
 
-class Resolved(Record):
+class CoordinateRange(Record):
     """Resolved coordinates of entries `first` … `last`-1: one int64 array per index column."""
 
     first: int
     last: int
     coordinates: tuple[Indices, ...]
-    live: Flags | None
+    live: BoolArray | None
 
 
-class Plan(WrittenIndices):
+class Plan(BoundLayout):
     """Which cells of data does entry number i address? Shapes are checked, index values not yet."""
 
     @cached_property
@@ -77,9 +78,9 @@ class Plan(WrittenIndices):
         """
         layout = self.layout
         if not layout.entry_count:
-            return (True,) * len(layout.highest)
+            return (True,) * len(layout.direct_index_limits)
         largest: dict[str, int] = {}
-        columns = zip(layout.addressing.columns, layout.highest, strict=True)
+        columns = zip(layout.addressing.columns, layout.direct_index_limits, strict=True)
         return tuple([self._is_in_bounds(column, highest, largest) for column, highest in columns])
 
     def _is_in_bounds(self, column: Column, highest: int, largest: dict[str, int]) -> bool:
@@ -87,34 +88,34 @@ class Plan(WrittenIndices):
         if highest < 0:
             return False
         if column.source not in largest:
-            largest[column.source] = _largest(self.inputs[column.source])
-        alone = len(self.layout.highest) == 1
+            largest[column.source] = _max_index(self.inputs[column.source])
+        alone = len(self.layout.direct_index_limits) == 1
         return largest[column.source] <= highest or (
-            not alone and _largest(self.own_column(column)) <= highest
+            not alone and _max_index(self.input_column(column)) <= highest
         )
 
-    def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
+    def find_out_of_bounds(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.
 
         At most `limit` of them are described.
         """
         if all(self.in_bounds):
             return [], 0
-        from gscli.plan.findings import findings
+        from gscli.plan.findings import find_out_of_bounds
 
         wild = [column for column, in_bounds in enumerate(self.in_bounds) if not in_bounds]
-        return findings(self, wild, limit)
+        return find_out_of_bounds(self, wild, limit)
 
     def check_indices(self) -> None:
         """Raise IndexRefused if any index is outside its legal range.
 
         It names the first bad ones and counts the rest.
         """
-        found, total = self.findings(SHOWN_FINDINGS)
+        found, total = self.find_out_of_bounds(SHOWN_FINDINGS)
         if total:
-            from gscli.plan.findings import refusal
+            from gscli.plan.findings import out_of_bounds_error
 
-            raise refusal(self.layout, found, total)
+            raise out_of_bounds_error(self.layout, found, total)
 
     def validate(self, *, lazy: bool = False) -> ValidatedPlan:
         """The plan that may be executed; IndexRefused where an index is bad.
@@ -122,7 +123,7 @@ class Plan(WrittenIndices):
         `lazy`: a bad index may also be refused on the way, for what is made then is thrown away.
         """
         # Whether every index meets somebody who judges it, and that is no slower.
-        lazy = lazy and self.layout.refuses_rows and not self.layout.moves_nothing
+        lazy = lazy and self.layout.has_strict_row_indices and not self.layout.is_noop
         if not lazy:
             self.check_indices()
         plan = ValidatedPlan.__new__(ValidatedPlan)
@@ -136,10 +137,10 @@ class Plan(WrittenIndices):
     @property
     def has_data_dtype(self) -> bool:
         """Whether the output has the element type of data, if any; what JAX divides may not."""
-        data = self.inputs.get(self.layout.data or "")
+        data = self.inputs.get(self.layout.data_name or "")
         return data is None or dtype_name(data.dtype) == self.layout.dtype
 
-    def updates(self) -> Array:
+    def updates_view(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""
         return fit_updates(self.layout, self.inputs)
 
@@ -147,57 +148,61 @@ class Plan(WrittenIndices):
 class ValidatedPlan(Plan):
     """A plan that may be executed: it says which cells each entry addresses, or refuses."""
 
-    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
+    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, BoolArray | None]:
         """Index numbers of one column after the policy was applied, and which are live.
 
-        The coordinates are a new array. Raises as `refuse` does where a number is bad.
+        The coordinates are a new array. Raises as `raise_out_of_bounds` does where a number is bad.
         """
         layout, fractional = self.layout, numbers.dtype.kind == "f"
         own = numbers.astype(numbers.dtype if fractional else np.int64)
-        if not own.size or (not fractional and max_as_unsigned(own) <= layout.highest[column]):
+        if not own.size or (
+            not fractional and max_as_unsigned(own) <= layout.direct_index_limits[column]
+        ):
             return own.astype(np.int64, copy=False), None
         axis = layout.axes[layout.column_axes[column]]
         if numbers.dtype == np.uint64:
             own = own.view(np.uint64)
-        elif layout.refuses_rows and layout.policy.negative is Negative.FROM_END:
-            resolved = from_end(own, axis.size)
+        elif layout.has_strict_row_indices and layout.policy.negative is Negative.FROM_END:
+            resolved = wrap_negative(own, axis.size)
             if max_as_unsigned(resolved) < axis.size:
                 return resolved, None
-            self.refuse(column)
-        refused = outside(own, axis, layout.policy)
+            self.raise_out_of_bounds(column)
+        refused = describe_out_of_range(own, axis, layout.policy)
         if refused is not None and refused.any():
-            self.refuse(column)
+            self.raise_out_of_bounds(column)
         return apply_policy(own, axis, layout.policy)
 
-    def rows(self, first: int, last: int, steps: Sequence[int]) -> tuple[Indices, Flags | None]:
+    def row_addresses(
+        self, first: int, last: int, steps: Sequence[int]
+    ) -> tuple[Indices, BoolArray | None]:
         """The columns of some entries folded to one row number each, and which are live.
 
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
-        return folded(self._resolved(first, last), steps, last - first)
+        return folded(self._iter_coordinates(first, last), steps, last - first)
 
     @cached_property
-    def small_call_addresses(self) -> tuple[Indices, Flags | None] | None:
+    def small_call_addresses(self) -> tuple[Indices, BoolArray | None] | None:
         """The addresses of all entries, and which are live; None where they are many or no rows.
 
         They are the rows of slices in data without batches, and the cells of elements.
         """
         form, count = self.layout.form, self.layout.entry_count
-        if count > FEW_ENTRIES:
+        if count > SMALL_CALL_ENTRIES:
             return None
         if form.is_flat:
-            return self.rows(0, count, form.steps)
+            return self.row_addresses(0, count, form.column_strides)
         if form.kind != "elements":
             return None
-        coordinates, live = self.coordinates(0, self.raw(0, 0, count))
-        _, _, rows, inner = form.data
-        return coordinates * inner + _starts(form.result[1:], rows * inner), live
+        coordinates, live = self.coordinates(0, self.raw_indices(0, 0, count))
+        _, _, rows, inner = form.data_dims
+        return coordinates * inner + _row_zero_addresses(form.result_dims[1:], rows * inner), live
 
     @property
     def has_disjoint_writes(self) -> bool:
         """Whether no two entries write one cell, as far as a look at few of them tells."""
         few = self.small_call_addresses
-        if few is None or len(few[0]) > _FEW_WRITERS:
+        if few is None or len(few[0]) > _SET_LIMIT:
             return False
         cells = (few[0] if few[1] is None else few[0][few[1]]).tolist()
         return len(set(cells)) == len(cells)
@@ -211,30 +216,32 @@ class ValidatedPlan(Plan):
             name is not None and dtype_name(self.inputs[name].dtype) == self.layout.dtype
         )
 
-    def block(self, first: int, last: int) -> Resolved:
+    def resolve_range(self, first: int, last: int) -> CoordinateRange:
         """Coordinates of a range of entries after the policy was applied."""
-        live: Flags | None = None
+        live: BoolArray | None = None
         coordinates: list[Indices] = []
-        for numbers, alive in self._resolved(first, last):
+        for numbers, alive in self._iter_coordinates(first, last):
             coordinates.append(numbers)
             if alive is not None:
                 live = alive if live is None else live & alive
-        return Resolved(first, last, tuple(coordinates), live)
+        return CoordinateRange(first, last, tuple(coordinates), live)
 
-    def refuse(self, column: int = 0) -> NoReturn:
+    def raise_out_of_bounds(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
         self.check_indices()
         raise changed(self.layout.addressing.columns[column].source)
 
-    def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
+    def _iter_coordinates(
+        self, first: int, last: int
+    ) -> Iterator[tuple[Indices, BoolArray | None]]:
         """The coordinates of some entries, one column after the other, and which are live."""
-        for column in range(len(self.layout.highest)):
-            yield self.coordinates(column, self.raw(column, first, last))
+        for column in range(len(self.layout.direct_index_limits)):
+            yield self.coordinates(column, self.raw_indices(column, first, last))
 
 
 def folded(
-    resolved: Iterable[tuple[Indices, Flags | None]], steps: Sequence[int], count: int
-) -> tuple[Indices, Flags | None]:
+    resolved: Iterable[tuple[Indices, BoolArray | None]], steps: Sequence[int], count: int
+) -> tuple[Indices, BoolArray | None]:
     """One row number for each of `count` entries of the coordinates of their columns, and which are
     live; each column counts `steps` times.
 
@@ -256,7 +263,7 @@ def folded(
 
 
 @lru_cache(64)
-def _starts(grid: tuple[int, int, int], size: int) -> Indices:
+def _row_zero_addresses(grid: tuple[int, int, int], size: int) -> Indices:
     """For each cell of an (outer, rows, inner) grid the address of row 0 of its column."""
     outer, _, inner = grid
     starts = np.arange(outer)[:, None, None] * size + np.arange(inner)
@@ -272,7 +279,7 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     assert updates is not None
     if updates.name is None:
         value = np.asarray(updates.value)
-        return np.broadcast_to(value, addressing.entries + addressing.window)
+        return np.broadcast_to(value, addressing.entry_shape + addressing.window)
     array = inputs[updates.name]
     if array.shape == wanted:
         pass  # whichever way they would be fitted
@@ -286,11 +293,13 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
         array = np.resize(flat, wanted) if flat.size else np.zeros((0,) * len(wanted), array.dtype)
     else:
         array = array.reshape(wanted)
-    return array if layout.keeps_order else array.transpose(np.argsort(addressing.order))
+    return (
+        array if layout.has_canonical_order else array.transpose(np.argsort(addressing.result_axes))
+    )
 
 
-def _largest(numbers: Array) -> int:
+def _max_index(numbers: Array) -> int:
     """The largest of some index numbers read as unsigned."""
     if numbers.nbytes < BLOCK:
         return max_as_unsigned(numbers)
-    return max(max_as_unsigned(part) for part in mapped.blocks(numbers))
+    return max(max_as_unsigned(part) for part in mapped.iter_blocks(numbers))

@@ -20,7 +20,7 @@ from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
 from gscli.files.formats.jsontext import parse_json
 
@@ -94,23 +94,23 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
         return build_adapter_command(known[name], variant, python)
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
         return build_adapter_command(BACKEND, wish, python)
-    words = _split(wish)
+    words = _split_command(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return ProcessSpec(tuple(words))
     near = get_close_matches(name, NAMES, 1)
     raise UsageError(
-        f"no runtime called {safe(wish, 60)!r}",
+        f"no runtime called {sanitize(wish, 60)!r}",
         valid=f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS",
         hint=f"did you mean {near[0]}?" if near else "gscli help runtimes",
     )
 
 
-def _split(wish: str) -> list[str]:
+def _split_command(wish: str) -> list[str]:
     try:
         return shlex.split(wish)
     except ValueError as error:
         raise UsageError(
-            f"the command of the runtime has {str(error).lower()}", where=safe(wish)
+            f"the command of the runtime has {str(error).lower()}", where=sanitize(wish)
         ) from None
 
 
@@ -129,7 +129,7 @@ def interpreter_at(python: str | None) -> str:
     path = shutil.which(python or sys.executable)
     if path is None:
         raise CannotRead(
-            "no such interpreter", where=f"--python {safe(python or '')}", hint="gscli runtimes"
+            "no such interpreter", where=f"--python {sanitize(python or '')}", hint="gscli runtimes"
         )
     return path
 
@@ -157,7 +157,7 @@ def bundle_adapter(name: str) -> str:
     if adapter is None:
         near = get_close_matches(name, NAMES, 1)
         raise UsageError(
-            f"no adapter called {safe(name, 60)!r}",
+            f"no adapter called {sanitize(name, 60)!r}",
             valid=" ".join((*NAMES, BACKEND.name)),
             hint=f"did you mean {near[0]}?" if near else "",
         )
@@ -176,7 +176,7 @@ def _strip_shared_header(text: str) -> str:
     return comment + body
 
 
-class Installed(Record):
+class InstalledRuntime(Record):
     """What one interpreter has for an adapter; `version` is empty where the package is missing."""
 
     adapter: Adapter
@@ -204,12 +204,12 @@ print(json.dumps(versions))
 
 def list_installed(
     python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS
-) -> list[Installed]:
+) -> list[InstalledRuntime]:
     """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
     packages = list(dict.fromkeys(_packages(adapters)))
     versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
     return [
-        Installed(
+        InstalledRuntime(
             adapter,
             versions.get(adapter.package, ""),
             tuple(name for name in adapter.needs if not versions.get(name)),
@@ -232,10 +232,10 @@ def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
     if not isinstance(versions, list) or len(versions) != len(packages):
         raise CannotRead(
             "this is no Python that runs",
-            where=f"{safe(interpreter)}: {reason}",
+            where=f"{sanitize(interpreter)}: {reason}",
             hint="--python names an interpreter, as /usr/bin/python3 is one",
         )
-    return [safe(str(version), 60) for version in versions]
+    return [sanitize(str(version), 60) for version in versions]
 
 
 def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:
@@ -243,7 +243,7 @@ def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:
         yield from (adapter.package, *adapter.needs)
 
 
-def part(name: str) -> Any:
+def load_shared_module(name: str) -> Any:
     """A part that adapters share, as a module: gscli writes ONNX models with the same words."""
     path = adapter_folder() / f"{name}.py"
     spec = spec_from_file_location(name, path)

@@ -12,47 +12,47 @@ from numpy.typing import NDArray
 
 from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name
-from gscli.declare import numbered
+from gscli.declare import variadic_names
 from gscli.frameworks.duplicates import written_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.layout.items import parsed
+from gscli.layout.items import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
 
 USUAL_TYPES = ("float32", "float64", "int32", "int64")
 """Types of data that need no word."""
 
-BORDERS = frozenset(("lowest index", "highest index"))
+BOUNDARY_RULES = frozenset(("lowest index", "highest index"))
 """Words that a pack of cases is measured by, and that tell no kinds of differences apart."""
 
 FULL_RANK = 4
 
 
-def rules_met(
+def find_covered_rules(
     operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array], plan: Plan
 ) -> frozenset[str]:
     """Words for everything unusual about a call; its indices may be out of range.
 
     >>> import gscli
     >>> found = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> sorted(rules_met(found.operator, {}, found.inputs, found.plan))
+    >>> sorted(find_covered_rules(found.operator, {}, found.inputs, found.plan))
     ['highest index', 'negative index']
     """
     layout = plan.layout
     return frozenset(
         (
-            *_of_indices(plan),
-            *_of_writers(plan),
-            *_of_shapes(layout, inputs),
-            *_of_attributes(operator, attrs, layout),
-            *_of_types(layout, inputs),
-            *_of_brackets(operator, attrs, inputs),
+            *_index_rules(plan),
+            *_duplicate_rules(plan),
+            *_shape_rules(layout, inputs),
+            *_attribute_rules(operator, attrs, layout),
+            *_dtype_rules(layout, inputs),
+            *_subscript_rules(operator, attrs, inputs),
         )
     )
 
 
-def _of_indices(plan: Plan) -> Iterator[str]:
+def _index_rules(plan: Plan) -> Iterator[str]:
     layout = plan.layout
     for column, axis_number in enumerate(layout.column_axes):
         numbers = plan.columns[column]
@@ -72,18 +72,18 @@ def _of_indices(plan: Plan) -> Iterator[str]:
             yield "index too small"
 
 
-def _of_writers(plan: Plan) -> Iterator[str]:
+def _duplicate_rules(plan: Plan) -> Iterator[str]:
     layout = plan.layout
     if layout.kind == "gather":
         return
-    several = several_writers(plan)
+    several = find_duplicate_cells(plan)
     if several is not None and several.any():
         yield f"duplicates under {layout.reduction}"
 
 
-def _of_shapes(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
     axes = layout.axes
-    entries = layout.addressing.entries
+    entries = layout.addressing.entry_shape
     if not layout.entry_count:
         yield "no entries"
     if 0 in layout.data_shape:
@@ -105,7 +105,7 @@ def _of_shapes(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
         yield "indices smaller than data"
 
 
-def _of_attributes(
+def _attribute_rules(
     operator: Operator, attrs: Mapping[str, object], layout: Layout
 ) -> Iterator[str]:
     newest = operator.versions[-1] if operator.versions else None
@@ -113,7 +113,7 @@ def _of_attributes(
     for attribute in operator.attributes:
         name, value = attribute.name, values.get(attribute.name)
         if name in ("axis", "dim") and isinstance(value, int):
-            yield from _of_axis(value, len(layout.data_shape))
+            yield from _axis_rules(value, len(layout.data_shape))
         elif name == "opset" and value not in (None, newest):
             yield f"{operator.framework.version_word} {value}"
         elif (name == "batch_dims" or name.endswith("batching_dims")) and value:
@@ -122,14 +122,14 @@ def _of_attributes(
             yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _of_axis(axis: int, rank: int) -> Iterator[str]:
+def _axis_rules(axis: int, rank: int) -> Iterator[str]:
     if axis < 0:
         yield "axis from the end"
     if axis % max(rank, 1):
         yield "axis beyond the first"
 
 
-def _of_types(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+def _dtype_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
     if layout.dtype not in USUAL_TYPES:
         yield f"data {layout.dtype}"
     for name in layout.index_inputs:
@@ -137,25 +137,25 @@ def _of_types(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
             yield f"indices {dtype_name(inputs[name].dtype)}"
 
 
-def _of_brackets(
+def _subscript_rules(
     operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array]
 ) -> Iterator[str]:
     """Masks, and what stands between the brackets beside index arrays."""
-    many = () if operator.many is None else numbered(operator.many, inputs)
+    many = () if operator.variadic is None else variadic_names(operator.variadic, inputs)
     masks = [item.name for item in operator.inputs if item.kind == "mask"]
     for name in (*many, *masks):
         kind = inputs[name].dtype
-        if kind.kind == "b" or (operator.byte_masks and kind == np.uint8):
+        if kind.kind == "b" or (operator.has_byte_masks and kind == np.uint8):
             yield "mask" if inputs[name].ndim else "mask of rank 0"
-    for item in parsed(str(attrs.get("subscript") or "")):
-        if not item.takes_array:
+    for item in parse_subscript(str(attrs.get("subscript") or "")):
+        if not item.is_array:
             yield f"{item.kind} in a subscript"
 
 
 Flags = NDArray[np.bool_]
 
 
-def several_writers(plan: Plan) -> Flags | None:
+def find_duplicate_cells(plan: Plan) -> Flags | None:
     """For each cell of a scatter's output whether more than one update goes there.
 
     None for a gather, and where an index is refused, so that nothing is written.

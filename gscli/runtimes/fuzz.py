@@ -9,19 +9,26 @@ from fnmatch import fnmatchcase
 
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
-from gscli.runtimes.generator import trials
+from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Hello, Reply
-from gscli.runtimes.shrinking import shrunk
-from gscli.runtimes.trials import WARNINGS, Kind, Mismatch, Trial, differs, verdict
+from gscli.runtimes.shrinking import shrink_case
+from gscli.runtimes.trials import (
+    WARNINGS,
+    FuzzCase,
+    Mismatch,
+    MismatchKind,
+    find_mismatch,
+    has_changed,
+)
 
 MAX_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
 
-COSTLY: tuple[Kind, ...] = ("crash", "hang", "memory", "garbage")
+COSTLY: tuple[MismatchKind, ...] = ("crash", "hang", "memory", "garbage")
 """Kinds that cost a new process, and some the whole time limit."""
 
-ENOUGH = 5
+MAX_COSTLY_REPEATS = 5
 """Calls of one costly kind after which calls that meet the same rules are left out."""
 
 
@@ -38,39 +45,39 @@ class FuzzOptions(Record):
 class FuzzFinding:
     """One kind of difference: the smallest call that shows it, and how often it was met."""
 
-    trial: Trial
-    verdict: Mismatch
-    answer: Reply
+    case: FuzzCase
+    mismatch: Mismatch
+    reply: Reply
     count: int = 1
-    asked: int = 0
-    known: bool = False
+    shrink_calls: int = 0
+    is_known: bool = False
 
     @property
     def signature(self) -> str:
         """A line for `--except`: operator, kind, and the rules that the smallest call meets."""
-        words = ", ".join(sorted(self.trial.traits)) or "plain"
-        return f"{self.trial.operator.full_name} {self.verdict.kind}: {words}"
+        words = ", ".join(sorted(self.case.distinctions)) or "plain"
+        return f"{self.case.operator.full_name} {self.mismatch.kind}: {words}"
 
     @property
     def is_warning(self) -> bool:
         """Whether only --strict makes it a failure."""
-        return self.verdict.kind in WARNINGS
+        return self.mismatch.kind in WARNINGS
 
-    def covers(self, other: Trial, verdict: Mismatch) -> bool:
+    def covers(self, other: FuzzCase, verdict: Mismatch) -> bool:
         """Whether another call shows the same kind: it meets all the rules of the smallest."""
         return (
-            self.trial.operator is other.operator
-            and self.verdict == verdict
-            and self.trial.traits <= other.traits
+            self.case.operator is other.operator
+            and self.mismatch == verdict
+            and self.case.distinctions <= other.distinctions
         )
 
-    def is_enough(self, other: Trial) -> bool:
+    def is_saturated(self, other: FuzzCase) -> bool:
         """Whether another call would only show again what costs a process each time."""
         return (
-            self.verdict.kind in COSTLY
-            and self.count >= ENOUGH
-            and self.trial.operator is other.operator
-            and self.trial.traits <= other.traits
+            self.mismatch.kind in COSTLY
+            and self.count >= MAX_COSTLY_REPEATS
+            and self.case.operator is other.operator
+            and self.case.distinctions <= other.distinctions
         )
 
 
@@ -79,20 +86,20 @@ class FuzzCounts:
     """What became of the calls of one operator."""
 
     cases: int = 0
-    differ: int = 0
+    differing: int = 0
     unsupported: int = 0
-    spared: int = 0
-    spoiled: int = 0
+    skipped: int = 0
+    flaky: int = 0
     slow: int = 0
-    words: str = ""
+    unsupported_reason: str = ""
 
 
 @dataclass(eq=False)
-class Report:
+class FuzzReport:
     """Everything one run found."""
 
     hello: Hello
-    tallies: dict[str, FuzzCounts]
+    counts_by_operator: dict[str, FuzzCounts]
     differences: list[FuzzFinding] = field(default_factory=list)
     seconds: float = 0.0
     restarts: int = 0
@@ -101,40 +108,40 @@ class Report:
     @property
     def cases(self) -> int:
         """How many calls were put to the runtime."""
-        return sum(tally.cases for tally in self.tallies.values())
+        return sum(tally.cases for tally in self.counts_by_operator.values())
 
     def failures(self, *, strict: bool) -> list[FuzzFinding]:
         """Differences that count against the runtime and are not known."""
         return [
             found
             for found in self.differences
-            if not found.known and (strict or not found.is_warning)
+            if not found.is_known and (strict or not found.is_warning)
         ]
 
 
-Watch = Callable[[Report], None]
+ProgressCallback = Callable[[FuzzReport], None]
 
 
 def fuzz(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
-    wishes: FuzzOptions,
-    known: Sequence[str] = (),
-    watch: Watch = lambda _report: None,
-) -> Report:
+    options: FuzzOptions,
+    known_signatures: Sequence[str] = (),
+    on_progress: ProgressCallback = lambda _report: None,
+) -> FuzzReport:
     """Put calls of the operators in turn to a started runtime. Ctrl-C ends with what there is."""
     assert runtime.hello is not None
     began = time.monotonic()
-    report = Report(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
+    report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
     try:
-        for trial in _iter_cases(operators, wishes, runtime.hello.rules, began):
-            _run_fuzz_case(runtime, trial, wishes.repeat, report)
+        for trial in _iter_cases(operators, options, runtime.hello.rules, began):
+            _run_fuzz_case(runtime, trial, options.repeat, report)
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
-            watch(report)
+            on_progress(report)
     except KeyboardInterrupt:
         report.interrupted = True
     for found in report.differences:
-        found.known = any(fnmatchcase(found.signature, pattern) for pattern in known)
+        found.is_known = any(fnmatchcase(found.signature, pattern) for pattern in known_signatures)
     report.seconds = time.monotonic() - began
     return report
 
@@ -144,9 +151,9 @@ def _iter_cases(
     wishes: FuzzOptions,
     rules: Mapping[str, object],
     began: float,
-) -> Iterator[Trial]:
+) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
-    sources = {operator: trials(operator, wishes.seed, rules) for operator in operators}
+    sources = {operator: generate_cases(operator, wishes.seed, rules) for operator in operators}
     count = 0
     while True:
         for operator in operators:
@@ -158,31 +165,33 @@ def _iter_cases(
             yield next(sources[operator])
 
 
-def _run_fuzz_case(runtime: RuntimeProcess, trial: Trial, repeat: int, report: Report) -> None:
+def _run_fuzz_case(
+    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport
+) -> None:
     """One call: ask, judge, and where it differs find the kind it belongs to."""
-    tally = report.tallies[trial.operator.full_name]
-    if any(known.is_enough(trial) for known in report.differences):
-        tally.spared += 1
+    tally = report.counts_by_operator[trial.operator.full_name]
+    if any(known.is_saturated(trial) for known in report.differences):
+        tally.skipped += 1
         return
-    answer, found = asked(runtime, trial, repeat)
+    answer, found = ask_runtime(runtime, trial, repeat)
     tally.cases += 1
-    if answer.how == "unsupported":
+    if answer.status == "unsupported":
         tally.unsupported += 1
-        tally.words = answer.text
+        tally.unsupported_reason = answer.text
     if found is None:
         return
     if not _count_known_kind(report, trial, found):
         answer, confirmed = _rerun_in_new_process(runtime, trial, found, repeat)
         if confirmed is None:
             tally.slow += found.kind == "hang"
-            tally.spoiled += found.kind != "hang"
+            tally.flaky += found.kind != "hang"
             return
         if not _count_known_kind(report, trial, confirmed):
             _record_finding(runtime, trial, confirmed, answer, repeat, report)
-    tally.differ += 1
+    tally.differing += 1
 
 
-def _count_known_kind(report: Report, trial: Trial, found: Mismatch) -> bool:
+def _count_known_kind(report: FuzzReport, trial: FuzzCase, found: Mismatch) -> bool:
     """Whether a difference is of a kind that was met before; then it is counted there."""
     for known in report.differences:
         if known.covers(trial, found):
@@ -191,7 +200,7 @@ def _count_known_kind(report: Report, trial: Trial, found: Mismatch) -> bool:
     alike = [
         one
         for one in report.differences
-        if one.trial.operator is trial.operator and one.verdict.kind == found.kind
+        if one.case.operator is trial.operator and one.mismatch.kind == found.kind
     ]
     if len(alike) < MAX_KINDS:
         return False
@@ -200,7 +209,7 @@ def _count_known_kind(report: Report, trial: Trial, found: Mismatch) -> bool:
 
 
 def _rerun_in_new_process(
-    runtime: RuntimeProcess, trial: Trial, found: Mismatch, repeat: int
+    runtime: RuntimeProcess, trial: FuzzCase, found: Mismatch, repeat: int
 ) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
 
@@ -208,35 +217,39 @@ def _rerun_in_new_process(
     """
     if found.kind != "unsteady":
         runtime.stop()
-    return asked(runtime, trial, repeat)
+    return ask_runtime(runtime, trial, repeat)
 
 
 def _record_finding(
     runtime: RuntimeProcess,
-    trial: Trial,
+    trial: FuzzCase,
     found: Mismatch,
     answer: Reply,
     repeat: int,
-    report: Report,
+    report: FuzzReport,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
-    smallest, steps = shrunk(trial, found, lambda other: asked(runtime, other, repeat)[1])
+    smallest, steps = shrink_case(
+        trial, found, lambda other: ask_runtime(runtime, other, repeat)[1]
+    )
     last, again = _rerun_in_new_process(runtime, smallest, found, repeat)
     if again != found:  # then the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
-        if known.covers(smallest, found) and smallest.traits == known.trial.traits:
+        if known.covers(smallest, found) and smallest.distinctions == known.case.distinctions:
             known.count += 1
             return
-    report.differences.append(FuzzFinding(smallest, found, last, asked=steps))
+    report.differences.append(FuzzFinding(smallest, found, last, shrink_calls=steps))
 
 
-def asked(runtime: RuntimeProcess, trial: Trial, repeat: int) -> tuple[Reply, Mismatch | None]:
+def ask_runtime(
+    runtime: RuntimeProcess, trial: FuzzCase, repeat: int
+) -> tuple[Reply, Mismatch | None]:
     """The runtime's answer and its verdict; asked several times, all answers have to be one."""
-    answer = runtime.ask(trial.operator, trial.inputs, trial.attrs)
-    found = verdict(trial, answer)
+    answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
+    found = find_mismatch(trial, answer)
     for _ in range(repeat - 1):
-        again = runtime.ask(trial.operator, trial.inputs, trial.attrs)
-        if differs(answer, again):
+        again = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
+        if has_changed(answer, again):
             return again, Mismatch("unsteady")
     return answer, found

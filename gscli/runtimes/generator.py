@@ -9,17 +9,17 @@ from random import Random
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.base.arrays import Array, dtype_named
+from gscli.base.arrays import Array, parse_dtype
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import Probe, example
+from gscli.lab.examples import Probe, build_probe
 from gscli.layout import Layout
 from gscli.plan import plan_call
-from gscli.runtimes.drafts import Dice, Draft, Roles
-from gscli.runtimes.random_shapes import family_of
-from gscli.runtimes.trials import Result, Trial
+from gscli.runtimes.drafts import CallSpec, Rng, Roles
+from gscli.runtimes.random_shapes import choose_generator
+from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
-TEMPERS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
+INDEX_MODE_WEIGHTS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
 """How often the indices of a call are plain, partly negative, at the borders, partly bad."""
 
 DATA_TYPES = {
@@ -30,46 +30,49 @@ INDEX_TYPES = {
     "int64": 68, "int32": 24, "int8": 1, "int16": 1, "uint8": 2, "uint32": 2, "uint64": 2,
 }  # fmt: skip
 
-LEFT_ALONE = (
+EXCLUDED_ATTRIBUTES = (
     "device", "xla", "release", "indices_are_sorted", "unique_indices", "validate_indices",
     "indices_per_axis",
 )  # fmt: skip
 """Attributes that say which runtime it is, or that promise what a random call does not keep."""
 
-DRAWN_BY_SHAPE = ("axis", "dim", "batch_dims", "shape", "num_segments")
-REFUSED_KEPT = 0.04
+SHAPE_ATTRIBUTES = ("axis", "dim", "batch_dims", "shape", "num_segments")
+REFUSED_SHARE = 0.04
 """Part of the calls with refused shapes or types that are put to the runtime all the same."""
 
-TRIES = 400
+MAX_REJECTIONS = 400
 """Calls drawn in a row that the rules refuse for their shapes before an operator is given up."""
 
 
-def trials(
+def generate_cases(
     operator: Operator, seed: int, fixed: Mapping[str, object] | None = None
-) -> Iterator[Trial]:
+) -> Iterator[FuzzCase]:
     """Endless calls of an operator; the same seed gives the same calls.
 
     `fixed`: attributes that are always given. UsageError where no call that fits is found.
 
-    >>> from gscli.frameworks import find
-    >>> first = next(trials(find("onnx.gather"), 7))
-    >>> sorted(first.inputs), first.refused_for_an_index or isinstance(first.expected, Result)
+    >>> from gscli.frameworks import find_operator
+    >>> first = next(generate_cases(find_operator("onnx.gather"), 7))
+    >>> (
+    ...     sorted(first.inputs),
+    ...     first.is_index_refused or isinstance(first.expected_result, ExpectedResult),
+    ... )
     (['data', 'indices'], True)
     """
-    roles = roles_of(operator)
+    roles = infer_roles(operator)
     known = {attribute.name for attribute in operator.attributes}
     kept = {name: value for name, value in (fixed or {}).items() if name in known}
-    dice = Dice(Random(f"{seed}/{operator.full_name}"))  # noqa: S311  not for secrets
+    dice = Rng(Random(f"{seed}/{operator.full_name}"))  # noqa: S311  not for secrets
     in_vain = 0
     while True:
-        trial = _drawn(roles, dice, kept)
-        fits = isinstance(trial.expected, Result) or trial.refused_for_an_index
-        if not fits and not (in_vain < TRIES and dice.chance(REFUSED_KEPT)):
+        trial = _draw_case(roles, dice, kept)
+        fits = isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused
+        if not fits and not (in_vain < MAX_REJECTIONS and dice.draw_bool(REFUSED_SHARE)):
             in_vain += 1
-            if in_vain > TRIES:
+            if in_vain > MAX_REJECTIONS:
                 raise UsageError(
                     f"no random calls of {operator.full_name} are known",
-                    where=str(trial.expected)[:200],
+                    where=str(trial.expected_result)[:200],
                 )
             continue
         in_vain = 0
@@ -77,26 +80,26 @@ def trials(
 
 
 @cache
-def roles_of(operator: Operator) -> Roles:
+def infer_roles(operator: Operator) -> Roles:
     """Which input is what, from the operator's own example."""
-    probe = example(operator, {})
+    probe = build_probe(operator, {})
     assert probe is not None
     layout = probe.trace.plan.layout
     updates = layout.updates.name if layout.updates is not None else None
     column = layout.addressing.columns[0]
-    first = column.slot is not None and column.vector_dim == 0
-    first = first and probe.inputs[column.source].ndim > 1 and operator.many is None
-    family = family_of(operator, _square(probe, updates) or layout)
-    return Roles(operator, layout.data, layout.index_inputs, updates, first, family)
+    first = column.component is not None and column.vector_dim == 0
+    first = first and probe.inputs[column.source].ndim > 1 and operator.variadic is None
+    family = choose_generator(operator, _square_example_layout(probe, updates) or layout)
+    return Roles(operator, layout.data_name, layout.index_inputs, updates, first, family)
 
 
-def _square(probe: Probe, updates: str | None) -> Layout | None:
+def _square_example_layout(probe: Probe, updates: str | None) -> Layout | None:
     """The layout of the example with data, indices and updates of 2×2, None where that is refused.
 
     On one axis a number per cell and a number per slice are the same.
     """
     layout = probe.trace.plan.layout
-    roles = {layout.data, updates, *layout.index_inputs}
+    roles = {layout.data_name, updates, *layout.index_inputs}
     square = {
         name: np.zeros((2, 2), array.dtype) if name in roles else array
         for name, array in probe.inputs.items()
@@ -107,48 +110,50 @@ def _square(probe: Probe, updates: str | None) -> Layout | None:
         return None
 
 
-def _drawn(roles: Roles, dice: Dice, fixed: Mapping[str, object]) -> Trial:
-    dice.temper = dice.random.choices(list(TEMPERS), list(TEMPERS.values()))[0]
-    draft = roles.family(roles, dice)
-    attrs = {**_attributes(roles.operator, dice), **draft.attrs, **fixed}
+def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
+    dice.index_mode = dice.random.choices(
+        list(INDEX_MODE_WEIGHTS), list(INDEX_MODE_WEIGHTS.values())
+    )[0]
+    draft = roles.spec_generator(roles, dice)
+    attrs = {**_draw_attributes(roles.operator, dice), **draft.attrs, **fixed}
     kind = dice.random.choices(list(DATA_TYPES), list(DATA_TYPES.values()))[0]
     index = dice.random.choices(list(INDEX_TYPES), list(INDEX_TYPES.values()))[0]
-    trial = Trial(roles.operator, _inputs(roles, draft, attrs, kind, index), attrs)
-    if isinstance(trial.expected, Result) or trial.refused_for_an_index:
+    trial = FuzzCase(roles.operator, _build_inputs(roles, draft, attrs, kind, index), attrs)
+    if isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused:
         return trial
     # A type may be what is refused; then the same call in the types that every operator takes.
-    usual = Trial(roles.operator, _inputs(roles, draft, attrs, "float32", "int64"), attrs)
-    return trial if dice.chance(REFUSED_KEPT) else usual
+    usual = FuzzCase(roles.operator, _build_inputs(roles, draft, attrs, "float32", "int64"), attrs)
+    return trial if dice.draw_bool(REFUSED_SHARE) else usual
 
 
-def _attributes(operator: Operator, dice: Dice) -> dict[str, object]:
+def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
     """Attributes that have nothing to do with shapes."""
     found: dict[str, object] = {}
     for attribute in operator.attributes:
         name = attribute.name
-        if name in LEFT_ALONE or name in DRAWN_BY_SHAPE or attribute.kind == "ints":
+        if name in EXCLUDED_ATTRIBUTES or name in SHAPE_ATTRIBUTES or attribute.kind == "ints":
             continue
         if name == "opset":
-            if len(operator.versions) > 1 and dice.chance(0.25):
-                found[name] = dice.one(operator.versions)
+            if len(operator.versions) > 1 and dice.draw_bool(0.25):
+                found[name] = dice.choose(operator.versions)
         elif attribute.kind == "choice":
-            _choose(attribute, found, dice)
-        elif attribute.kind == "bool" and (attribute.required or dice.chance(0.4)):
-            found[name] = dice.chance(0.5)
-        elif attribute.kind == "number" and (attribute.required or dice.chance(0.3)):
+            _draw_choice(attribute, found, dice)
+        elif attribute.kind == "bool" and (attribute.is_required or dice.draw_bool(0.4)):
+            found[name] = dice.draw_bool(0.5)
+        elif attribute.kind == "number" and (attribute.is_required or dice.draw_bool(0.3)):
             found[name] = dice.random.randint(2, 9)
     return found
 
 
-def _choose(attribute: Attribute, found: dict[str, object], dice: Dice) -> None:
-    if attribute.required or dice.chance(0.7):
-        choice = dice.one(attribute.choices)
+def _draw_choice(attribute: Attribute, found: dict[str, object], dice: Rng) -> None:
+    if attribute.is_required or dice.draw_bool(0.7):
+        choice = dice.choose(attribute.choices)
         if choice != "":
             found[attribute.name] = choice
 
 
-def _inputs(
-    roles: Roles, draft: Draft, attrs: Mapping[str, object], kind: str, index: str
+def _build_inputs(
+    roles: Roles, draft: CallSpec, attrs: Mapping[str, object], kind: str, index: str
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
     found: dict[str, Array] = {}
@@ -158,38 +163,40 @@ def _inputs(
     product = product or "mul" in roles.operator.name or "prod" in roles.operator.name
     for item in roles.operator.inputs:
         if item.kind == "many":
-            found |= {name: _cast(array, index) for name, array in draft.indices.items()}
+            found |= {name: _cast_lossy(array, index) for name, array in draft.indices.items()}
         elif item.name in draft.indices:
-            found[item.name] = _cast(draft.indices[item.name], index)
-        elif item.name in draft.others:
-            found[item.name] = _cast(draft.others[item.name], index)
+            found[item.name] = _cast_lossy(draft.indices[item.name], index)
+        elif item.name in draft.other_inputs:
+            found[item.name] = _cast_lossy(draft.other_inputs[item.name], index)
         elif item.name == roles.data:
-            found[item.name] = values(draft.data, kind)
+            found[item.name] = make_values(draft.data, kind)
         elif item.name == roles.updates and not (item.optional and "value" in attrs):
-            found[item.name] = values(draft.updates, kind, first=10, product=product)
+            found[item.name] = make_values(draft.updates, kind, first=10, product=product)
     return found
 
 
-def values(shape: tuple[int, ...], kind: str, first: int = 1, *, product: bool = False) -> Array:
+def make_values(
+    shape: tuple[int, ...], dtype: str, first: int = 1, *, product: bool = False
+) -> Array:
     """Distinct whole values, so that every sum of them is exact; small factors for products.
 
-    >>> values((2, 2), "float32", 10)
+    >>> make_values((2, 2), "float32", 10)
     array([[10., 11.],
            [12., 13.]], dtype=float32)
     """
     count = int(np.prod(shape, dtype=np.int64))
-    if kind == "str":
+    if dtype == "str":
         letters = [f"{'d' if first == 1 else 'u'}{number}" for number in range(count)]
         return np.array(letters, np.str_).reshape(shape)
     numbers = np.arange(first, first + count)
     if product and first > 1:
         numbers = np.array([2, -1, 3, 1])[numbers % 4]
-    if kind == "bool":
+    if dtype == "bool":
         numbers = numbers % 3 == 1
-    return numbers.astype(dtype_named(kind)).reshape(shape)
+    return numbers.astype(parse_dtype(dtype)).reshape(shape)
 
 
-def _cast(array: Array, kind: str) -> Array:
+def _cast_lossy(array: Array, kind: str) -> Array:
     """Indices in another type, where every number has a place in it; masks stay masks."""
     if array.dtype != np.int64:
         return array

@@ -6,26 +6,26 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from gscli.base import UsageError
-from gscli.base.words import safe
-from gscli.frameworks import ALIASES, NAMES, framework, operators
+from gscli.base.words import sanitize
+from gscli.frameworks import ALIASES, NAMES, load_framework, operators
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import Hello
 
 
-def operators_named(name: str) -> list[Operator]:
+def find_operators(name: str) -> list[Operator]:
     """The operators that a word stands for.
 
-    >>> [one.full_name for one in operators_named("numpy.add-at")]
+    >>> [one.full_name for one in find_operators("numpy.add-at")]
     ['numpy.add.at']
-    >>> [one.full_name for one in operators_named("scatter_nd")], len(operators_named("onnx"))
+    >>> [one.full_name for one in find_operators("scatter_nd")], len(find_operators("onnx"))
     (['onnx.scatter_nd'], 7)
     """
     wanted = ALIASES.get(name, name)
     if wanted in NAMES:
-        return list(framework(wanted).operators.values())
+        return list(load_framework(wanted).operators.values())
     first, _, rest = name.partition(".")
     owner = ALIASES.get(first, first)
-    for operator in framework(owner).operators.values() if owner in NAMES else operators():
+    for operator in load_framework(owner).operators.values() if owner in NAMES else operators():
         asked = rest if owner in NAMES else name
         if asked in (operator.name, operator.command) or asked.replace("_", "-") == (
             operator.command
@@ -34,15 +34,15 @@ def operators_named(name: str) -> list[Operator]:
     known = [f"{one.framework.name}.{one.command}" for one in operators()]
     near = get_close_matches(name, [*known, *NAMES], 3)
     raise UsageError(
-        f"no operator called {safe(name, 60)!r}",
+        f"no operator called {sanitize(name, 60)!r}",
         valid="FRAMEWORK.OPERATOR, a bare operator, or a framework for all of its operators",
         hint=f"did you mean {' or '.join(near)}?" if near else "gscli rules lists them all",
     )
 
 
-def answered(hello: Hello, names: Sequence[str]) -> list[Operator]:
+def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     """The operators that are asked for and that a runtime answers; without names all it has."""
-    wanted = _unique(operator for name in names for operator in operators_named(name))
+    wanted = _unique(operator for name in names for operator in find_operators(name))
     if not names:
         wanted = [operator for operator in operators() if operator.full_name in hello.ops]
     found = [operator for operator in wanted if operator.full_name in hello.ops]

@@ -21,99 +21,103 @@ import gscli
 from gscli import files
 from gscli.base import CannotWrite, GscliError, UsageError
 from gscli.base.records import Record
-from gscli.base.words import counted, safe
-from gscli.files.extras import extra
+from gscli.base.words import format_count, sanitize
+from gscli.files.extras import import_extra
 from gscli.files.formats.jsonarray import dump_json
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import read_cases
-from gscli.lab.model_nodes import NotOurs
-from gscli.lab.node_tests import folders_below, inputs_of, read_node
-from gscli.runtimes.catalogue import part
-from gscli.runtimes.generator import trials
-from gscli.runtimes.protocol import request, wire_name
-from gscli.runtimes.trials import Result, Trial
+from gscli.lab.model_nodes import ForeignNode
+from gscli.lab.node_tests import find_test_folders, load_inputs, read_test_node
+from gscli.runtimes.catalogue import load_shared_module
+from gscli.runtimes.generator import generate_cases
+from gscli.runtimes.protocol import build_request, to_wire_name
+from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
-OFTEN = 2
+MIN_CASES_PER_RULE = 2
 """Cases that meet each rule before a pack is filled with others."""
 
-CANDIDATES = 8
+CANDIDATES_PER_CASE = 8
 """Calls drawn for each case of a pack."""
 
 FEWEST_CANDIDATES = 400
 
 
-class Pack:
+class CaseSuite:
     """Cases of one operator, and which of its rules they meet."""
 
     def __init__(self, operator: Operator, count: int, seed: int) -> None:
-        drawn = list(islice(trials(operator, seed), max(CANDIDATES * count, FEWEST_CANDIDATES)))
+        drawn = list(
+            islice(
+                generate_cases(operator, seed), max(CANDIDATES_PER_CASE * count, FEWEST_CANDIDATES)
+            )
+        )
         self.operator = operator
-        self.known = Counter(rule for trial in drawn for rule in trial.rules)
-        self.trials = _kept(drawn, count)
+        self.rule_counts = Counter(rule for trial in drawn for rule in trial.covered_rules)
+        self.cases = _select_cases(drawn, count)
 
     @property
-    def met(self) -> Counter[str]:
+    def cases_by_rule(self) -> Counter[str]:
         """For each rule how many cases meet it, the rules that are met by none included."""
-        found = Counter(rule for trial in self.trials for rule in trial.rules)
-        return Counter({rule: found[rule] for rule in self.known})
+        found = Counter(rule for trial in self.cases for rule in trial.covered_rules)
+        return Counter({rule: found[rule] for rule in self.rule_counts})
 
     @property
-    def covered(self) -> int:
+    def covered_rule_count(self) -> int:
         """How many rules at least one case meets."""
-        return sum(count > 0 for count in self.met.values())
+        return sum(count > 0 for count in self.cases_by_rule.values())
 
 
-def _kept(drawn: Sequence[Trial], count: int) -> list[Trial]:
+def _select_cases(drawn: Sequence[FuzzCase], count: int) -> list[FuzzCase]:
     """Cases that meet rules which few have met so far, then the first of the others."""
     met: Counter[str] = Counter()
-    kept: list[Trial] = []
-    rest: list[Trial] = []
+    kept: list[FuzzCase] = []
+    rest: list[FuzzCase] = []
     for trial in drawn:
-        rare = any(met[rule] < OFTEN for rule in trial.rules)
+        rare = any(met[rule] < MIN_CASES_PER_RULE for rule in trial.covered_rules)
         (kept if rare else rest).append(trial)
-        met.update(trial.rules if rare else ())
+        met.update(trial.covered_rules if rare else ())
     return [*kept, *rest][:count]
 
 
-def record(trial: Trial, number: int) -> dict[str, Any]:
+def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     """A call with the rules' answer, in the form of recorded cases."""
-    asked = request(0, trial.operator, trial.inputs, trial.attrs)
-    framework, op = wire_name(trial.operator)
+    asked = build_request(0, trial.operator, trial.inputs, trial.attrs)
+    framework, op = to_wire_name(trial.operator)
     found = {
         "id": f"{framework}/{op}/gscli/{number:04d}",
         "framework": framework,
         "version": f"gscli {gscli.__version__}",
         **{key: value for key, value in asked.items() if key not in ("id", "framework")},
-        "note": ", ".join(sorted(trial.rules)),
+        "note": ", ".join(sorted(trial.covered_rules)),
     }
-    expected = trial.expected
+    expected = trial.expected_result
     if isinstance(expected, GscliError):
-        expect = "open" if trial.unchecked else "error"
+        expect = "open" if trial.is_unchecked else "error"
         message = {"type": type(expected).__name__, "message": expected.problem}
         return {**found, "expect": expect, "error": message}
     expect = "open" if _is_open(trial) else "output"
     return {**found, "expect": expect, "output": dump_json(expected.output)}
 
 
-def _is_open(trial: Trial) -> bool:
+def _is_open(trial: FuzzCase) -> bool:
     return (
         trial.plan is not None
-        and bool(trial.plan.layout.open_order)
-        and f"duplicates under {trial.plan.layout.reduction}" in trial.rules
+        and bool(trial.plan.layout.unspecified_order)
+        and f"duplicates under {trial.plan.layout.reduction}" in trial.covered_rules
     )
 
 
-def lines(packs: Iterable[Sequence[Trial]]) -> str:
+def format_json_lines(packs: Iterable[Sequence[FuzzCase]]) -> str:
     """Cases as JSON Lines."""
     return "".join(
-        json.dumps(record(trial, number)) + "\n"
+        json.dumps(case_to_record(trial, number)) + "\n"
         for cases in packs
         for number, trial in enumerate(cases)
     )
 
 
-def check_node_tests(folder: str, names: Iterable[str]) -> None:
+def check_node_test_target(folder: str, names: Iterable[str]) -> None:
     """Refuse at once what would end `write_node_tests` after hours of work.
 
     UsageError for operators that are not ONNX's, CannotWrite where the folder holds something,
@@ -125,22 +129,24 @@ def check_node_tests(folder: str, names: Iterable[str]) -> None:
             f"node tests hold ONNX operators, not {strange[0]}",
             hint="name a .jsonl file: -o cases.jsonl",
         )
-    extra("onnx", "onnx")
+    import_extra("onnx", "onnx")
     target = Path(folder)
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise CannotWrite("the folder holds something already", where=safe(folder))
+            raise CannotWrite("the folder holds something already", where=sanitize(folder))
     except OSError as error:
-        raise CannotWrite("the folder cannot be read", where=f"{safe(folder)}: {error}") from None
+        raise CannotWrite(
+            "the folder cannot be read", where=f"{sanitize(folder)}: {error}"
+        ) from None
 
 
-def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
+def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> int:
     """A folder of ONNX node tests, whole or not at all; returns how many were written.
 
     A node test has one right output, so that refusals and open results are left out. The errors
-    are those of `check_node_tests`.
+    are those of `check_node_test_target`.
     """
-    check_node_tests(folder, packs)
+    check_node_test_target(folder, packs)
     chosen = {
         name: [trial for trial in cases if _has_one_output(trial)] for name, cases in packs.items()
     }
@@ -149,7 +155,9 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
-        raise CannotWrite("the folder cannot be made", where=f"{safe(folder)}: {error}") from None
+        raise CannotWrite(
+            "the folder cannot be made", where=f"{sanitize(folder)}: {error}"
+        ) from None
     try:
         for name, cases in chosen.items():
             for number, trial in enumerate(cases):
@@ -162,14 +170,14 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
     return sum(map(len, chosen.values()))
 
 
-def _has_one_output(trial: Trial) -> bool:
-    return isinstance(trial.expected, Result) and not _is_open(trial)
+def _has_one_output(trial: FuzzCase) -> bool:
+    return isinstance(trial.expected_result, ExpectedResult) and not _is_open(trial)
 
 
-def _write_node_test(folder: Path, trial: Trial) -> None:
-    assert isinstance(trial.expected, Result)
-    asked = request(0, trial.operator, trial.inputs, trial.attrs)
-    model = part("onnx_models").one_node(
+def _write_node_test(folder: Path, trial: FuzzCase) -> None:
+    assert isinstance(trial.expected_result, ExpectedResult)
+    asked = build_request(0, trial.operator, trial.inputs, trial.attrs)
+    model = load_shared_module("onnx_models").one_node(
         asked["op"], asked["opset"], dict(trial.inputs), asked["attrs"]
     )
     data = folder / "test_data_set_0"
@@ -177,13 +185,13 @@ def _write_node_test(folder: Path, trial: Trial) -> None:
     (folder / "model.onnx").write_bytes(model.SerializeToString())
     for number, array in enumerate(trial.inputs.values()):
         files.save(str(data / f"input_{number}.pb"), array)
-    files.save(str(data / "output_0.pb"), trial.expected.output)
+    files.save(str(data / "output_0.pb"), trial.expected_result.output)
 
 
-OWN_TESTS = "onnx_node_tests.json"
+ONNX_COVERAGE_FILE = "onnx_node_tests.json"
 
 
-class Measured(Record):
+class SuiteCoverage(Record):
     """A pack of cases of one operator: how many, and how many of them meet each rule."""
 
     name: str
@@ -191,56 +199,58 @@ class Measured(Record):
     met: Mapping[str, int]
 
 
-def measured(path: str, name: str = "") -> dict[str, Measured]:
+def measure_suites(path: str, name: str = "") -> dict[str, SuiteCoverage]:
     """Cases of others by operator: a folder of ONNX node tests, or a file of recorded cases.
 
     Node tests of operators that gscli does not have are passed over.
     """
     met: dict[str, Counter[str]] = defaultdict(Counter)
     cases: Counter[str] = Counter()
-    for trial in _trials_of(path):
+    for trial in _read_cases(path):
         cases[trial.operator.full_name] += 1
-        met[trial.operator.full_name].update(trial.rules)
-    return {one: Measured(name or safe(path), cases[one], met[one]) for one in cases}
+        met[trial.operator.full_name].update(trial.covered_rules)
+    return {one: SuiteCoverage(name or sanitize(path), cases[one], met[one]) for one in cases}
 
 
-def _trials_of(path: str) -> Iterator[Trial]:
+def _read_cases(path: str) -> Iterator[FuzzCase]:
     if not Path(path).is_dir():
         for case in read_cases(path):
-            yield Trial(find(case.operator), case.inputs, case.attrs)
+            yield FuzzCase(find_operator(case.operator), case.inputs, case.attrs)
         return
-    for folder in folders_below([path]):
+    for folder in find_test_folders([path]):
         try:
-            node = read_node(folder / "model.onnx")
-        except NotOurs:
+            node = read_test_node(folder / "model.onnx")
+        except ForeignNode:
             continue
         for data_set in sorted(folder.glob("test_data_set_*")):
             attrs = {**node.attrs, "opset": node.opset}
-            yield Trial(node.operator, inputs_of(node, data_set), attrs)
+            yield FuzzCase(node.operator, load_inputs(node, data_set), attrs)
 
 
-def onnx_node_tests() -> dict[str, Measured]:
+def load_onnx_coverage() -> dict[str, SuiteCoverage]:
     """What the node tests of a release of onnx meet, recorded by tests/recording/onnx_tests.py."""
-    text = package_files("gscli.runtimes").joinpath(OWN_TESTS).read_text("utf-8")
+    text = package_files("gscli.runtimes").joinpath(ONNX_COVERAGE_FILE).read_text("utf-8")
     record = json.loads(text)
     name = f"node tests of onnx {record['version']}"
     return {
-        operator: Measured(name, found["cases"], found["rules"])
+        operator: SuiteCoverage(name, found["cases"], found["rules"])
         for operator, found in record["operators"].items()
     }
 
 
-def coverage_table(packs: Iterable[Pack], others: Mapping[str, Measured]) -> Iterator[str]:
+def format_coverage_table(
+    packs: Iterable[CaseSuite], others: Mapping[str, SuiteCoverage]
+) -> Iterator[str]:
     """For each pack its rules, how many of its cases meet each, and how many of another's."""
     for pack in packs:
         other = others.get(pack.operator.full_name)
-        met = pack.met
+        met = pack.cases_by_rule
         rules = {**dict.fromkeys(met, 0), **(other.met if other else {})}
-        told = f"{len(pack.trials)} cases, {pack.covered} of {len(rules)} rules"
+        told = f"{len(pack.cases)} cases, {pack.covered_rule_count} of {len(rules)} rules"
         yield f"{pack.operator.full_name}: {told}"
         if other is not None:
             covered = sum(count > 0 for count in rules.values())
-            told = f"{counted(other.cases, 'case')}, {covered} of {len(rules)} rules"
+            told = f"{format_count(other.cases, 'case')}, {covered} of {len(rules)} rules"
             yield f"  in brackets: {other.name}, {told}"
         for rule in sorted(rules):
             more = f" ({rules[rule]})" if other else ""

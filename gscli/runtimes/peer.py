@@ -9,30 +9,30 @@ import gscli
 from gscli.base import GscliError, LimitRefused
 from gscli.files.formats.jsonarray import dump_json
 from gscli.files.formats.jsontext import parse_json
-from gscli.frameworks import find, operators
+from gscli.frameworks import find_operator, operators
 from gscli.frameworks.execute import execute
 from gscli.lab.cases import read_call
-from gscli.runtimes.protocol import ECHO, wire_name
+from gscli.runtimes.protocol import ECHO, to_wire_name
 
 
-def introduction() -> dict[str, object]:
+def build_hello() -> dict[str, object]:
     """The first line."""
-    ops = [".".join(wire_name(operator)) for operator in operators()]
+    ops = [".".join(to_wire_name(operator)) for operator in operators()]
     return {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO]}
 
 
-def serve(lines: Iterator[bytes], say: Callable[[dict[str, Any]], None]) -> None:
+def serve(lines: Iterator[bytes], send: Callable[[dict[str, Any]], None]) -> None:
     """Introduce gscli and answer every request; a bad line is answered with an error."""
-    say(introduction())
+    send(build_hello())
     for line in lines:
         if line.strip():
-            say(answered(line))
+            send(answer_request(line))
 
 
-def answered(line: bytes) -> dict[str, Any]:
+def answer_request(line: bytes) -> dict[str, Any]:
     """The answer to one request; never raises GscliError.
 
-    >>> answered(b'{"id": 1, "framework": "onnx", "op": "Gather", "opset": 13, "attrs": {}, '
+    >>> answer_request(b'{"id": 1, "framework": "onnx", "op": "Gather", "opset": 13, "attrs": {}, '
     ...          b'"inputs": {"data": {"dtype": "int64", "shape": [1], "data": [7]}, '
     ...          b'"indices": {"dtype": "int64", "shape": [], "data": [0]}}}')["output"]
     {'dtype': 'int64', 'shape': [], 'data': [7]}
@@ -46,7 +46,7 @@ def answered(line: bytes) -> dict[str, Any]:
         call = read_call(document, "the request")
         if document["op"] == ECHO:
             return {"id": number, "output": dump_json(call.inputs["data"])}
-        output = execute(find(call.operator), call.inputs, call.attrs)[1]
+        output = execute(find_operator(call.operator), call.inputs, call.attrs)[1]
         return {"id": number, "output": dump_json(output)}
     except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
         return {"id": number, "unsupported": str(limit) or "not enough memory"}

@@ -11,18 +11,18 @@ from typing import Self
 
 from gscli.base import CannotRead, ContentRefused
 from gscli.base.arrays import Array
-from gscli.base.words import safe
-from gscli.disk.interrupts import Interrupts
+from gscli.base.words import sanitize
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.processes import Child, Failure, ProcessSpec
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import (
     Hello,
     Reply,
-    echo_request,
-    encoded,
-    read_answer,
-    read_hello,
-    request,
+    build_echo_request,
+    build_request,
+    encode_line,
+    parse_hello,
+    parse_reply,
 )
 
 START_LIMIT = 180.0
@@ -42,14 +42,14 @@ class RuntimeProcess:
     ) -> None:
         self._program, self._patience, self._memory = program, patience, memory
         self._child: Child | None = None
-        self._interrupts, self._signals = Interrupts(), ExitStack()
+        self._interrupts, self._signals = DeferredSignals(), ExitStack()
         self._number = 0
         self.hello: Hello | None = None
         self.restarts = 0
 
     def __enter__(self) -> Self:
         self._signals.enter_context(self._interrupts)
-        self._signals.enter_context(self._interrupts.allowed())
+        self._signals.enter_context(self._interrupts.allow())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -60,11 +60,11 @@ class RuntimeProcess:
         """Start the process and read who it is. CannotRead where it does not come up."""
         self.stop()
         try:
-            self._child = Child(self._program, self._memory, self._interrupts.act)
+            self._child = Child(self._program, self._memory, self._interrupts.deliver_pending)
         except OSError as error:
             raise CannotRead(
                 f"the runtime does not start: {error.strerror}",
-                where=safe(" ".join(self._program.words[:2])),
+                where=sanitize(" ".join(self._program.words[:2])),
                 hint="gscli runtimes",
             ) from None
         line = self._child.exchange(b"", START_LIMIT)
@@ -76,35 +76,35 @@ class RuntimeProcess:
                 hint="--python PATH names the interpreter that has it; gscli runtimes lists them",
             )
         try:
-            self.hello = read_hello(line)
+            self.hello = parse_hello(line)
         except ContentRefused:
             self.stop()
             raise
         return self.hello
 
-    def ask(
+    def run_call(
         self, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
     ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first."""
         self._number += 1
-        return self._exchange(request(self._number, operator, inputs, attrs))
+        return self._exchange(build_request(self._number, operator, inputs, attrs))
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""
         self._number += 1
-        return self._exchange(echo_request(self._number, array))
+        return self._exchange(build_echo_request(self._number, array))
 
     def _exchange(self, document: Mapping[str, object]) -> Reply:
         if self._child is None:
             self.restarts += self.hello is not None
             self.start()
         assert self._child is not None
-        line = self._child.exchange(encoded(document), self._patience)
+        line = self._child.exchange(encode_line(document), self._patience)
         if isinstance(line, Failure):
             self.stop()
             return Reply(line.how, text=line.text)
-        answer = read_answer(line, self._number)
-        if answer.how == "garbage":
+        answer = parse_reply(line, self._number)
+        if answer.status == "garbage":
             self.stop()  # what it says next may belong to another request
         return answer
 

@@ -11,31 +11,33 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from gscli.base import ContentRefused, GscliError
-from gscli.base.arrays import Array, plain
+from gscli.base.arrays import Array, to_json
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import operator_name
+from gscli.lab.cases import to_gscli_name
 
 ECHO = "echo"
 """The operator that answers its input: with it the way in and out is tried."""
 
-CAMEL = ("onnx", "openvino", "caffe2")
+CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
 """Frameworks whose own names are in camel case."""
 
-MOST_OPS = 10_000
-TEXT = 300
+MAX_OPS = 10_000
+MAX_MESSAGE_CHARACTERS = 300
 """Characters of a foreign message that are kept."""
 
-How: TypeAlias = Literal["output", "error", "unsupported", "crash", "hang", "memory", "garbage"]
+ReplyStatus: TypeAlias = Literal[
+    "output", "error", "unsupported", "crash", "hang", "memory", "garbage"
+]
 
 
 class Reply(Record):
     """What a runtime made of one request; `text` is its own words, or how its process ended."""
 
-    how: How
+    status: ReplyStatus
     output: Array | None = None
     text: str = ""
 
@@ -50,7 +52,7 @@ class Hello(Record):
     version: str
     ops: frozenset[str]
     rules: Mapping[str, object] = MappingProxyType({})
-    echoes: bool = False
+    has_echo: bool = False
 
     @property
     def title(self) -> str:
@@ -58,31 +60,31 @@ class Hello(Record):
         return f"{self.name} {self.version}".strip()
 
 
-def wire_name(operator: Operator) -> tuple[str, str]:
+def to_wire_name(operator: Operator) -> tuple[str, str]:
     """The framework and the operator's own name in it, as recorded cases have them.
 
-    >>> from gscli.frameworks import find
-    >>> wire_name(find("onnx.scatter_nd")), wire_name(find("numpy.add.at"))
+    >>> from gscli.frameworks import find_operator
+    >>> to_wire_name(find_operator("onnx.scatter_nd")), to_wire_name(find_operator("numpy.add.at"))
     (('onnx', 'ScatterND'), ('numpy', 'add.at'))
     """
     framework, name = operator.framework.name, operator.name
-    if framework in CAMEL:
+    if framework in CAMEL_CASE_FRAMEWORKS:
         parts = name.split("_")
         name = "".join("ND" if part == "nd" else part.capitalize() for part in parts)
     return framework, name
 
 
-def request(
+def build_request(
     number: int, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> dict[str, object]:
     """One call as a line's document; opset and device stand beside the attributes.
 
     Attributes of which a runtime need not know (`xla`) go with the others.
     """
-    framework, op = wire_name(operator)
-    rest = {name: plain(value) for name, value in attrs.items()}
-    if operator.many is not None:
-        rest["indices_per_axis"] = sum(name.startswith(f"{operator.many}_") for name in inputs)
+    framework, op = to_wire_name(operator)
+    rest = {name: to_json(value) for name, value in attrs.items()}
+    if operator.variadic is not None:
+        rest["indices_per_axis"] = sum(name.startswith(f"{operator.variadic}_") for name in inputs)
     opset = rest.pop("opset", None)
     device = rest.pop("device", "cpu")
     document: dict[str, object] = {"id": number, "framework": framework, "op": op}
@@ -94,21 +96,21 @@ def request(
     return document
 
 
-def echo_request(number: int, array: Array) -> dict[str, object]:
+def build_echo_request(number: int, array: Array) -> dict[str, object]:
     """A request to say the same tensor again."""
     inputs = {"data": dump_json(array)}
     return {"id": number, "framework": "gscli", "op": ECHO, "inputs": inputs, "attrs": {}}
 
 
-def encoded(document: Mapping[str, object]) -> bytes:
+def encode_line(document: Mapping[str, object]) -> bytes:
     """A document as one line."""
     return json.dumps(document).encode() + b"\n"
 
 
-def read_hello(line: bytes) -> Hello:
+def parse_hello(line: bytes) -> Hello:
     """The first line of a runtime; ContentRefused where it is none.
 
-    >>> read_hello(b'{"name": "mine", "version": "1", "ops": ["onnx.ScatterND"]}').ops
+    >>> parse_hello(b'{"name": "mine", "version": "1", "ops": ["onnx.ScatterND"]}').ops
     frozenset({'onnx.scatter_nd'})
     """
     form = '{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}'
@@ -122,52 +124,54 @@ def read_hello(line: bytes) -> Hello:
         not isinstance(value, dict)
         or not isinstance(value.get("name"), str)
         or not isinstance(ops, list)
-        or not all(isinstance(op, str) for op in ops[: MOST_OPS + 1])
-        or len(ops) > MOST_OPS
+        or not all(isinstance(op, str) for op in ops[: MAX_OPS + 1])
+        or len(ops) > MAX_OPS
         or not isinstance(rules, dict)
     ):
         raise ContentRefused(
             "the runtime does not introduce itself",
-            where=f"its first line: {safe(line.decode('utf-8', 'replace'), 120)}",
+            where=f"its first line: {sanitize(line.decode('utf-8', 'replace'), 120)}",
             valid=form,
             hint="gscli help runtimes",
         )
-    known = frozenset(_own_name(op) for op in ops if op != ECHO)
-    name, version = safe(value["name"], 60), safe(str(value.get("version", "")), 60)
+    known = frozenset(_to_gscli_name(op) for op in ops if op != ECHO)
+    name, version = sanitize(value["name"], 60), sanitize(str(value.get("version", "")), 60)
     return Hello(name, version, known, rules, ECHO in ops)
 
 
-def _own_name(op: str) -> str:
+def _to_gscli_name(op: str) -> str:
     framework, _, name = op.partition(".")
-    return operator_name(framework, name)[:100]
+    return to_gscli_name(framework, name)[:100]
 
 
-def read_answer(line: bytes, number: int) -> Reply:
+def parse_reply(line: bytes, number: int) -> Reply:
     """The answer to request `number`; whatever is not one is garbage.
 
-    >>> read_answer(b'{"id": 1, "error": "bad index"}', 1)
-    Reply(how='error', output=None, text='bad index')
-    >>> read_answer(b'loading...', 1).how
+    >>> parse_reply(b'{"id": 1, "error": "bad index"}', 1)
+    Reply(status='error', output=None, text='bad index')
+    >>> parse_reply(b'loading...', 1).status
     'garbage'
     """
     try:
         value = parse_json(line, "the answer").value
         if not isinstance(value, dict) or value.get("id") != number:
-            return _garbage(line)
+            return _garbage_reply(line)
         if isinstance(value.get("output"), dict):
             return Reply("output", load_json(value["output"], "the answer"))
     except GscliError:
-        return _garbage(line)
-    how: How = "unsupported" if "unsupported" in value else "error"
-    return Reply(how, text=_words(value[how])) if how in value else _garbage(line)
+        return _garbage_reply(line)
+    how: ReplyStatus = "unsupported" if "unsupported" in value else "error"
+    return Reply(how, text=_format_message(value[how])) if how in value else _garbage_reply(line)
 
 
-def _garbage(line: bytes) -> Reply:
-    return Reply("garbage", text=safe(line.decode("utf-8", "replace").strip(), 120))
+def _garbage_reply(line: bytes) -> Reply:
+    return Reply("garbage", text=sanitize(line.decode("utf-8", "replace").strip(), 120))
 
 
-def _words(value: object) -> str:
+def _format_message(value: object) -> str:
     """An error or reason as text: itself, or its type and message."""
     if isinstance(value, dict):
         value = ": ".join(str(value[key]) for key in ("type", "message") if key in value)
-    return safe(" ".join(str(value)[: 4 * TEXT].split()), TEXT)
+    return sanitize(
+        " ".join(str(value)[: 4 * MAX_MESSAGE_CHARACTERS].split()), MAX_MESSAGE_CHARACTERS
+    )

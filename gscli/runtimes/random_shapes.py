@@ -13,48 +13,48 @@ import numpy as np
 
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.runtimes.brackets import brackets, trues
-from gscli.runtimes.drafts import Dice, Draft, Family, Roles
+from gscli.runtimes.brackets import draw_bools, draw_subscript_call
+from gscli.runtimes.drafts import CallSpec, Rng, Roles, SpecGenerator
 
 
-def along(roles: Roles, dice: Dice) -> Draft:
+def draw_take(roles: Roles, dice: Rng) -> CallSpec:
     """One number per slice of an axis: Gather, take, index_select, ScatterUpdate."""
-    if dice.chance(0.03):
-        return _single_cell(roles, dice)
-    draft = Draft(dice.shape())
+    if dice.draw_bool(0.03):
+        return _draw_rank_0(roles, dice)
+    draft = CallSpec(dice.draw_shape())
     rank = len(draft.data)
     axis: int | None = dice.random.randrange(-rank, rank)
-    if not roles.takes("axis") and not roles.takes("dim"):
+    if not roles.has_parameter("axis") and not roles.has_parameter("dim"):
         axis = 0
-    elif _default_is_none(roles) and dice.chance(0.15):
+    elif _has_no_default_axis(roles) and dice.draw_bool(0.15):
         axis = None
     if axis is None:
-        indices = dice.shape(0, 2)
-        draft.indices[roles.indices[0]] = dice.numbers(indices, prod(draft.data))
+        indices = dice.draw_shape(0, 2)
+        draft.indices[roles.indices[0]] = dice.draw_indices(indices, prod(draft.data))
         return draft
     place = axis % rank
     batch = 0
-    if roles.takes("batch_dims") and place and dice.chance(0.4):
+    if roles.has_parameter("batch_dims") and place and dice.draw_bool(0.4):
         batch = dice.random.randint(1, place)
         draft.attrs["batch_dims"] = batch
-    indices = (*draft.data[:batch], *dice.shape(0, 2))
-    draft.indices[roles.indices[0]] = dice.numbers(indices, draft.data[place])
+    indices = (*draft.data[:batch], *dice.draw_shape(0, 2))
+    draft.indices[roles.indices[0]] = dice.draw_indices(indices, draft.data[place])
     draft.updates = (*draft.data[:place], *indices[batch:], *draft.data[place + 1 :])
     _set_axis(roles, draft, axis)
     return draft
 
 
-def elements(roles: Roles, dice: Dice) -> Draft:
+def draw_elements(roles: Roles, dice: Rng) -> CallSpec:
     """One number per cell, which replaces one coordinate: GatherElements, torch.scatter."""
-    if dice.chance(0.03):
-        return _single_cell(roles, dice)
-    draft = Draft(dice.shape())
+    if dice.draw_bool(0.03):
+        return _draw_rank_0(roles, dice)
+    draft = CallSpec(dice.draw_shape())
     rank = len(draft.data)
     axis = dice.random.randrange(-rank, rank)
     place = axis % rank
-    smaller = dice.chance(0.4)
+    smaller = dice.draw_bool(0.4)
     own = [
-        max(dice.size(), 1)
+        max(dice.draw_size(), 1)
         if at == place
         else dice.random.randint(min(size, 1), size)
         if smaller
@@ -62,117 +62,117 @@ def elements(roles: Roles, dice: Dice) -> Draft:
         for at, size in enumerate(draft.data)
     ]
     draft.updates = tuple(own)
-    draft.indices[roles.indices[0]] = dice.numbers(draft.updates, draft.data[place])
+    draft.indices[roles.indices[0]] = dice.draw_indices(draft.updates, draft.data[place])
     _set_axis(roles, draft, axis)
     return draft
 
 
-def _single_cell(roles: Roles, dice: Dice) -> Draft:
+def _draw_rank_0(roles: Roles, dice: Rng) -> CallSpec:
     """Data of rank 0, which some frameworks read as an axis of one cell."""
-    shape = dice.one(((), (1,), (2,)))
-    draft = Draft((), shape)
-    draft.indices[roles.indices[0]] = dice.numbers(shape, 1)
-    _set_axis(roles, draft, dice.one((0, -1)))
+    shape = dice.choose(((), (1,), (2,)))
+    draft = CallSpec((), shape)
+    draft.indices[roles.indices[0]] = dice.draw_indices(shape, 1)
+    _set_axis(roles, draft, dice.choose((0, -1)))
     return draft
 
 
-def vectors(roles: Roles, dice: Dice) -> Draft:
+def draw_vectors(roles: Roles, dice: Rng) -> CallSpec:
     """A vector of numbers per cell or slice: GatherND, ScatterND, tf.scatter_nd."""
-    draft = Draft(dice.shape())
+    draft = CallSpec(dice.draw_shape())
     rank, batch = len(draft.data), 0
-    if roles.takes("batch_dims") and rank > 1 and dice.chance(0.4):
+    if roles.has_parameter("batch_dims") and rank > 1 and dice.draw_bool(0.4):
         batch = dice.random.randint(1, rank - 1)
         draft.attrs["batch_dims"] = batch
     length = dice.random.randint(1, rank - batch)
-    grid = (*draft.data[:batch], *dice.shape(0, 2))
-    columns = [dice.numbers(grid, draft.data[batch + at]) for at in range(length)]
-    indices = np.stack(columns, 0 if roles.vector_first else -1)
+    grid = (*draft.data[:batch], *dice.draw_shape(0, 2))
+    columns = [dice.draw_indices(grid, draft.data[batch + at]) for at in range(length)]
+    indices = np.stack(columns, 0 if roles.is_vector_first else -1)
     draft.indices[roles.indices[0]] = indices
     draft.updates = (*grid, *draft.data[batch + length :])
     if "shape" in roles.operator.input_names:
-        draft.others["shape"] = np.array(draft.data, indices.dtype)
-    elif roles.takes("shape"):
+        draft.other_inputs["shape"] = np.array(draft.data, indices.dtype)
+    elif roles.has_parameter("shape"):
         draft.attrs["shape"] = list(draft.data)
     return draft
 
 
-def flat(roles: Roles, dice: Dice) -> Draft:
+def draw_flat(roles: Roles, dice: Rng) -> CallSpec:
     """Numbers of cells in row-major order: put, torch.take."""
-    draft = Draft(dice.shape(0))
-    indices = dice.shape(0, 2)
-    draft.indices[roles.indices[0]] = dice.numbers(indices, prod(draft.data))
+    draft = CallSpec(dice.draw_shape(0))
+    indices = dice.draw_shape(0, 2)
+    draft.indices[roles.indices[0]] = dice.draw_indices(indices, prod(draft.data))
     draft.updates = indices
     return draft
 
 
-def segments(roles: Roles, dice: Dice) -> Draft:
+def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
     """Rows of data go to the segment that each names; data is what others call updates."""
-    ids = dice.shape(1, 2)
-    count = dice.size()
-    draft = Draft((), (*ids, *dice.shape(0, 2)), attrs={"num_segments": count})
-    draft.indices[roles.indices[0]] = dice.numbers(ids, count)
+    ids = dice.draw_shape(1, 2)
+    count = dice.draw_size()
+    draft = CallSpec((), (*ids, *dice.draw_shape(0, 2)), attrs={"num_segments": count})
+    draft.indices[roles.indices[0]] = dice.draw_indices(ids, count)
     return draft
 
 
-def sorted_segments(roles: Roles, dice: Dice) -> Draft:
+def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:
     """Ascending segment numbers, a row of data each; the last one tells how many there are."""
-    rows = dice.size()
-    ids = np.sort(np.abs(dice.numbers((rows,), 4)) % 7)
-    if dice.temper == "outside" and dice.chance(0.5):
-        ids = ids[::-1] - dice.one((0, 1))
-    draft = Draft((), (rows, *dice.shape(0, 2)))
+    rows = dice.draw_size()
+    ids = np.sort(np.abs(dice.draw_indices((rows,), 4)) % 7)
+    if dice.index_mode == "outside" and dice.draw_bool(0.5):
+        ids = ids[::-1] - dice.choose((0, 1))
+    draft = CallSpec((), (rows, *dice.draw_shape(0, 2)))
     draft.indices[roles.indices[0]] = ids
     return draft
 
 
-def batched(roles: Roles, dice: Dice) -> Draft:
+def draw_batched(roles: Roles, dice: Rng) -> CallSpec:
     """Numbers for each batch of the leading axes: TensorFlow's batch_gather, MXNet's batch_take."""
-    draft = Draft(dice.shape())
+    draft = CallSpec(dice.draw_shape())
     place = dice.random.randrange(len(draft.data))
-    own = (*draft.data[:place], *(() if dice.chance(0.3) else (dice.size(),)))
-    draft.indices[roles.indices[0]] = dice.numbers(own, draft.data[place])
+    own = (*draft.data[:place], *(() if dice.draw_bool(0.3) else (dice.draw_size(),)))
+    draft.indices[roles.indices[0]] = dice.draw_indices(own, draft.data[place])
     return draft
 
 
-def masked(roles: Roles, dice: Dice) -> Draft:
+def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
     """A mask that says which cells take part, in row-major order."""
-    draft = Draft(dice.shape(0))
-    shape = tuple(1 if dice.chance(0.15) else size for size in draft.data)
-    mask = trues(shape[dice.one((0, 0, 0, 1)) :], dice)
+    draft = CallSpec(dice.draw_shape(0))
+    shape = tuple(1 if dice.draw_bool(0.15) else size for size in draft.data)
+    mask = draw_bools(shape[dice.choose((0, 0, 0, 1)) :], dice)
     name = next(item.name for item in roles.operator.inputs if item.kind == "mask")
     draft.indices[name] = mask
-    draft.updates = (prod(draft.data) + dice.one((0, 0, 2)),)
+    draft.updates = (prod(draft.data) + dice.choose((0, 0, 2)),)
     return draft
 
 
-def sequences(roles: Roles, dice: Dice) -> Draft:
+def draw_sequences(roles: Roles, dice: Rng) -> CallSpec:
     """The newest steps of each sample's sequence go into a cache: TensorScatter."""
-    draft = Draft(dice.shape(2))
+    draft = CallSpec(dice.draw_shape(2))
     rank = len(draft.data)
     axis = dice.random.randrange(1, rank)
     size = draft.data[axis]
     steps = dice.random.randint(min(size, 1), size)
     draft.updates = (*draft.data[:axis], steps, *draft.data[axis + 1 :])
-    if dice.chance(0.8):
-        draft.others["write_indices"] = dice.numbers(draft.data[:1], size - steps + 1)
-    _set_axis(roles, draft, axis - dice.one((0, rank)))
+    if dice.draw_bool(0.8):
+        draft.other_inputs["write_indices"] = dice.draw_indices(draft.data[:1], size - steps + 1)
+    _set_axis(roles, draft, axis - dice.choose((0, rank)))
     return draft
 
 
-def windows(roles: Roles, dice: Dice) -> Draft:
+def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     """Boxes that start at index vectors: StableHLO and jax.lax gather and scatter."""
     gathers = roles.updates is None
-    draft = Draft(dice.shape(1, 3))
+    draft = CallSpec(dice.draw_shape(1, 3))
     rank = len(draft.data)
     box = [dice.random.randint(min(size, 1), size) for size in draft.data]
-    gone = [at for at in range(rank) if dice.chance(0.4)]
+    gone = [at for at in range(rank) if dice.draw_bool(0.4)]
     for at in gone:
         box[at] = min(draft.data[at], 1)
     mapped = dice.random.sample(range(rank), dice.random.randint(1, rank))
-    grid = dice.shape(0, 2)
-    columns = [dice.numbers(grid, draft.data[at] - box[at] + 1) for at in mapped]
+    grid = dice.draw_shape(0, 2)
+    columns = [dice.draw_indices(grid, draft.data[at] - box[at] + 1) for at in mapped]
     vector = len(grid)
-    if roles.takes("index_vector_dim"):
+    if roles.has_parameter("index_vector_dim"):
         vector = dice.random.randint(0, len(grid))
         draft.attrs["index_vector_dim"] = vector
     draft.indices[roles.indices[0]] = np.stack(columns, vector)
@@ -191,7 +191,7 @@ def windows(roles: Roles, dice: Dice) -> Draft:
     return draft
 
 
-def family_of(operator: Operator, layout: Layout) -> Family:
+def choose_generator(operator: Operator, layout: Layout) -> SpecGenerator:
     """How an operator addresses data, from a layout whose indices have two axes if they may."""
     names = {attribute.name for attribute in operator.attributes}
     kinds = {item.kind for item in operator.inputs}
@@ -199,30 +199,30 @@ def family_of(operator: Operator, layout: Layout) -> Family:
     counts_axes = bool({"axis", "dim"} & {*names, *operator.input_names})
     by_cell = any(axis.entry is not None for axis in layout.axes)
     is_flat = len(layout.axes) == 1 and len(layout.data_shape) != 1
-    choices: tuple[tuple[bool, Family], ...] = (
-        (operator.many is not None, brackets),
-        ("write_indices" in operator.input_names, sequences),
-        ("num_segments" in names, segments),
-        (bool(names & {"slice_sizes", "update_window_dims"}), windows),
-        ("mask" in kinds, masked),
-        ("ascending" in kinds, sorted_segments),
-        (any(column.slot is not None for column in addressing.columns), vectors),
-        (counts_axes and by_cell, elements),
-        (counts_axes, along),
-        (is_flat, flat),
-        (by_cell and layout.updates is None, batched),
+    choices: tuple[tuple[bool, SpecGenerator], ...] = (
+        (operator.variadic is not None, draw_subscript_call),
+        ("write_indices" in operator.input_names, draw_sequences),
+        ("num_segments" in names, draw_segments),
+        (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
+        ("mask" in kinds, draw_masked),
+        ("ascending" in kinds, draw_sorted_segments),
+        (any(column.component is not None for column in addressing.columns), draw_vectors),
+        (counts_axes and by_cell, draw_elements),
+        (counts_axes, draw_take),
+        (is_flat, draw_flat),
+        (by_cell and layout.updates is None, draw_batched),
     )
-    return next((family for fits, family in choices if fits), along)
+    return next((family for fits, family in choices if fits), draw_take)
 
 
-def _default_is_none(roles: Roles) -> bool:
+def _has_no_default_axis(roles: Roles) -> bool:
     return any(a.name in ("axis", "dim") and a.default is None for a in roles.operator.attributes)
 
 
-def _set_axis(roles: Roles, draft: Draft, axis: int) -> None:
+def _set_axis(roles: Roles, draft: CallSpec, axis: int) -> None:
     if "axis" in roles.operator.input_names:
-        draft.others["axis"] = np.array(axis, np.int64)
-    elif roles.takes("dim"):
+        draft.other_inputs["axis"] = np.array(axis, np.int64)
+    elif roles.has_parameter("dim"):
         draft.attrs["dim"] = axis
-    elif roles.takes("axis"):
+    elif roles.has_parameter("axis"):
         draft.attrs["axis"] = axis

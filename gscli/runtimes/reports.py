@@ -11,104 +11,112 @@ import numpy as np
 
 from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name, unequal_cells
-from gscli.base.words import counted, safe
+from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
-from gscli.runtimes.fuzz import FuzzFinding, Report
-from gscli.runtimes.packs import record
-from gscli.runtimes.trials import MEANING
+from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
+from gscli.runtimes.packs import case_to_record
+from gscli.runtimes.trials import MISMATCH_WORDS
 
 LONGEST_VALUE = 400
 
 
-def told(report: Report, *, strict: bool) -> Iterator[str]:
+def format_report(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """The blocks and the summary, line by line."""
     for number, found in enumerate(report.differences):
-        yield from _block(found, number, report, strict=strict)
-    yield from summary(report, strict=strict)
+        yield from _format_finding(found, number, report, strict=strict)
+    yield from format_summary(report, strict=strict)
 
 
-def summary(report: Report, *, strict: bool) -> Iterator[str]:
+def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """What was asked, how fast, and what came out."""
     rate = report.cases / report.seconds if report.seconds else 0
     speed = f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"  # noqa: PLR2004  digits
     yield (
-        f"{report.hello.title}: {counted(report.cases, 'case')}, {report.seconds:.0f} s, {speed}/s"
-        + (f", {counted(report.restarts, 'restart')}" if report.restarts else "")
+        f"{report.hello.title}: {format_count(report.cases, 'case')}, {report.seconds:.0f} "
+        f"s, {speed}/s"
+        + (f", {format_count(report.restarts, 'restart')}" if report.restarts else "")
         + (", interrupted" if report.interrupted else "")
     )
-    for name, tally in report.tallies.items():
-        parts = [counted(tally.cases, "case"), f"{tally.differ:,} differ"]
+    for name, tally in report.counts_by_operator.items():
+        parts = [format_count(tally.cases, "case"), f"{tally.differing:,} differ"]
         if tally.unsupported:
             parts.append(f"{tally.unsupported:,} not supported")
-        if tally.spoiled:
-            parts.append(f"{tally.spoiled:,} only after other calls, not in a new process")
+        if tally.flaky:
+            parts.append(f"{tally.flaky:,} only after other calls, not in a new process")
         if tally.slow:
             parts.append(f"{tally.slow:,} too slow once (--patience), not in a new process")
-        if tally.spared:
-            parts.append(f"{tally.spared:,} more left out: they would end the process again")
+        if tally.skipped:
+            parts.append(f"{tally.skipped:,} more left out: they would end the process again")
         yield f"  {name}: {', '.join(parts)}"
     failures = report.failures(strict=strict)
     warnings = [found for found in report.differences if found not in failures]
     yield (
-        f"{counted(len(failures), 'kind')} of failures"
-        + (f", {counted(len(warnings), 'kind')} of known or tolerated differences"
+        f"{format_count(len(failures), 'kind')} of failures"
+        + (f", {format_count(len(warnings), 'kind')} of known or tolerated differences"
            if warnings else "")
     )  # fmt: skip
 
 
-def _block(found: FuzzFinding, number: int, report: Report, *, strict: bool) -> Iterator[str]:
-    state = "known" if found.known else "warning" if found.is_warning and not strict else "failure"
-    yield (
-        f"[{number + 1}] {state}: {found.trial.operator.full_name} {MEANING[found.verdict.kind]}, "
-        f"{counted(found.count, 'case')}"
+def _format_finding(
+    found: FuzzFinding, number: int, report: FuzzReport, *, strict: bool
+) -> Iterator[str]:
+    state = (
+        "known" if found.is_known else "warning" if found.is_warning and not strict else "failure"
     )
-    yield f"  {found.trial.command}"
-    inputs = found.trial.inputs.items()
+    yield (
+        f"[{number + 1}] {state}: {found.case.operator.full_name} "
+        f"{MISMATCH_WORDS[found.mismatch.kind]}, "
+        f"{format_count(found.count, 'case')}"
+    )
+    yield f"  {found.case.command}"
+    inputs = found.case.inputs.items()
     yield "  " + ", ".join(f"{name} {dtype_name(array.dtype)}" for name, array in inputs)
     name = report.hello.name
     width = max(len("rules"), len(name)) + 2
-    wanted, answer = found.trial.expected, found.answer
-    rules = str(wanted) if isinstance(wanted, GscliError) else values(wanted.output)
-    theirs = answer.text or answer.how if answer.output is None else values(answer.output)
-    yield f"    {'rules':<{width}}{safe(rules, LONGEST_VALUE)}"
-    yield f"    {name:<{width}}{safe(theirs, LONGEST_VALUE)}"
+    wanted, answer = found.case.expected_result, found.reply
+    rules = str(wanted) if isinstance(wanted, GscliError) else format_values(wanted.output)
+    theirs = answer.text or answer.status if answer.output is None else format_values(answer.output)
+    yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
+    yield f"    {name:<{width}}{sanitize(theirs, LONGEST_VALUE)}"
     if answer.output is not None and not isinstance(wanted, GscliError):
-        marks = pointed(wanted.output, answer.output)
+        marks = format_carets(wanted.output, answer.output)
         if marks:
             yield f"    {'':<{width}}{marks}"
     yield f"  known as: {found.signature}"
     yield ""
 
 
-def values(array: Array) -> str:
+def format_values(array: Array) -> str:
     """Nested values on one line.
 
-    >>> values(np.array([[1 + 2j]])), values(np.zeros((2, 0)))
+    >>> format_values(np.array([[1 + 2j]])), format_values(np.zeros((2, 0)))
     ('[[[1.0, 2.0]]]', '[[], []]')
     """
-    return json.dumps(_nested(array), ensure_ascii=False)
+    return json.dumps(_to_nested_list(array), ensure_ascii=False)
 
 
-def _nested(array: Array) -> Any:
+def _to_nested_list(array: Array) -> Any:
     return (
-        [_nested(np.asarray(part)) for part in array] if array.ndim else dump_json(array)["data"][0]
+        [_to_nested_list(np.asarray(part)) for part in array]
+        if array.ndim
+        else dump_json(array)["data"][0]
     )
 
 
-def pointed(wanted: Array, given: Array) -> str:
-    """Carets below the values of `given` that are not those of `wanted`; "" where shapes differ.
+def format_carets(expected: Array, actual: Array) -> str:
+    """Carets below the values of `actual` that are not those of `wanted`; "" where shapes differ.
 
-    >>> pointed(np.array([1, 20, 3]), np.array([1, 30, 3]))
+    >>> format_carets(np.array([1, 20, 3]), np.array([1, 30, 3]))
     '    ^^'
     """
-    if wanted.shape != given.shape or dtype_name(wanted.dtype) != dtype_name(given.dtype):
+    if expected.shape != actual.shape or dtype_name(expected.dtype) != dtype_name(actual.dtype):
         return ""
-    flags = unequal_cells(given, wanted)
-    line = values(given)
+    flags = unequal_cells(actual, expected)
+    line = format_values(actual)
     if len(line) > LONGEST_VALUE:
         return ""
     marks, at = [" "] * len(line), 0
-    texts = [json.dumps(one, ensure_ascii=False) for one in dump_json(given)["data"]]
+    texts = [json.dumps(one, ensure_ascii=False) for one in dump_json(actual)["data"]]
     for text, flag in zip(texts, np.asarray(flags).reshape(-1).tolist(), strict=True):
         at = line.index(text, at)
         if flag:
@@ -117,7 +125,7 @@ def pointed(wanted: Array, given: Array) -> str:
     return "".join(marks).rstrip()
 
 
-def document(report: Report, *, strict: bool) -> dict[str, object]:
+def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
     """The JSON form, schema gscli-fuzz/1; each difference carries its case line."""
     return {
         "schema": "gscli-fuzz/1",
@@ -130,49 +138,49 @@ def document(report: Report, *, strict: bool) -> dict[str, object]:
         "operators": {
             name: {
                 "cases": tally.cases,
-                "differ": tally.differ,
+                "differ": tally.differing,
                 "unsupported": tally.unsupported,
-                "only_after_others": tally.spoiled,
+                "only_after_others": tally.flaky,
                 "slow_once": tally.slow,
-                "left_out": tally.spared,
+                "left_out": tally.skipped,
             }
-            for name, tally in report.tallies.items()
+            for name, tally in report.counts_by_operator.items()
         },
         "differences": [
             {
-                "operator": found.trial.operator.full_name,
-                "kind": found.verdict.kind,
-                "meaning": MEANING[found.verdict.kind],
+                "operator": found.case.operator.full_name,
+                "kind": found.mismatch.kind,
+                "meaning": MISMATCH_WORDS[found.mismatch.kind],
                 "signature": found.signature,
-                "known": found.known,
+                "known": found.is_known,
                 "warning": found.is_warning,
                 "count": found.count,
-                "command": found.trial.command,
-                "answer": found.answer.text
-                if found.answer.output is None
-                else dump_json(found.answer.output),
-                "case": record(found.trial, number),
+                "command": found.case.command,
+                "answer": found.reply.text
+                if found.reply.output is None
+                else dump_json(found.reply.output),
+                "case": case_to_record(found.case, number),
             }
             for number, found in enumerate(report.differences)
         ],
     }
 
 
-def junit(report: Report, *, strict: bool) -> str:
+def format_junit(report: FuzzReport, *, strict: bool) -> str:
     """A JUnit report: a test case for each operator that has no failure, and for each failure."""
     failures = report.failures(strict=strict)
     suite = ET.Element("testsuite", {"name": f"gscli fuzz {report.hello.title}"})
     suite.set("time", f"{report.seconds:.3f}")
-    broken = {found.trial.operator.full_name for found in failures}
-    for name in report.tallies:
+    broken = {found.case.operator.full_name for found in failures}
+    for name in report.counts_by_operator:
         if name not in broken:
             ET.SubElement(suite, "testcase", {"classname": report.hello.name, "name": name})
     for number, found in enumerate(failures):
         case = ET.SubElement(
             suite, "testcase", {"classname": report.hello.name, "name": found.signature}
         )
-        failure = ET.SubElement(case, "failure", {"message": MEANING[found.verdict.kind]})
-        failure.text = "\n".join(_block(found, number, report, strict=strict))
+        failure = ET.SubElement(case, "failure", {"message": MISMATCH_WORDS[found.mismatch.kind]})
+        failure.text = "\n".join(_format_finding(found, number, report, strict=strict))
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(failures)))
     ET.indent(suite)

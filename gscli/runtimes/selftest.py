@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import ContentRefused
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import parse_dtype
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
-from gscli.lab.examples import example
+from gscli.lab.examples import build_probe
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.trials import Result, Trial, verdict
+from gscli.runtimes.trials import ExpectedResult, FuzzCase, find_mismatch
 
 
-def odd_tensors() -> Iterator[NDArray[Any]]:
+def iter_edge_cases() -> Iterator[NDArray[Any]]:
     """Tensors that adapters have been seen to change: no axes, no cells, NaN, large integers."""
     yield np.array(3.5, np.float32)
     yield np.zeros((0, 3), np.float64)
@@ -30,14 +30,14 @@ def odd_tensors() -> Iterator[NDArray[Any]]:
     yield np.array(["", "ü"])
 
 
-def self_test(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
+def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """Start a runtime and try it on legal cases. ContentRefused where it must not judge."""
     hello = runtime.start()
-    if hello.echoes:
-        for array in odd_tensors():
+    if hello.has_echo:
+        for array in iter_edge_cases():
             answer = runtime.echo(array)
-            if answer.how != "output" or answer.output is None:
-                told = f"{answer.how} {answer.text}"
+            if answer.status != "output" or answer.output is None:
+                told = f"{answer.status} {answer.text}"
             else:
                 told = describe_difference(answer.output, array)
             if told:
@@ -46,19 +46,19 @@ def self_test(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
                     where=f"{array.dtype.name} {list(array.shape)}: {told}"[:200],
                     hint="mend the adapter: what it says of the runtime cannot be believed",
                 )
-    _try_examples(runtime, operators)
+    _check_examples(runtime, operators)
 
 
-def _try_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
+def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """At least one plain call has to be right, or it is the adapter that is wrong."""
     assert runtime.hello is not None
     told = ""
-    for trial in _plain(operators, dict(runtime.hello.rules)):
-        answer = runtime.ask(trial.operator, trial.inputs, trial.attrs)
-        found = verdict(trial, answer)
-        if found is None and answer.how == "output":
+    for trial in _iter_examples(operators, dict(runtime.hello.rules)):
+        answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
+        found = find_mismatch(trial, answer)
+        if found is None and answer.status == "output":
             return
-        told = told or f"{trial.command}: {answer.text or (found.kind if found else answer.how)}"
+        told = told or f"{trial.command}: {answer.text or (found.kind if found else answer.status)}"
     if told:
         raise ContentRefused(
             f"{runtime.hello.title} gets none of the plain calls right",
@@ -67,20 +67,22 @@ def _try_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
         )
 
 
-def _plain(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[Trial]:
+def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[FuzzCase]:
     """The examples of the operators, in 64 and in 32 bits."""
     for operator in operators:
         known = {attribute.name for attribute in operator.attributes}
-        probe = example(operator, {name: value for name, value in rules.items() if name in known})
+        probe = build_probe(
+            operator, {name: value for name, value in rules.items() if name in known}
+        )
         if probe is None:
             continue
         for bits in ("64", "32"):
             inputs = {
-                name: array.astype(dtype_named(array.dtype.name.replace("64", bits)))
+                name: array.astype(parse_dtype(array.dtype.name.replace("64", bits)))
                 if array.dtype.kind in "if"
                 else array
                 for name, array in probe.inputs.items()
             }
-            trial = Trial(operator, inputs, probe.attrs)
-            if isinstance(trial.expected, Result):
+            trial = FuzzCase(operator, inputs, probe.attrs)
+            if isinstance(trial.expected_result, ExpectedResult):
                 yield trial

@@ -14,15 +14,15 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.runtimes.generator import roles_of
-from gscli.runtimes.trials import Mismatch, Result, Trial
+from gscli.runtimes.generator import infer_roles
+from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 
-Judge: TypeAlias = Callable[[Trial], Mismatch | None]
-Cut: TypeAlias = Mapping[str, tuple[int, int]]
+MismatchFinder: TypeAlias = Callable[[FuzzCase], Mismatch | None]
+AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
 """For some extents the axis to be cut and its new size; size -1 takes the axis away."""
 
-MOST_ASKED = 400
-MOST_SECONDS = 20.0
+MAX_CALLS = 400
+MAX_SECONDS = 20.0
 FEW_NUMBERS = 6
 AXES = ("axis", "dim", "batch_dims")
 COUNTS = ("num_segments",)
@@ -30,52 +30,56 @@ SHAPES = ("shape", "slice_sizes")
 """Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
-def shrunk(trial: Trial, verdict: Mismatch, judge: Judge) -> tuple[Trial, int]:
+def shrink_case(
+    trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder
+) -> tuple[FuzzCase, int]:
     """The smallest call found for the same verdict, and how often the runtime was asked."""
-    asked, deadline = 0, time.monotonic() + MOST_SECONDS
+    asked, deadline = 0, time.monotonic() + MAX_SECONDS
     seen: set[str] = set()
     better = True
     while better:
         better = False
-        for smaller in _smaller(trial):
-            if _weight(smaller) >= _weight(trial) or not _fits(smaller, trial):
+        for smaller in _iter_smaller(trial):
+            if _complexity(smaller) >= _complexity(trial) or not _is_same_failure(smaller, trial):
                 continue
             key = smaller.command
             if key in seen:
                 continue
             seen.add(key)
-            if asked >= MOST_ASKED or time.monotonic() > deadline:
+            if asked >= MAX_CALLS or time.monotonic() > deadline:
                 return trial, asked
             asked += 1
-            if judge(smaller) == verdict:
+            if find_mismatch(smaller) == mismatch:
                 trial, better = smaller, True
                 break
     return trial, asked
 
 
-def _fits(smaller: Trial, trial: Trial) -> bool:
+def _is_same_failure(smaller: FuzzCase, trial: FuzzCase) -> bool:
     """Whether the rules say the same kind of thing, and no rule came in that was not met before.
 
     So a smaller call cannot fail for another reason than the larger one.
     """
-    if not smaller.traits <= trial.traits:
+    if not smaller.distinctions <= trial.distinctions:
         return False
-    if isinstance(trial.expected, Result):
-        return isinstance(smaller.expected, Result)
-    if trial.refused_for_an_index:
-        return smaller.refused_for_an_index
-    return type(smaller.expected) is type(trial.expected)
+    if isinstance(trial.expected_result, ExpectedResult):
+        return isinstance(smaller.expected_result, ExpectedResult)
+    if trial.is_index_refused:
+        return smaller.is_index_refused
+    return type(smaller.expected_result) is type(trial.expected_result)
 
 
-def _weight(trial: Trial) -> tuple[object, ...]:
+def _complexity(trial: FuzzCase) -> tuple[object, ...]:
     """What is to become smaller: numbers, axes, the indices themselves, attributes, odd types."""
-    roles = roles_of(trial.operator)
+    roles = infer_roles(trial.operator)
     indices = [array for name, array in trial.inputs.items() if _is_index(name, roles.indices)]
     magnitude = sum(abs(number) for array in indices for number in array.reshape(-1).tolist())
     below = sum(int((array < 0).sum()) for array in indices)
-    kinds = [_odd(array, index=any(array is one for one in indices)) for array in _arrays(trial)]
+    kinds = [
+        _dtype_rank(array, index=any(array is one for one in indices)) for array in _arrays(trial)
+    ]
     return (
-        trial.numbers,
+        trial.cell_count,
         sum(array.ndim for array in _arrays(trial)),
         sum(abs(value) for value in trial.attrs.values() if type(value) is int),
         magnitude,
@@ -85,7 +89,7 @@ def _weight(trial: Trial) -> tuple[object, ...]:
     )
 
 
-def _arrays(trial: Trial) -> list[Array]:
+def _arrays(trial: FuzzCase) -> list[Array]:
     return list(trial.inputs.values())
 
 
@@ -95,28 +99,28 @@ def _is_index(name: str, indices: tuple[str, ...]) -> bool:
     }
 
 
-def _odd(array: Array, *, index: bool) -> int:
+def _dtype_rank(array: Array, *, index: bool) -> int:
     usual = ("int64",) if index else ("int64", "float64", "float32")
     name = array.dtype.name
     return usual.index(name) if name in usual else len(usual)
 
 
-def _smaller(trial: Trial) -> Iterator[Trial]:
+def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     """Simpler calls, the boldest first."""
     extents = _extents(trial)
     for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
         for target in dict.fromkeys(wanted for wanted in (1, size // 2, size - 1) if wanted > 0):
             if target < size:
-                yield from _cuts(trial, extents, size, target)
-    yield from _cuts(trial, extents, 1, -1)
-    yield from _cuts(trial, extents, 1, 0)
+                yield from _iter_cuts(trial, extents, size, target)
+    yield from _iter_cuts(trial, extents, 1, -1)
+    yield from _iter_cuts(trial, extents, 1, 0)
     yield from _plainer_attributes(trial)
     yield from _plainer_types(trial)
     yield from _smaller_indices(trial)
-    yield from _cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
+    yield from _iter_cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
 
 
-def _extents(trial: Trial) -> dict[str, tuple[int, ...]]:
+def _extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
     """Shapes of the inputs, and the sizes that attributes hold."""
     found = {name: array.shape for name, array in trial.inputs.items() if name not in SHAPES}
     for name in SHAPES:
@@ -128,9 +132,9 @@ def _extents(trial: Trial) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _cuts(
-    trial: Trial, extents: Mapping[str, tuple[int, ...]], size: int | None, target: int
-) -> Iterator[Trial]:
+def _iter_cuts(
+    trial: FuzzCase, extents: Mapping[str, tuple[int, ...]], size: int | None, target: int
+) -> Iterator[FuzzCase]:
     """Every way to cut axes of one size in some of the extents at once."""
     places = {
         name: [None, *(at for at, own in enumerate(shape) if size in (own, None))]
@@ -141,38 +145,38 @@ def _cuts(
             name: (at, target) for name, at in zip(places, chosen, strict=True) if at is not None
         }
         if cut:
-            yield from _cut(trial, cut)
+            yield from _truncate(trial, cut)
 
 
-def _cut(trial: Trial, cut: Cut) -> Iterator[Trial]:
+def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
     inputs, attrs = dict(trial.inputs), dict(trial.attrs)
     for name, (axis, size) in cut.items():
         if name in SHAPES and name in inputs:
-            sizes = _resized(inputs[name].tolist(), axis, size)
+            sizes = _cut_sizes(inputs[name].tolist(), axis, size)
             inputs[name] = np.array(sizes, inputs[name].dtype)
         elif name in inputs:
-            inputs[name] = _taken(inputs[name], axis, size)
+            inputs[name] = _cut_array(inputs[name], axis, size)
         elif name in SHAPES:
-            attrs[name] = _resized(list(attrs[name]), axis, size)  # type: ignore[call-overload]
+            attrs[name] = _cut_sizes(list(attrs[name]), axis, size)  # type: ignore[call-overload]
         else:
             attrs[name] = max(size, 0)
     if size >= 0:
-        yield trial.changed(inputs, attrs)
+        yield trial.with_changes(inputs, attrs)
         return
-    yield from _shifted(trial.changed(inputs, attrs))
+    yield from _shift_axes(trial.with_changes(inputs, attrs))
 
 
-def _taken(array: Array, axis: int, size: int) -> Array:
+def _cut_array(array: Array, axis: int, size: int) -> Array:
     if size >= 0:
         return array.take(range(size), axis)
     return np.asarray(array.take(0, axis)) if array.shape[axis] else array
 
 
-def _resized(sizes: list[int], axis: int, size: int) -> list[int]:
+def _cut_sizes(sizes: list[int], axis: int, size: int) -> list[int]:
     return [*sizes[:axis], *([size] if size >= 0 else []), *sizes[axis + 1 :]]
 
 
-def _shifted(trial: Trial) -> Iterator[Trial]:
+def _shift_axes(trial: FuzzCase) -> Iterator[FuzzCase]:
     """With one axis less, the attributes that count axes may mean the one before."""
     names = [name for name in AXES if isinstance(trial.attrs.get(name), int)]
     steps = [(0, -1) if trial.attrs[name] else (0,) for name in names]
@@ -183,30 +187,30 @@ def _shifted(trial: Trial) -> Iterator[Trial]:
             assert isinstance(value, int)
             attrs[name] = value + (step if value > 0 else -step)
         inputs = dict(trial.inputs)
-        yield trial.changed(inputs, attrs)
+        yield trial.with_changes(inputs, attrs)
         if "axis" in inputs and inputs["axis"].size == 1 and inputs["axis"].item():
             sign = 1 if inputs["axis"].item() < 0 else -1
             nearer = np.full_like(inputs["axis"], inputs["axis"].item() + sign)
-            yield trial.changed({**inputs, "axis": nearer}, attrs)
+            yield trial.with_changes({**inputs, "axis": nearer}, attrs)
 
 
-def _plainer_attributes(trial: Trial) -> Iterator[Trial]:
+def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
     for attribute in trial.operator.attributes:
         name = attribute.name
         if name not in trial.attrs:
             continue
         value = trial.attrs[name]
-        if not attribute.required:
-            yield trial.changed(attrs={k: v for k, v in trial.attrs.items() if k != name})
+        if not attribute.is_required:
+            yield trial.with_changes(attrs={k: v for k, v in trial.attrs.items() if k != name})
         if type(value) is int and value < 0 and name in ("axis", "dim"):
             for other in range(4):
-                yield trial.changed(attrs={**trial.attrs, name: other})
+                yield trial.with_changes(attrs={**trial.attrs, name: other})
         elif type(value) is int and value > 1:
-            yield trial.changed(attrs={**trial.attrs, name: value - 1})
+            yield trial.with_changes(attrs={**trial.attrs, name: value - 1})
 
 
-def _plainer_types(trial: Trial) -> Iterator[Trial]:
-    roles = roles_of(trial.operator)
+def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
+    roles = infer_roles(trial.operator)
     for kind in ("int64", "float64", "float32"):
         changed: dict[str, Array] = {}
         for name, array in trial.inputs.items():
@@ -216,14 +220,14 @@ def _plainer_types(trial: Trial) -> Iterator[Trial]:
                 changed[name] = array.astype(kind)
             else:
                 return
-        yield trial.changed(changed)
+        yield trial.with_changes(changed)
     for name, array in trial.inputs.items():
         if array.dtype.kind in "iu" and (name not in (roles.data, roles.updates)):
-            yield trial.changed({**trial.inputs, name: array.astype("int64")})
+            yield trial.with_changes({**trial.inputs, name: array.astype("int64")})
 
 
-def _smaller_indices(trial: Trial) -> Iterator[Trial]:
-    roles = roles_of(trial.operator)
+def _smaller_indices(trial: FuzzCase) -> Iterator[FuzzCase]:
+    roles = infer_roles(trial.operator)
     for name, array in trial.inputs.items():
         if not _is_index(name, roles.indices) and name != "axis":
             continue
@@ -234,4 +238,4 @@ def _smaller_indices(trial: Trial) -> Iterator[Trial]:
                 if other != now and abs(other) <= abs(now) and (other >= 0 or now < 0):
                     changed = array.copy()
                     changed[place] = other
-                    yield trial.changed({**trial.inputs, name: changed})
+                    yield trial.with_changes({**trial.inputs, name: changed})

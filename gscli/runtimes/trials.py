@@ -15,17 +15,17 @@ from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.records import Record
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import Case, reproduction
+from gscli.lab.cases import Case, build_repro_command
 from gscli.lab.difference import describe_difference
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
-from gscli.runtimes.coverage import BORDERS, rules_met, several_writers
+from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_duplicate_cells
 from gscli.runtimes.protocol import Reply
 
-RESULT_LIMIT = 1 << 26
+MAX_RESULT_BYTES = 1 << 26
 
 
-class Result(Record):
+class ExpectedResult(Record):
     """What the rules give: the judged plan and the output."""
 
     plan: Plan
@@ -33,7 +33,7 @@ class Result(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class FuzzCase:
     """A call, and lazily what the rules make of it."""
 
     operator: Operator
@@ -41,66 +41,66 @@ class Trial:
     attrs: Mapping[str, object]
 
     @cached_property
-    def expected(self) -> Result | GscliError:
+    def expected_result(self) -> ExpectedResult | GscliError:
         """The rules' answer, or their refusal."""
         try:
-            return Result(*execute(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT))
+            return ExpectedResult(
+                *execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
+            )
         except GscliError as error:
             return error
 
     @property
-    def refused_for_an_index(self) -> bool:
+    def is_index_refused(self) -> bool:
         """Whether the rules refuse the call because of an index out of range."""
-        return isinstance(self.expected, IndexRefused)
+        return isinstance(self.expected_result, IndexRefused)
 
     @cached_property
     def plan(self) -> Plan | None:
         """The plan, of a call with bad indices too; None where shapes or types are refused."""
-        if isinstance(self.expected, Result):
-            return self.expected.plan
+        if isinstance(self.expected_result, ExpectedResult):
+            return self.expected_result.plan
         try:
-            return plan_call(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT)
+            return plan_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
         except GscliError:
             return None
 
     @cached_property
-    def rules(self) -> frozenset[str]:
+    def covered_rules(self) -> frozenset[str]:
         """Words for the rules that the call puts to the test."""
         if self.plan is None:
             return frozenset(("refused shapes or types",))
-        return rules_met(self.operator, self.attrs, self.inputs, self.plan)
+        return find_covered_rules(self.operator, self.attrs, self.inputs, self.plan)
 
     @cached_property
-    def traits(self) -> frozenset[str]:
+    def distinctions(self) -> frozenset[str]:
         """The rules that tell one kind of difference from another."""
-        return self.rules - BORDERS
+        return self.covered_rules - BOUNDARY_RULES
 
     @property
-    def unchecked(self) -> bool:
+    def is_unchecked(self) -> bool:
         """Whether the framework itself promises nothing here, though gscli refuses."""
         return (
-            self.refused_for_an_index
-            and self.plan is not None
-            and bool(self.plan.layout.policy.note)
+            self.is_index_refused and self.plan is not None and bool(self.plan.layout.policy.note)
         )
 
     @property
-    def numbers(self) -> int:
+    def cell_count(self) -> int:
         """How many numbers the inputs hold."""
         return sum(array.size for array in self.inputs.values())
 
     @property
     def command(self) -> str:
         """The command that shows the rules' answer."""
-        return reproduction(
+        return build_repro_command(
             Case("", self.operator.full_name, self.inputs, self.attrs, "open", None)
         )
 
-    def changed(
+    def with_changes(
         self,
         inputs: Mapping[str, Array] | None = None,
         attrs: Mapping[str, object] | None = None,
-    ) -> Trial:
+    ) -> FuzzCase:
         """The same call with other inputs or attributes."""
         return replace(
             self,
@@ -109,12 +109,12 @@ class Trial:
         )
 
 
-Kind: TypeAlias = Literal[
+MismatchKind: TypeAlias = Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
     "answers", "winner",
 ]  # fmt: skip
 
-MEANING: dict[Kind, str] = {
+MISMATCH_WORDS: dict[MismatchKind, str] = {
     "value": "another value than the rules",
     "shape": "another shape than the rules",
     "dtype": "another element type than the rules",
@@ -129,36 +129,38 @@ MEANING: dict[Kind, str] = {
 }
 """Every kind of difference in words."""
 
-WARNINGS: tuple[Kind, ...] = ("answers", "winner")
+WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner")
 """Kinds that fail only under --strict: nothing that was promised is broken."""
 
 
 class Mismatch(Record):
     """A difference, with the reason that has to stay the same while the case is made smaller."""
 
-    kind: Kind
+    kind: MismatchKind
     reason: str = ""
 
 
-def verdict(trial: Trial, answer: Reply) -> Mismatch | None:
+def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
     """What is wrong with an answer; None where nothing is, or the runtime has no such thing."""
-    if answer.how == "unsupported":
+    if answer.status == "unsupported":
         return None
-    if answer.how in ("crash", "hang", "memory", "garbage"):
-        return Mismatch(answer.how, _outline(answer.text) if answer.how == "crash" else "")
-    expected = trial.expected
+    if answer.status in ("crash", "hang", "memory", "garbage"):
+        return Mismatch(
+            answer.status, _normalize_message(answer.text) if answer.status == "crash" else ""
+        )
+    expected = trial.expected_result
     if isinstance(expected, GscliError):
         not_asked = isinstance(expected, LimitRefused)  # a limit is gscli's own, no rule
-        if answer.how == "error" or trial.unchecked or not_asked:
+        if answer.status == "error" or trial.is_unchecked or not_asked:
             return None
         return Mismatch("answers", expected.problem)
-    if answer.how == "error":
-        return Mismatch("refuses", _outline(answer.text))
+    if answer.status == "error":
+        return Mismatch("refuses", _normalize_message(answer.text))
     assert answer.output is not None
-    return _compared(expected, answer.output)
+    return _compare_output(expected, answer.output)
 
 
-def _compared(expected: Result, output: Array) -> Mismatch | None:
+def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
     wanted = expected.output
     if output.shape != wanted.shape:
         return Mismatch("shape")
@@ -166,31 +168,31 @@ def _compared(expected: Result, output: Array) -> Mismatch | None:
         return Mismatch("dtype")
     if not describe_difference(output, wanted):
         return None
-    return Mismatch("winner" if _only_another_winner(expected, output) else "value")
+    return Mismatch("winner" if _is_other_winner(expected, output) else "value")
 
 
-def _only_another_winner(expected: Result, output: Array) -> bool:
+def _is_other_winner(expected: ExpectedResult, output: Array) -> bool:
     """Whether all cells that differ are open, and hold a value that somebody wrote there."""
     layout = expected.plan.layout
-    if not layout.open_order or layout.updates is None:
+    if not layout.unspecified_order or layout.updates is None:
         return False
-    several = several_writers(expected.plan)
+    several = find_duplicate_cells(expected.plan)
     if several is None:
         return False
     unequal = unequal_cells(output, expected.output)
     if np.any(unequal & ~several):
         return False
-    written = expected.plan.updates().astype(output.dtype)
+    written = expected.plan.updates_view().astype(output.dtype)
     return bool(np.isin(output[unequal], written).all())
 
 
-def differs(one: Reply, other: Reply) -> bool:
+def has_changed(one: Reply, other: Reply) -> bool:
     """Whether two answers to the same request are not the same.
 
-    >>> differs(Reply("error", text="a"), Reply("error", text="b"))
+    >>> has_changed(Reply("error", text="a"), Reply("error", text="b"))
     False
     """
-    if one.how != other.how:
+    if one.status != other.status:
         return True
     if one.output is None or other.output is None:
         return False
@@ -201,10 +203,10 @@ def differs(one: Reply, other: Reply) -> bool:
     )
 
 
-def _outline(text: str) -> str:
+def _normalize_message(text: str) -> str:
     """A message without what changes from case to case: numbers, shapes, quoted names.
 
-    >>> _outline("RuntimeError: index 7 is out of bounds for size 3")
+    >>> _normalize_message("RuntimeError: index 7 is out of bounds for size 3")
     'RuntimeError: index # is out of bounds for size #'
     """
     return re.sub(r"[-+]?\d[\d.,]*|\[[^\]]*\]|\{[^}]*\}", "#", text)[:80]

@@ -5,6 +5,6 @@ and updates are looked at in blocks and let go again, so that memory stays flat 
 """
 
 from gscli.stream.patch import patch_in_place
-from gscli.stream.to_file import result_of, run_to_file, worth_streaming
+from gscli.stream.to_file import is_worth_streaming, open_result, run_to_file
 
-__all__ = ["patch_in_place", "result_of", "run_to_file", "worth_streaming"]
+__all__ = ["is_worth_streaming", "open_result", "patch_in_place", "run_to_file"]

@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
-from gscli.disk.interrupts import Interrupts
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
-from gscli.disk.system import locked, refused, reserve, sync, sync_folder, writing
+from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_error, write_errors
 from gscli.disk.unfinished import (
     mark_unfinished,
     refuse_unfinished,
     unmark_unfinished,
 )
-from gscli.stream.row_patch import RowPatch, neighbours, write_rows
-from gscli.stream.to_file import Report
+from gscli.stream.row_patch import RowUpdates, neighbours, write_rows
+from gscli.stream.to_file import ProgressCallback
 
 Bytes = NDArray[np.uint8]
 
@@ -62,7 +62,7 @@ class UndoFile:
         for content in (_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes()):
             self._write(content)
 
-    def seal(self) -> None:
+    def commit(self) -> None:
         """The undo file is complete and durable from here on; the data may change."""
         self._begin()
         self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
@@ -101,17 +101,17 @@ class DirectPatch:
     """
 
     file: RegularFile
-    patch: RowPatch
+    patch: RowUpdates
     inputs: Mapping[str, Array]
-    progress: Report | None
-    saving: Report | None
+    progress: ProgressCallback | None
+    saving: ProgressCallback | None
 
     def run(self) -> int:
         """Write the new rows; how many they are."""
-        with writing(self.file.name):
+        with write_errors(self.file.name):
             writable = self.file.reopen_writable()
         try:
-            with locked(writable), Interrupts() as interrupts:
+            with lock_file(writable), DeferredSignals() as interrupts:
                 refuse_unfinished(self.file.path)
                 undo_file = self._save_old_rows(writable, interrupts)
                 self._write_new_rows(undo_file, writable, interrupts)
@@ -120,26 +120,26 @@ class DirectPatch:
             writable.close()
         return self.patch.count
 
-    def _save_old_rows(self, writable: RegularFile, interrupts: Interrupts) -> UndoFile:
+    def _save_old_rows(self, writable: RegularFile, interrupts: DeferredSignals) -> UndoFile:
         """The undo file of a patch, complete, and room for its rows where the file has holes.
 
         No byte of the file has changed yet, even where this fails.
         """
         patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
-        with writing(*failure):
+        with write_errors(*failure):
             undo_file = UndoFile(self.file, patch.offset, patch.source.width)
         done = 0
         try:
-            with writing(*failure), interrupts.allowed():
+            with write_errors(*failure), interrupts.allow():
                 for part in patch.parts():
-                    interrupts.act()
+                    interrupts.deliver_pending()
                     held = patch.held(part.rows)
                     undo_file.add(part.rows, held, patch.changed(part, held.copy()))
                     done += part.rows.size
                     self._report(self.saving, done)
                 mapped.check_unchanged(*self.inputs.values())
                 self.file.check_unchanged()
-                undo_file.seal()
+                undo_file.commit()
                 if writable.has_holes:
                     for rows, _, _ in undo_file.parts():
                         reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
@@ -152,14 +152,14 @@ class DirectPatch:
         return undo_file
 
     def _write_new_rows(
-        self, undo_file: UndoFile, writable: RegularFile, interrupts: Interrupts
+        self, undo_file: UndoFile, writable: RegularFile, interrupts: DeferredSignals
     ) -> None:
         """Change the rows as noted; where that fails, put the old ones back at once."""
         done, descriptor = 0, writable.descriptor
         try:
-            with interrupts.allowed():
+            with interrupts.allow():
                 for rows, _, new in undo_file.parts():
-                    interrupts.act()
+                    interrupts.deliver_pending()
                     write_rows(descriptor, self.patch.offset, rows, new)
                     done += rows.size
                     self._report(self.progress, done)
@@ -168,7 +168,7 @@ class DirectPatch:
             self._restore_rows(undo_file, writable, error)
             if isinstance(error, OSError):
                 state = "its old rows were put back"
-                raise refused(error, self.file.name, "cannot patch", state) from error
+                raise write_error(error, self.file.name, "cannot patch", state) from error
             raise
 
     def _restore_rows(
@@ -182,21 +182,21 @@ class DirectPatch:
             undo_file.leave()
             first = error if isinstance(error, OSError) else second
             state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
-            raise refused(first, self.file.name, "cannot patch", state, hint) from second
+            raise write_error(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
             self._unmark_and_remove(undo_file, writable)
 
     def _remove_undo_file(self, undo_file: UndoFile, writable: RegularFile) -> None:
         hint = f"delete {undo_file.name}, if it is there"
         failure = "cannot remove the undo file of", "the patch is complete", hint
-        with writing(self.file.name, *failure):
+        with write_errors(self.file.name, *failure):
             self._unmark_and_remove(undo_file, writable)
 
     def _unmark_and_remove(self, undo_file: UndoFile, writable: RegularFile) -> None:
         unmark_unfinished(writable)  # first: no name says more than the one beside the undo file
         undo_file.remove()
 
-    def _report(self, report: Report | None, rows: int) -> None:
+    def _report(self, report: ProgressCallback | None, rows: int) -> None:
         if report is not None:
             width = self.patch.source.width
             report(rows * width, self.patch.count * width)
@@ -205,7 +205,7 @@ class DirectPatch:
 def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:
     """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
     for begin, end in neighbours(rows):
-        reserve(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
+        preallocate(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
 
 
 def undo(path: str, undo_path: str | None = None) -> int:
@@ -215,13 +215,13 @@ def undo(path: str, undo_path: str | None = None) -> int:
     new one of its row: otherwise nothing is written, because the file was written to since, or is
     another one. Raises CannotRead and CannotWrite.
     """
-    with writing(path, "cannot mend", hint="name the file that was patched"):
+    with write_errors(path, "cannot mend", hint="name the file that was patched"):
         file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     try:
-        with writing(path, "cannot mend"), locked(file):
+        with write_errors(path, "cannot mend"), lock_file(file):
             place = undo_path or find_undo_file(path, file.descriptor) or undo_file_of(path)
-            undo_file = _own(place, path)
-            count = _put_back(file, undo_file)
+            undo_file = _open_own(place, path)
+            count = _restore_rows(file, undo_file)
             unmark_unfinished(file)
             undo_file.unlink()
             sync_folder(os.path.dirname(undo_file.path))
@@ -230,7 +230,7 @@ def undo(path: str, undo_path: str | None = None) -> int:
         file.close()
 
 
-def _own(path: str, name: str) -> RegularFile:
+def _open_own(path: str, name: str) -> RegularFile:
     """The undo file, if it is the user's own: a stranger who may put files into the folder would
     otherwise have us write his bytes into ours.
     """
@@ -249,8 +249,8 @@ def _own(path: str, name: str) -> RegularFile:
     return undo_file
 
 
-def _put_back(file: RegularFile, undo: RegularFile) -> int:
-    if not _sealed(undo):
+def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
+    if not _is_sealed(undo):
         _check_never_begun(file, undo)
         return 0
     size, _, offset, width = _header(undo)
@@ -262,7 +262,7 @@ def _put_back(file: RegularFile, undo: RegularFile) -> int:
         )
     count = 0
     for rows, old, new in _parts(undo):
-        _check_old_or_new(file, undo.name, rows, _held(file, offset, rows, width), old, new)
+        _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)
         count += rows.size
     for rows, old, _ in _parts(undo):
         write_rows(file.descriptor, offset, rows, old)
@@ -297,7 +297,7 @@ def _check_old_or_new(
         )
 
 
-def _held(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
+def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
     parts = (
         file.read(offset + int(rows[begin]) * width, (end - begin) * width)
         for begin, end in neighbours(rows)
@@ -336,7 +336,7 @@ def _parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
         yield rows, old, new
 
 
-def _sealed(undo: RegularFile) -> bool:
+def _is_sealed(undo: RegularFile) -> bool:
     """Whether everything that was noted is there, by its check sum."""
     crc, position, body = 0, 0, undo.size - _ENDING
     if body < len(_MAGIC) + _HEADER.size or undo.read(0, len(_MAGIC)) != _MAGIC:

@@ -8,27 +8,29 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.disk import mapped
-from gscli.kernel.walks import walk
+from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
 
-PIECE = 36 << 20
+PIECE_BYTES = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""
 
-PICKS = 1 << 20
+MAX_PIECE_ROWS = 1 << 20
 """Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
 
 
-def gathered(plan: ValidatedPlan, source: Rows, dtype: np.dtype[np.generic]) -> Iterator[Array]:
+def iter_gathered(
+    plan: ValidatedPlan, source: Rows, dtype: np.dtype[np.generic]
+) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
     `source` has the data as rows of the form's run. A piece is overwritten by the next one.
     """
-    run, fill = plan.layout.form.run, plan.layout.fill
-    most = max(min(PIECE // source.width, PICKS), 1)
+    run, fill = plan.layout.form.row_size, plan.layout.fill_value
+    most = max(min(PIECE_BYTES // source.width, MAX_PIECE_ROWS), 1)
     held: Array | None = None
-    for step in walk(plan, most, in_sequence=True).every_step():
-        rows, live = step.flat()
+    for step in tile_plan(plan, most, sequential=True).iter_all_tiles():
+        rows, live = step.flat_addresses()
         size = rows.size
         if held is None or len(held) < size:
             held = np.empty((size, run), dtype)
@@ -42,4 +44,4 @@ def gathered(plan: ValidatedPlan, source: Rows, dtype: np.dtype[np.generic]) -> 
             target[live] = chosen
             piece[~live] = fill
         yield piece
-        mapped.release(*plan.inputs.values())
+        mapped.release_pages(*plan.inputs.values())

@@ -18,15 +18,15 @@ from gscli.base import UsageError
 from gscli.base.arrays import Array
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
-from gscli.disk.clone import clone
+from gscli.disk.clone import clone_file
 from gscli.disk.mapped import RegularFile
-from gscli.disk.system import locked, writing
+from gscli.disk.system import lock_file, write_errors
 from gscli.files.formats import npy
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.direct_patch import DirectPatch
-from gscli.stream.row_patch import RowPatch, write_rows
-from gscli.stream.scatter import records_of
-from gscli.stream.to_file import Report
+from gscli.stream.row_patch import RowUpdates, write_rows
+from gscli.stream.scatter import update_records
+from gscli.stream.to_file import ProgressCallback
 
 
 def patch_in_place(
@@ -34,8 +34,8 @@ def patch_in_place(
     file: RegularFile,
     *,
     direct: bool = False,
-    progress: Report | None = None,
-    saving: Report | None = None,
+    progress: ProgressCallback | None = None,
+    saving: ProgressCallback | None = None,
 ) -> int:
     """Write a scatter's updates into the .npy file that its data were loaded from; rows changed.
 
@@ -45,15 +45,15 @@ def patch_in_place(
     device; `saving` is told how many bytes of them are. Raises GscliError.
     """
     layout = plan.layout
-    if layout.kind != "scatter" or layout.data is None:
+    if layout.kind != "scatter" or layout.data_name is None:
         raise UsageError("only a scatter into a .npy file can be done in place", where=file.name)
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
-    data = plan.inputs[layout.data]
+    data = plan.inputs[layout.data_name]
     replacement = _Replacement(file, plan.inputs, progress)
     offset = _offset_in(file, data)
     if offset is not None:
-        patch = RowPatch.of(plan, offset)
+        patch = RowUpdates.of(plan, offset)
         if not direct:
             return replacement.with_rows(patch)
         return DirectPatch(file, patch, plan.inputs, progress, saving).run()
@@ -64,7 +64,7 @@ def patch_in_place(
             hint="--in-place replaces the file whole",
         )
     replacement.with_result(kernel.scatter(plan, data.reshape(layout.data_shape)))
-    return len(np.unique(records_of(plan).together()[0]))
+    return len(np.unique(update_records(plan).sort_all()[0]))
 
 
 def _offset_in(file: RegularFile, data: Array) -> int | None:
@@ -73,7 +73,7 @@ def _offset_in(file: RegularFile, data: Array) -> int | None:
     header = npy.parse_header(prefix, file.name)
     opaque = header.dtype.type is np.void and header.dtype.itemsize == data.dtype.itemsize
     plain = data.dtype.kind != "U" and (opaque or header.dtype == data.dtype)
-    ordered = not header.fortran or len(header.shape) < 2  # noqa: PLR2004  one axis has one order
+    ordered = not header.is_fortran or len(header.shape) < 2  # noqa: PLR2004  one axis has one order
     return header.offset if plain and ordered and header.shape == data.shape else None
 
 
@@ -83,19 +83,19 @@ class _Replacement:
 
     file: RegularFile
     inputs: Mapping[str, Array]
-    progress: Report | None
+    progress: ProgressCallback | None
 
     def with_result(self, output: Array) -> None:
         """Replace the file by a result in memory."""
-        lock = locked(self.file)
-        with writing(self.file.name), lock, self._in_its_place(output.nbytes) as out:
+        lock = lock_file(self.file)
+        with write_errors(self.file.name), lock, self._in_its_place(output.nbytes) as out:
             npy.write(out.write, {"output": output}, ".npy")
 
-    def with_rows(self, patch: RowPatch) -> int:
+    def with_rows(self, patch: RowUpdates) -> int:
         """Replace the file by a copy with new rows; how many."""
         done = 0
-        with writing(self.file.name), locked(self.file), self._in_its_place() as out:
-            clone(self.file, out)
+        with write_errors(self.file.name), lock_file(self.file), self._in_its_place() as out:
+            clone_file(self.file, out)
             for part in patch.parts():
                 new = patch.changed(part, patch.held(part.rows))
                 write_rows(out.fileno(), patch.offset, part.rows, new)

@@ -10,20 +10,20 @@ from itertools import pairwise
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.kernel import Target
-from gscli.kernel.steps import Step
+from gscli.kernel import ScatterOutput
+from gscli.kernel.steps import Tile
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
-from gscli.stream.scatter import AHEAD, Ahead, records_of
-from gscli.stream.to_file import data_rows, updates_at
+from gscli.stream.scatter import PREFETCH_CELLS, Prefetcher, update_records
+from gscli.stream.to_file import make_update_reader, open_data_rows
 
 CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
 
 
 @dataclass(frozen=True)
-class RowPart:
+class RowBatch:
     """Some rows, rising, each once; their updates, by which row of the part they go to."""
 
     rows: Indices
@@ -32,7 +32,7 @@ class RowPart:
 
 
 @dataclass(frozen=True)
-class RowPatch:
+class RowUpdates:
     """A scatter by the rows that it touches, from where each row has all its updates together."""
 
     layout: Layout
@@ -40,7 +40,7 @@ class RowPatch:
     offset: int
     source: Rows
     rows: Indices
-    ahead: Ahead
+    ahead: Prefetcher
 
     @property
     def count(self) -> int:
@@ -48,24 +48,24 @@ class RowPatch:
         return int(np.count_nonzero(np.diff(self.rows, prepend=-1)))
 
     @classmethod
-    def of(cls, plan: ValidatedPlan, offset: int) -> RowPatch:
+    def of(cls, plan: ValidatedPlan, offset: int) -> RowUpdates:
         """Sort the addresses of a plan."""
         layout = plan.layout
-        assert layout.data is not None
-        dtype = plan.inputs[layout.data].dtype
-        source = data_rows(plan, dtype)
-        rows, places = records_of(plan).together()
-        count = max(AHEAD // layout.form.run, 1)
+        assert layout.data_name is not None
+        dtype = plan.inputs[layout.data_name].dtype
+        source = open_data_rows(plan, dtype)
+        rows, places = update_records(plan).sort_all()
+        count = max(PREFETCH_CELLS // layout.form.row_size, 1)
         return cls(
             layout,
             dtype,
             offset,
             source,
             rows,
-            Ahead(updates_at(plan, dtype), places, count),
+            Prefetcher(make_update_reader(plan, dtype), places, count),
         )
 
-    def parts(self) -> Iterator[RowPart]:
+    def parts(self) -> Iterator[RowBatch]:
         """All touched rows, a few megabytes at a time."""
         starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
         size = max(CHUNK // self.source.width, 1)
@@ -74,7 +74,7 @@ class RowPatch:
             end = int(starts[first + size]) if first + size < starts.size else self.rows.size
             begin = int(here[0])
             numbers = np.repeat(np.arange(here.size), np.diff(here, append=end))
-            yield RowPart(self.rows[here], numbers, slice(begin, end))
+            yield RowBatch(self.rows[here], numbers, slice(begin, end))
 
     def held(self, rows: Indices) -> Array:
         """The bytes of some rows, (rows, width)."""
@@ -82,20 +82,20 @@ class RowPatch:
         self.source.take(rows, found)
         return found
 
-    def changed(self, part: RowPart, held: Array) -> Array:
+    def changed(self, part: RowBatch, held: Array) -> Array:
         """The bytes of a part's rows after their updates; `held` are those before, overwritten."""
         with np.errstate(all="ignore"):
             return self._changed(part, held.view(self.dtype))
 
-    def _changed(self, part: RowPart, block: Array) -> Array:
-        target, values = Target(self.layout, block), self.ahead.part(part.updates)
+    def _changed(self, part: RowBatch, block: Array) -> Array:
+        target, values = ScatterOutput(self.layout, block), self.ahead.read_slice(part.updates)
         if target.rule is None:
             target.rows[part.targets] = values
         else:
-            target.count(part.targets)
-            target.start()
-            target.update(Step(slice(None), part.targets, None, (slice(None),)), values)
-        return target.finished().reshape(part.rows.size, -1).view(np.uint8)
+            target.count_updates(part.targets)
+            target.init_identity()
+            target.apply_updates(Tile(slice(None), part.targets, None, (slice(None),)), values)
+        return target.finalize().reshape(part.rows.size, -1).view(np.uint8)
 
 
 def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> None:

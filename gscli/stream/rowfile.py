@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
-from gscli.disk.mapped import RegularFile, reading
-from gscli.kernel.tuning import DEFAULT, for_each
+from gscli.disk.mapped import RegularFile, read_errors
+from gscli.kernel.tuning import DEFAULT, run_parallel
 from gscli.stream.scatter import stable_argsort
 
 Bytes = NDArray[np.uint8]
@@ -26,14 +26,14 @@ LARGEST_ITEM = 1 << 16
 WINDOW = 1 << 22
 """Bytes mapped at once where many rows of a window are wanted."""
 
-SPARSE = 128
+SPARSE_FACTOR = 128
 """Rows in a window up to which each is read alone: so many calls cost as much as the window."""
 
-CALLS = 1 << 11
+MAX_PREADS = 1 << 11
 """Rows read alone whose bytes are put together at a time."""
 
 
-class RowFile:
+class FileRows:
     """Part of a file as rows of `width` bytes, from byte `offset` on."""
 
     def __init__(self, file: RegularFile, offset: int, width: int, count: int) -> None:
@@ -43,7 +43,7 @@ class RowFile:
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
-        self._file.fill(self.offset + first * self.width, into.reshape(-1).data)
+        self._file.read_into(self.offset + first * self.width, into.reshape(-1).data)
 
     def take(self, rows: Indices, into: Bytes) -> None:
         """The rows numbered `rows`, in that order, to `into` (rows, width).
@@ -56,44 +56,44 @@ class RowFile:
         starts = np.flatnonzero(windows[1:] != windows[:-1]) + 1
         starts = np.concatenate(([0], starts)) if rows.size else starts
         counts = np.diff(starts, append=rows.size)
-        alone = np.repeat(counts <= SPARSE, counts)
-        with reading(self.name):
-            self._take_each(ordered[alone], order[alone], into)
-            crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE].tolist()
+        alone = np.repeat(counts <= SPARSE_FACTOR, counts)
+        with read_errors(self.name):
+            self._take_by_pread(ordered[alone], order[alone], into)
+            crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE_FACTOR].tolist()
 
-            whole = self._mapped() if crowded else into
+            whole = self._map_all() if crowded else into
 
             def take_near(ends: list[int]) -> None:
                 here = slice(*ends)
-                self._take_near(whole, ordered[here], order[here], into)
+                self._take_window(whole, ordered[here], order[here], into)
 
-            for_each(crowded, take_near, DEFAULT.threads_for(into))
+            run_parallel(crowded, take_near, DEFAULT.threads_for(into))
 
-    def _take_each(self, ordered: Indices, places: Indices, into: Bytes) -> None:
+    def _take_by_pread(self, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows with few neighbours: one call for each, without a loop in Python."""
         if self.width > LARGEST_ITEM:
             for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
-                self._file.fill(self.offset + row * self.width, into[place].data)
+                self._file.read_into(self.offset + row * self.width, into[place].data)
             return
         item = f"V{self.width}"
-        for first in range(0, ordered.size, CALLS):
-            positions = (ordered[first : first + CALLS] * self.width + self.offset).tolist()
+        for first in range(0, ordered.size, MAX_PREADS):
+            positions = (ordered[first : first + MAX_PREADS] * self.width + self.offset).tolist()
             reads = map(os.pread, repeat(self._descriptor), repeat(self.width), positions)
             content = b"".join(reads)
             if len(content) != len(positions) * self.width:
                 raise self._file.truncation_error()
-            into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
+            into.view(item)[places[first : first + MAX_PREADS], 0] = np.frombuffer(content, item)
 
-    def _mapped(self) -> Bytes:
+    def _map_all(self) -> Bytes:
         if self._whole is None:
             shape = (self.count * self.width,)
             self._whole = mapped.map_file(self._file, np.dtype(np.uint8), shape, self.offset)
         return self._whole
 
-    def _take_near(self, whole: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
+    def _take_window(self, whole: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows of one window, whose pages the system maps together, and lets go of again."""
         first, last = int(ordered[0]), int(ordered[-1]) + 1
-        with mapped.part(whole, first * self.width, last * self.width) as near:
+        with mapped.map_part(whole, first * self.width, last * self.width) as near:
             window = near.reshape(-1, self.width)
             if self.width <= LARGEST_ITEM:
                 item = f"V{self.width}"
@@ -103,8 +103,8 @@ class RowFile:
                 into[places] = window[ordered - first]
 
 
-class HeldRows:
-    """Rows of an array in memory, with the methods of `RowFile`."""
+class InMemoryRows:
+    """Rows of an array in memory, with the methods of `FileRows`."""
 
     def __init__(self, array: Array, width: int) -> None:
         flat = np.ascontiguousarray(array).reshape(-1)

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from gscli.base.arrays import Array, is_left
+from gscli.base.arrays import Array, is_lazy
 from gscli.disk import mapped
-from gscli.stream.rowfile import HeldRows, RowFile
+from gscli.stream.rowfile import FileRows, InMemoryRows
 
 if TYPE_CHECKING:
-    from gscli.stream.chunked.chunk_rows import ChunkRows
+    from gscli.stream.chunked.chunk_rows import ChunkedRows
 
-Rows: TypeAlias = "RowFile | HeldRows | ChunkRows"
+Rows: TypeAlias = "FileRows | InMemoryRows | ChunkedRows"
 """Data as rows, wherever they lie."""
 
 
-def rows_of(array: Array, width: int) -> Rows:
+def open_rows(array: Array, width: int) -> Rows:
     """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
-    if is_left(array):
-        return _rows_in_chunks(array, width)
-    place = mapped.file_of(array)
+    if is_lazy(array):
+        return _open_chunked_rows(array, width)
+    place = mapped.find_file(array)
     if place is None:
-        return HeldRows(array, width)
-    return RowFile(*place, width, array.nbytes // width)
+        return InMemoryRows(array, width)
+    return FileRows(*place, width, array.nbytes // width)
 
 
-def _rows_in_chunks(array: Array, width: int) -> Rows:
-    from gscli.files.stores.stand_ins import chunks_of, spooled
-    from gscli.stream.chunked.chunk_rows import ChunkRows
-    from gscli.stream.chunked.grid import Grid
+def _open_chunked_rows(array: Array, width: int) -> Rows:
+    from gscli.files.stores.stand_ins import chunked_source, spill_to_disk
+    from gscli.stream.chunked.chunk_rows import ChunkedRows
+    from gscli.stream.chunked.grid import ChunkGrid
 
-    source = chunks_of(array)
+    source = chunked_source(array)
     assert source is not None
-    grid = Grid.of(source.shape, source.chunk, width // array.itemsize)
-    return rows_of(spooled(source, None), width) if grid is None else ChunkRows(source, grid, width)
+    grid = ChunkGrid.for_row_size(source.shape, source.chunk_shape, width // array.itemsize)
+    return (
+        open_rows(spill_to_disk(source, None), width)
+        if grid is None
+        else ChunkedRows(source, grid, width)
+    )

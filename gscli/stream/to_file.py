@@ -12,50 +12,53 @@ from typing import IO, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.base.words import safe
+from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
-from gscli.disk.system import writing
-from gscli.files.formats.npy import blocks, npy_header
-from gscli.kernel.reductions import prepared, update_rows
+from gscli.disk.system import write_errors
+from gscli.files.formats.npy import iter_byte_blocks, npy_header
+from gscli.kernel.reductions import canonical_updates, prepare_updates
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.gather import gathered
-from gscli.stream.rowfile import HeldRows, RowFile
-from gscli.stream.rows import Rows, rows_of
-from gscli.stream.scatter import BLOCK, Dealing, Scattering, records_of
-from gscli.stream.writeback import written_through
+from gscli.stream.gather import iter_gathered
+from gscli.stream.rowfile import FileRows, InMemoryRows
+from gscli.stream.rows import Rows, open_rows
+from gscli.stream.scatter import BLOCK, BlockScatter, ExternalSort, update_records
+from gscli.stream.writeback import open_direct_writer
 
-Report = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
-LARGE = 64 << 20
+MIN_STREAM_BYTES = 64 << 20
 """Bytes of a mapped input from which a result is streamed rather than made in memory."""
 
 
-def worth_streaming(inputs: Mapping[str, Array]) -> bool:
+def is_worth_streaming(inputs: Mapping[str, Array]) -> bool:
     """Whether any input is a mapped file so large that the result should not be held in memory."""
     return any(
-        array.nbytes >= LARGE and mapped.file_of(array) is not None for array in inputs.values()
+        array.nbytes >= MIN_STREAM_BYTES and mapped.find_file(array) is not None
+        for array in inputs.values()
     )
 
 
-def run_to_file(plan: ValidatedPlan, path: str, *, progress: Report | None = None) -> Array:
+def run_to_file(
+    plan: ValidatedPlan, path: str, *, progress: ProgressCallback | None = None
+) -> Array:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
     `progress` is called with the bytes of the result written so far and in all. Returns the new
     file, mapped. Raises GscliError alone.
     """
-    mapped.release(*plan.inputs.values())
+    mapped.release_pages(*plan.inputs.values())
     dtype = output_dtype(plan)
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
-    with ExitStack() as stack, temporary_files(folder):
-        parts = pieces(plan, dtype, folder, stack)
+    with ExitStack() as stack, translate_temp_file_errors(folder):
+        parts = iter_pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
-        with written_through(file, len(header) + total) as write:
+        with open_direct_writer(file, len(header) + total) as write:
             write(header)
             done = 0
             for piece in parts:
@@ -68,20 +71,20 @@ def run_to_file(plan: ValidatedPlan, path: str, *, progress: Report | None = Non
 
 
 @contextmanager
-def result_of(plan: ValidatedPlan) -> Iterator[Iterator[Array]]:
+def open_result(plan: ValidatedPlan) -> Iterator[Iterator[Array]]:
     """The result in pieces, in row-major order, each overwritten by the next one; no file is made.
 
     Temporary files are where Python puts them.
     """
-    mapped.release(*plan.inputs.values())
-    with ExitStack() as stack, temporary_files(None):
-        yield pieces(plan, output_dtype(plan), None, stack)
+    mapped.release_pages(*plan.inputs.values())
+    with ExitStack() as stack, translate_temp_file_errors(None):
+        yield iter_pieces(plan, output_dtype(plan), None, stack)
 
 
-def temporary_files(folder: str | None) -> AbstractContextManager[None]:
+def translate_temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
     """What is left to fail with the system's own errors are temporary files."""
-    beside = safe(folder or tempfile.tempdir or "no folder")
-    return writing(beside, "cannot write temporary files in")
+    beside = sanitize(folder or tempfile.tempdir or "no folder")
+    return write_errors(beside, "cannot write temporary files in")
 
 
 def _folder_for_temporary_files(path: str) -> str | None:
@@ -98,19 +101,19 @@ def _folder_for_temporary_files(path: str) -> str | None:
 
 def output_dtype(plan: ValidatedPlan) -> np.dtype[Any]:
     """The element type of the result."""
-    data = plan.layout.data
-    return dtype_named(plan.layout.dtype) if data is None else plan.inputs[data].dtype
+    data = plan.layout.data_name
+    return parse_dtype(plan.layout.dtype) if data is None else plan.inputs[data].dtype
 
 
 def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
     """The new content, mapped while the old one can still stay."""
     if 0 in layout.output_shape or not file.seekable():
         return np.empty(layout.output_shape, dtype)
-    with writing(file.name):
+    with write_errors(file.name):
         return np.memmap(file, dtype, "r", offset, layout.output_shape)
 
 
-def pieces(
+def iter_pieces(
     plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
     """The result's cells in row-major order, some at a time; a piece is overwritten by the next.
@@ -121,78 +124,82 @@ def pieces(
     if 0 in layout.output_shape:
         return iter(())
     if layout.kind == "scatter":
-        return _scattered(plan, dtype, folder)
-    source = data_rows(plan, dtype)
-    if isinstance(source, RowFile | HeldRows):
-        found = gathered(plan, source, dtype)
+        return _iter_scattered(plan, dtype, folder)
+    source = open_data_rows(plan, dtype)
+    if isinstance(source, FileRows | InMemoryRows):
+        found = iter_gathered(plan, source, dtype)
     else:
-        from gscli.stream.chunked.gather import gathered_by_chunk
+        from gscli.stream.chunked.gather import iter_gathered_chunks
 
-        found = gathered_by_chunk(plan, source.chunks, source.grid, folder)
-    if layout.form.order == layout.addressing.order:
+        found = iter_gathered_chunks(plan, source.chunks, source.grid, folder)
+    if layout.form.result_axes == layout.addressing.result_axes:
         return found
-    return _transposed(
+    return _iter_transposed(
         layout, found, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
     )
 
 
-def _transposed(
+def _iter_transposed(
     layout: Layout, pieces: Iterator[Array], dtype: np.dtype[Any], file: IO[bytes]
 ) -> Iterator[Array]:
     """The canonical result by way of a temporary file, with its axes in the operator's order."""
     for piece in pieces:
         file.write(piece.reshape(-1).view(np.uint8).data)
     file.flush()
-    order, wanted = layout.form.order, layout.addressing.order
-    both = layout.addressing.entries + layout.addressing.window
+    order, wanted = layout.form.result_axes, layout.addressing.result_axes
+    both = layout.addressing.entry_shape + layout.addressing.window
     full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
-    for block in blocks(np.asarray(full).transpose([order.index(axis) for axis in wanted])):
+    for block in iter_byte_blocks(
+        np.asarray(full).transpose([order.index(axis) for axis in wanted])
+    ):
         yield np.frombuffer(block, np.uint8).view(dtype)
-        mapped.release(full)
+        mapped.release_pages(full)
 
 
-def _scattered(plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None) -> Iterator[Array]:
-    layout, run = plan.layout, plan.layout.form.run
+def _iter_scattered(
+    plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None
+) -> Iterator[Array]:
+    layout, run = plan.layout, plan.layout.form.row_size
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
     per_block = max(BLOCK // width, 1)
-    source = data_rows(plan, dtype) if layout.data is not None else None
+    source = open_data_rows(plan, dtype) if layout.data_name is not None else None
     held = np.empty((min(per_block, rows), run), dtype)
 
     def block(first: int, last: int) -> Array:
         part = held[: last - first]
         if source is None:
-            part[...] = layout.fill
+            part[...] = layout.fill_value
         else:
             source.read(first, part.view(np.uint8).reshape(last - first, width))
         return part
 
-    dealing = Dealing(updates_at(plan, dtype), run, per_block, folder)
-    scattering = Scattering(layout, dealing, block)
-    return scattering.written(records_of(plan), 0, rows)
+    dealing = ExternalSort(make_update_reader(plan, dtype), run, per_block, folder)
+    scattering = BlockScatter(layout, dealing, block)
+    return scattering.iter_output(update_records(plan), 0, rows)
 
 
-def data_rows(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Rows:
+def open_data_rows(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Rows:
     """The data as rows of the form's run."""
-    assert plan.layout.data is not None
-    return rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
+    assert plan.layout.data_name is not None
+    return open_rows(plan.inputs[plan.layout.data_name], plan.layout.form.row_size * dtype.itemsize)
 
 
-def updates_at(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
+def make_update_reader(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
-    layout, run = plan.layout, plan.layout.form.run
-    working = dtype if layout.accumulate is None else dtype_named(layout.accumulate)
+    layout, run = plan.layout, plan.layout.form.row_size
+    working = dtype if layout.accumulate_dtype is None else parse_dtype(layout.accumulate_dtype)
     assert layout.updates is not None
     name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
-    if name is None or not plain or layout.form.order != layout.addressing.order:
-        held = update_rows(plan).reshape(-1, run)
-        return lambda places: prepared(layout, held[places], working)
+    if name is None or not plain or layout.form.result_axes != layout.addressing.result_axes:
+        held = canonical_updates(plan).reshape(-1, run)
+        return lambda places: prepare_updates(layout, held[places], working)
     array = plan.inputs[name]
-    source = rows_of(array, run * array.itemsize)
+    source = open_rows(array, run * array.itemsize)
 
     def updates(places: Indices) -> Array:
         found = np.empty((places.size, run), array.dtype)
         source.take(places, found.view(np.uint8).reshape(places.size, source.width))
-        return prepared(layout, found, working)
+        return prepare_updates(layout, found, working)
 
     return updates

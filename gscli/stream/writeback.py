@@ -13,33 +13,33 @@ from typing import Self, TypeAlias
 
 from gscli.base import GscliError
 from gscli.disk.atomic import AtomicFile
-from gscli.disk.system import refused
-from gscli.disk.uncached import UNCACHED_FROM, put, set_direct
+from gscli.disk.system import write_error
+from gscli.disk.uncached import MIN_DIRECT_BYTES, set_direct, write_at
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
-Call: TypeAlias = Callable[[], object]
+PreparedCall: TypeAlias = Callable[[], object]
 
-STRIDE = 3 << 20
+BUFFER_BYTES = 3 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
 
-BUFFERS = 3
+BUFFER_COUNT = 3
 """One to fill and two on their way, so that the device has always something to do."""
 
 
-def written_through(file: AtomicFile, size: int) -> AbstractContextManager[Write]:
+def open_direct_writer(file: AtomicFile, size: int) -> AbstractContextManager[Write]:
     """What writes the `size` bytes of a file from its beginning, in turn; all is told at the end.
 
     Files that are small, no regular files, or on systems that know no other way are written as
     usual. Raises CannotWrite.
     """
-    large = size >= UNCACHED_FROM and file.seekable() and file.tell() == 0
-    stream = _stream(file) if large else None
+    large = size >= MIN_DIRECT_BYTES and file.seekable() and file.tell() == 0
+    stream = _try_direct_writer(file) if large else None
     return nullcontext(file.write) if stream is None else stream
 
 
-def _stream(file: AtomicFile) -> _Stream | None:
+def _try_direct_writer(file: AtomicFile) -> _DirectWriter | None:
     try:
-        return _Stream(file) if set_direct(file.fileno(), on=True) else None
+        return _DirectWriter(file) if set_direct(file.fileno(), on=True) else None
     except OSError:  # no memory for its buffers
         set_direct(file.fileno(), on=False)
         return None
@@ -57,7 +57,7 @@ class WriteBehind:
     def __init__(self, name: str, threads: int) -> None:
         """`name`: of what is written, for messages. Without threads a call is done at once."""
         self._name = name
-        self._calls = SimpleQueue[Call | None]()
+        self._calls = SimpleQueue[PreparedCall | None]()
         self._slots = SimpleQueue[None]()
         for _ in range(max(threads, 1)):
             self._slots.put(None)
@@ -103,7 +103,7 @@ class WriteBehind:
         """Raise what a call raised: GscliError as it is, else CannotWrite."""
         if self._error is not None:
             known = isinstance(self._error, GscliError)
-            raise self._error if known else refused(self._error, self._name) from self._error
+            raise self._error if known else write_error(self._error, self._name) from self._error
 
     def _start_thread(self) -> _thread.LockType:
         """A thread; what it returns can be locked when the thread has ended."""
@@ -119,7 +119,7 @@ class WriteBehind:
         finally:
             ended.release()
 
-    def _run_call(self, call: Call) -> None:
+    def _run_call(self, call: PreparedCall) -> None:
         try:
             call()
         except Exception as error:  # noqa: BLE001  a block that is not written must be told of
@@ -128,17 +128,17 @@ class WriteBehind:
             self._slots.put(None)
 
 
-class _Stream:
+class _DirectWriter:
     """Buffers of whole pages: while one is filled, the others leave by way of two threads."""
 
     def __init__(self, file: AtomicFile) -> None:
-        self._file, self._size = file, STRIDE
+        self._file, self._size = file, BUFFER_BYTES
         self._free = SimpleQueue[mmap.mmap]()
-        for _ in range(BUFFERS):
-            self._free.put(mmap.mmap(-1, STRIDE))
+        for _ in range(BUFFER_COUNT):
+            self._free.put(mmap.mmap(-1, BUFFER_BYTES))
         self._filling = self._free.get()
         self._filled = self._position = 0
-        self._behind = WriteBehind(file.name, BUFFERS - 1)
+        self._behind = WriteBehind(file.name, BUFFER_COUNT - 1)
 
     # No generator: a signal that arrives while it is entered would leave it to end later, when the
     # file is closed.
@@ -155,7 +155,7 @@ class _Stream:
             if kind is None:
                 self.finish()
         finally:
-            self.stop()
+            self.join()
 
     def write(self, data: bytes | memoryview) -> int:
         """Take a copy of some bytes, and send each buffer that is full."""
@@ -166,34 +166,34 @@ class _Stream:
                 self._filling[self._filled : self._filled + count] = view[done : done + count]
                 self._filled, done = self._filled + count, done + count
                 if self._filled == self._size:
-                    self._send()
+                    self._submit_buffer()
             return done
 
     def finish(self) -> None:
         """Write what is left, which need not be whole blocks, as usual."""
-        self.stop()
+        self.join()
         self._behind.raise_error()
         self._file.seek(self._position)
         with memoryview(self._filling) as view:
             self._file.write(view[: self._filled])
 
-    def stop(self) -> None:
+    def join(self) -> None:
         """Wait for the threads, for nobody may close the file before; leave the file as it was."""
         self._behind.join()
         set_direct(self._file.fileno(), on=False)
 
-    def _send(self) -> None:
+    def _submit_buffer(self) -> None:
         self._file.poll()
-        self._behind.submit(self._leave, self._filling, self._position)
+        self._behind.submit(self._write_and_free, self._filling, self._position)
         self._position, self._filled = self._position + self._size, 0
         self._filling = self._free.get()
 
-    def _leave(self, buffer: mmap.mmap, position: int) -> None:
+    def _write_and_free(self, buffer: mmap.mmap, position: int) -> None:
         try:
             with memoryview(buffer) as view:
-                self._put(view, position)
+                self._write_at(view, position)
         finally:
             self._free.put(buffer)
 
-    def _put(self, view: memoryview, position: int) -> None:
-        put(self._file.fileno(), view, position)
+    def _write_at(self, view: memoryview, position: int) -> None:
+        write_at(self._file.fileno(), view, position)

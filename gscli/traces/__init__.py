@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gscli.base import Notice
-from gscli.base.arrays import Array, dtype_name, plain
-from gscli.base.records import Record
-from gscli.base.words import counted, label_of
-from gscli.frameworks import named
-from gscli.frameworks.execute import execute, notices
+from gscli.base.arrays import Array, dtype_name, to_json
+from gscli.base.records import Record, former_names
+from gscli.base.words import entry_label, format_count
+from gscli.frameworks import find_called
+from gscli.frameworks.execute import collect_notices, execute
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
@@ -31,7 +31,7 @@ __all__ = [
     "Role",
     "Trace",
     "TracedTensor",
-    "label_of",
+    "entry_label",
     "trace",
 ]
 
@@ -43,10 +43,10 @@ SCHEMA = "gscli/1"
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
 
-LISTED_ENTRIES = 10_000
+MAX_JSON_ENTRIES = 10_000
 """Entries that `to_dict` lists before it only counts them."""
 
-LISTED_CELLS = 10_000
+MAX_JSON_CELLS = 10_000
 """Cells of an input that `to_dict` lists."""
 
 
@@ -68,6 +68,7 @@ class TracedTensor(Record):
         return dtype_name(self.array.dtype)
 
 
+@former_names(averages="is_mean", shown_attributes="nondefault_attributes")
 class Trace:
     """One finished call, as facts: the operator, the plan with the inputs, and the output.
 
@@ -88,7 +89,7 @@ class Trace:
 
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.output.shape))
-        entries = counted(self.entry_count, "entry", "entries")
+        entries = format_count(self.entry_count, "entry", "entries")
         return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
 
     @property
@@ -117,7 +118,7 @@ class Trace:
         return self.layout.reduction
 
     @property
-    def averages(self) -> bool:
+    def is_mean(self) -> bool:
         """Whether the sums of updates are divided at the end by something of how many there are."""
         rule = REDUCTIONS.get(self.reduction)
         return rule is not None and rule.divisor is not None
@@ -128,7 +129,7 @@ class Trace:
         return dict(self.layout.attributes)
 
     @cached_property
-    def shown_attributes(self) -> dict[str, object]:
+    def nondefault_attributes(self) -> dict[str, object]:
         """Attributes that differ from their defaults."""
         defaults = {item.name: item.default for item in self.operator.attributes}
         return {
@@ -141,7 +142,11 @@ class Trace:
     def tensors(self) -> tuple[TracedTensor, ...]:
         """Data, indices, updates, output: those the call has, in drawing order."""
         layout, inputs = self.layout, self.inputs
-        found = [TracedTensor(layout.data, "data", inputs[layout.data])] if layout.data else []
+        found = (
+            [TracedTensor(layout.data_name, "data", inputs[layout.data_name])]
+            if layout.data_name
+            else []
+        )
         found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
         if layout.updates is not None and layout.updates.name is not None:
             name = layout.updates.name
@@ -166,12 +171,12 @@ class Trace:
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
-        return (*self.notices, *notices(self.operator, self.plan))
+        return (*self.notices, *collect_notices(self.operator, self.plan))
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
 
-        Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
+        Inputs of up to LISTED_CELLS cells carry their `data_name`, flat as the output's, so that a
         document of a small run says all that is needed to run it again.
         """
         from gscli.files.formats.jsonarray import dump_json
@@ -185,14 +190,14 @@ class Trace:
         }
         if opset is not None:
             document["opset"] = opset
-        document["attrs"] = {key: plain(value) for key, value in attributes.items()}
-        made = {positions.name for positions in self.layout.addressing.ranges}
+        document["attrs"] = {key: to_json(value) for key, value in attributes.items()}
+        made = {positions.name for positions in self.layout.addressing.generated}
         document["inputs"] = {
             name: dump_input(array) for name, array in self.inputs.items() if name not in made
         }
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
-        listed = limit is not None or self.entry_count <= LISTED_ENTRIES
+        listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES
         told = self.entries(limit) if listed else []
         gathered = self.kind == "gather"
         document["entries"] = [entry.to_dict(gathered=gathered) for entry in told]
@@ -204,12 +209,12 @@ def dump_input(array: Array) -> dict[str, object]:
     """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
     from gscli.files.formats.jsonarray import dump_json
 
-    if array.size <= LISTED_CELLS:
+    if array.size <= MAX_JSON_CELLS:
         return dump_json(array)
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 
-def traced(
+def trace_call(
     operator: Operator,
     inputs: Mapping[str, object],
     attrs: Mapping[str, object],
@@ -230,4 +235,4 @@ def trace(
     >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
     [('a', (-1,), ((2, 3),), 'wrap')]
     """
-    return traced(named(name, inputs, attrs), inputs, attrs or {})
+    return trace_call(find_called(name, inputs, attrs), inputs, attrs or {})

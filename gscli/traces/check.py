@@ -16,33 +16,33 @@ from gscli.base import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.arrays import Array, as_array, dtype_named
-from gscli.base.words import label_of, show_shape
-from gscli.frameworks import named
+from gscli.base.arrays import Array, as_array, parse_dtype
+from gscli.base.words import entry_label, format_shape
+from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers
-from gscli.frameworks.notices import iter_cast_notices, open_texts
+from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import cast_untyped
 from gscli.layout import Layout
-from gscli.plan import check_output_size, layout_of
+from gscli.plan import check_output_size, infer_layout
 from gscli.plan.adjusted import OutcomeCounts, count_outcomes
 from gscli.plan.plan import Plan, ValidatedPlan
 
-Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
+FindingKind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
 
-LISTED = 50
+DEFAULT_LISTED = 50
 """Bad indices and groups of duplicates that are listed one by one, unless a limit says."""
 
 
 @dataclass(frozen=True)
-class CheckRemark:
+class CheckFinding:
     """One finding: what kind, where, and the legal range or the way on.
 
     `count` is how many findings it stands for: one, or those that are not listed. `error`: the
     refusal that it tells, if it is one.
     """
 
-    kind: Kind
+    kind: FindingKind
     problem: str
     where: str = ""
     valid: str = ""
@@ -53,7 +53,7 @@ class CheckRemark:
     def text(self) -> str:
         """One line.
 
-        >>> CheckRemark("index", "index out of range", "indices[0] = 9", "-3 … 2").text()
+        >>> CheckFinding("index", "index out of range", "indices[0] = 9", "-3 … 2").text()
         'indices[0] = 9: index out of range, legal -3 … 2'
         """
         line = f"{self.where}: {self.problem}" if self.where else self.problem
@@ -70,8 +70,8 @@ def check(
     inputs: Mapping[str, object],
     attrs: Mapping[str, object] | None = None,
     *,
-    listed: int = LISTED,
-) -> list[CheckRemark]:
+    listed: int = DEFAULT_LISTED,
+) -> list[CheckFinding]:
     """Everything there is to say against a call, as `gscli check` tells it; nothing is run.
 
     Of each kind `listed` are told one by one. Raises UsageError for names that nobody knows.
@@ -79,27 +79,27 @@ def check(
     >>> [one.text() for one in check("mxnet.take", {"a": [1, 2, 3], "indices": [7]})]
     ['indices[0] = 7: is clipped to 2']
     """
-    operator = named(name, inputs, attrs)
+    operator = find_called(name, inputs, attrs)
     arrays = {key: as_array(value, key) for key, value in inputs.items()}
     untyped = [key for key, value in inputs.items() if not hasattr(value, "dtype")]
-    return list(remarks(operator, arrays, attrs or {}, listed, untyped))
+    return list(iter_findings(operator, arrays, attrs or {}, listed, untyped))
 
 
-def remarks(
+def iter_findings(
     operator: Operator,
     arrays: Mapping[str, Array],
     attrs: Mapping[str, object],
-    listed: int = LISTED,
+    listed: int = DEFAULT_LISTED,
     untyped: Collection[str] = (),
-) -> Iterator[CheckRemark]:
+) -> Iterator[CheckFinding]:
     """Every remark about a call; nothing is computed but what the remarks need.
 
     `untyped`: inputs that take another type without a word, if their numbers fit.
 
     Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
 
-    >>> from gscli.frameworks import find
-    >>> [one.where for one in remarks(find("gather"), {"data": np.arange(2),
+    >>> from gscli.frameworks import find_operator
+    >>> [one.where for one in iter_findings(find_operator("gather"), {"data": np.arange(2),
     ...                                                "indices": np.array([0, 5, 9])}, {})]
     ['indices[1] = 5', 'indices[2] = 9']
     """
@@ -107,7 +107,7 @@ def remarks(
     layout = None
     for _ in range(3 * len(given)):
         try:
-            layout = layout_of(operator, given, attrs)
+            layout = infer_layout(operator, given, attrs)
             check_output_size(layout, given, None)
             break
         except UsageError:
@@ -127,29 +127,29 @@ def _is_solved_by_cast(
     """Whether the refusal is about a type that an untyped input takes anyway."""
     if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
         return False
-    return cast_untyped(arrays[error.name], dtype_named(error.wanted)) is not None
+    return cast_untyped(arrays[error.name], parse_dtype(error.wanted)) is not None
 
 
 def _refusal_findings(
     error: GscliError, arrays: Mapping[str, Array], listed: int
-) -> Iterator[CheckRemark]:
+) -> Iterator[CheckFinding]:
     """A refusal from types and shapes; fractions among indices one by one."""
     if isinstance(error, IndexTypeRefused) and len(_fraction_positions(arrays[error.name])):
         array = arrays[error.name]
         places = [tuple(int(number) for number in place) for place in _fraction_positions(array)]
         for at in places[:listed]:
-            where = f"{error.name}{show_shape(at)} = {array[at]}"
-            yield CheckRemark("index", "not a whole number", where)
+            where = f"{error.name}{format_shape(at)} = {array[at]}"
+            yield CheckFinding("index", "not a whole number", where)
         yield from _unlisted_finding("index", "not whole numbers", len(places) - listed)
     else:
-        yield CheckRemark(
+        yield CheckFinding(
             "inputs", error.problem, error.where, error.valid, error.hint, error=error
         )
 
 
-def _unlisted_finding(kind: Kind, what: str, count: int) -> Iterator[CheckRemark]:
+def _unlisted_finding(kind: FindingKind, what: str, count: int) -> Iterator[CheckFinding]:
     if count > 0:
-        yield CheckRemark(kind, f"{count} more {what}", count=count)
+        yield CheckFinding(kind, f"{count} more {what}", count=count)
 
 
 def _fraction_positions(array: Array) -> Array:
@@ -170,9 +170,9 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
         numbers = array.dtype.kind in "iufb" and error.wanted != "str"
         with np.errstate(all="ignore"):
             arrays[error.name] = (
-                array.astype(dtype_named(error.wanted))
+                array.astype(parse_dtype(error.wanted))
                 if numbers
-                else np.zeros(array.shape, dtype_named(error.wanted))
+                else np.zeros(array.shape, parse_dtype(error.wanted))
             )
         return True
     return False
@@ -180,9 +180,9 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
 
 def _index_findings(
     layout: Layout, arrays: Mapping[str, Array], listed: int
-) -> Iterator[CheckRemark]:
+) -> Iterator[CheckFinding]:
     plan = Plan(layout, arrays)
-    found, total = plan.findings(listed)
+    found, total = plan.find_out_of_bounds(listed)
     yield from (_out_of_range_finding(one) for one in found)
     yield from _unlisted_finding("index", "indices out of range", total - len(found))
     if total:
@@ -191,13 +191,13 @@ def _index_findings(
         return
     judged = plan.validate()
     yield from _adjusted_findings(judged, listed)
-    for notice in (*open_texts(judged), *iter_cast_notices(judged)):
-        yield CheckRemark("open", notice.problem, notice.where)
-    if layout.kind == "scatter" and layout.open_order:
-        yield from _duplicate_findings(judged, layout.open_order, listed)
+    for notice in (*iter_unspecified_notices(judged), *iter_cast_notices(judged)):
+        yield CheckFinding("open", notice.problem, notice.where)
+    if layout.kind == "scatter" and layout.unspecified_order:
+        yield from _duplicate_findings(judged, layout.unspecified_order, listed)
 
 
-def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckRemark]:
+def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
     """Numbers that are not read as written."""
     counts = count_outcomes(plan, listed)
     for outcome, count in counts.counts.items():
@@ -206,31 +206,33 @@ def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckRemark
             continue
         examples = counts.examples[outcome]
         for index in examples:
-            yield CheckRemark("moved", index.change(plan.layout), index.index_path)
+            yield CheckFinding("moved", index.change(plan.layout), index.index_path)
         yield from _unlisted_finding("moved", "such indices", count - len(examples))
 
 
-def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckRemark]:
+def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
     count = counts.counts.get("from_end", 0)
     if count:
         verb = "index counts" if count == 1 else "indices count"
         place = counts.examples["from_end"][0].index_path.partition(" = ")[0]
         problem = f"{count} negative {verb} from the end"
-        yield CheckRemark("negative", problem, place, hint="some frameworks refuse them")
+        yield CheckFinding("negative", problem, place, hint="some frameworks refuse them")
 
 
-def _out_of_range_finding(one: Finding) -> CheckRemark:
-    return CheckRemark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
+def _out_of_range_finding(one: Finding) -> CheckFinding:
+    return CheckFinding(
+        "index", "index out of range", f"{one.index_path} = {one.value}", one.legal_text
+    )
 
 
-def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
+def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckFinding]:
     found = find_duplicate_writers(plan, listed)
-    windows = plan.layout.windows_overlap
+    windows = plan.layout.has_overlapping_windows
     for group in found.groups:
-        names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
+        names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         problem = f"entries {names}{more} write the same cell{'s' * windows}"
-        yield CheckRemark("duplicate", problem, hint=reason)
+        yield CheckFinding("duplicate", problem, hint=reason)
     things = (
         "groups of entries that write the same cells" if windows else "cells written more than once"
     )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named, plain
-from gscli.base.records import Record
-from gscli.base.words import label_of
-from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
-from gscli.kernel.walks import addresses_of
-from gscli.layout.axes import Box, Fit, axis_boxes, box_size, reshaped, without
+from gscli.base.arrays import Array, Indices, parse_dtype, to_json
+from gscli.base.records import Record, former_names
+from gscli.base.words import entry_label
+from gscli.kernel.reductions import REDUCTIONS, entry_updates, mask_losing_nans, saturating_cast
+from gscli.kernel.walks import cell_addresses
+from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unbroadcast_box
 from gscli.plan.plan import ValidatedPlan
 
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ class Change(Record):
     old: Array
     update: Array
     new: Array
-    again: int | None
-    fresh: bool
-    terms: int
+    previous_writer: int | None
+    is_first_write: bool
+    term_count: int
 
 
+@former_names(lost="dropped_count")
 class Entry(Record):
     """One index of the operation, numbered in row-major order of the entry grid.
 
@@ -66,7 +67,7 @@ class Entry(Record):
         return self.target is not None
 
     @property
-    def lost(self) -> int:
+    def dropped_count(self) -> int:
         """How many updates of a live entry are dropped."""
         return sum(map(box_size, self.dropped))
 
@@ -83,17 +84,17 @@ class Entry(Record):
         found: dict[str, object] = {
             "id": self.label,
             "at": list(self.at),
-            "index": [plain(number) for number in self.vector],
+            "index": [to_json(number) for number in self.vector],
             "cell": None if self.target is None else _box_list(self.target),
             "status": self.status,
         }
         if self.result is not None:
             found["result" if gathered else "update"] = _box_list(self.result)
         if self.change is not None and self.change.old.size == 1:
-            found["old"] = plain(self.change.old.reshape(-1)[0])
-            found["new"] = plain(self.change.new.reshape(-1)[0])
+            found["old"] = to_json(self.change.old.reshape(-1)[0])
+            found["new"] = to_json(self.change.new.reshape(-1)[0])
         if self.dropped:
-            found["dropped"] = self.lost
+            found["dropped"] = self.dropped_count
         return found
 
 
@@ -113,10 +114,10 @@ def iter_entries(plan: ValidatedPlan, count: int, *, replayed: bool = True) -> I
     >>> [(entry.label, entry.target) for entry in iter_entries(plan, 1)]
     [('a', ((2, 3),))]
     """
-    return _Resolver(plan, count).entries(replayed=replayed)
+    return _EntryBuilder(plan, count).entries(replayed=replayed)
 
 
-class _Resolver:
+class _EntryBuilder:
     def __init__(self, plan: ValidatedPlan, count: int) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
 
@@ -125,10 +126,10 @@ class _Resolver:
         plan, count = self.plan, self.count
         replay = None
         if replayed and self.layout.kind == "scatter":
-            replay = Replay(plan, count)
+            replay = ScatterReplay(plan, count)
         for first in range(0, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
-            grid = [axis.tolist() for axis in plan.grid(first, last)]
+            grid = [axis.tolist() for axis in plan.entry_coordinates(first, last)]
             columns = [
                 self._column_coordinates(column, first, last)
                 for column in range(len(self.layout.column_axes))
@@ -136,11 +137,11 @@ class _Resolver:
             for offset in range(last - first):
                 at = tuple(axis[offset] for axis in grid)
                 resolved = tuple(column[offset] for column in columns)
-                yield self._entry(first + offset, at, resolved, replay)
+                yield self._build_entry(first + offset, at, resolved, replay)
 
     def _column_coordinates(self, column: int, first: int, last: int) -> list[tuple[int, int]]:
         """Each coordinate of one column, and the code of what became of its number."""
-        numbers = self.plan.raw(column, first, last)
+        numbers = self.plan.raw_indices(column, first, last)
         if self.plan.in_bounds[column]:
             return [(number, 0) for number in self.plan.coordinates(column, numbers)[0].tolist()]
         from gscli.plan.adjusted import classify_indices
@@ -148,31 +149,35 @@ class _Resolver:
         coordinates, codes = classify_indices(self.plan, column, numbers)
         return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
 
-    def _entry(
+    def _build_entry(
         self,
         number: int,
         at: tuple[int, ...],
         resolved: tuple[tuple[int, int], ...],
-        replay: Replay | None,
+        replay: ScatterReplay | None,
     ) -> Entry:
         adjusted = tuple(self._iter_adjusted(number, resolved))
-        spans = self._spans(at, tuple(start for start, _ in resolved))
-        target = None if any(i.sign == "skipped" for i in adjusted) else self._target(spans)
+        spans = self._axis_spans(at, tuple(start for start, _ in resolved))
+        target = None if any(i.sign == "skipped" for i in adjusted) else self._target_box(spans)
         whole = tuple((0, size) for size in self.layout.addressing.window)
-        result = taken = self._result(at, whole)
-        if self.layout.kind == "scatter" and target is not None and not self.layout.policy.whole:
-            taken = self._result(at, self._inside(spans))
+        result = taken = self._result_box(at, whole)
+        if (
+            self.layout.kind == "scatter"
+            and target is not None
+            and not self.layout.policy.is_atomic
+        ):
+            taken = self._result_box(at, self._existing_window(spans))
         return Entry(
             number,
-            label_of(number),
+            entry_label(number),
             at,
-            self.plan.vector(number),
-            self._index_boxes(number),
+            self.plan.index_vector(number),
+            self._index_boxes_by_input(number),
             adjusted,
             target,
             taken,
             replay.change(number) if replay is not None and target is not None else None,
-            without(result, taken) if result is not None and taken is not None else (),
+            subtract_box(result, taken) if result is not None and taken is not None else (),
         )
 
     def _iter_adjusted(
@@ -188,7 +193,7 @@ class _Resolver:
             if index is not None and index.outcome != "partly":
                 yield index
 
-    def _spans(self, at: tuple[int, ...], starts: tuple[int, ...]) -> list[tuple[int, int]]:
+    def _axis_spans(self, at: tuple[int, ...], starts: tuple[int, ...]) -> list[tuple[int, int]]:
         """Where an entry lies on each axis of the view, parts that do not exist included."""
         spans = []
         for axis in self.layout.axes:
@@ -197,7 +202,7 @@ class _Resolver:
             spans.append((start, start + (axis.span if axis.window is not None else 1)))
         return spans
 
-    def _target(self, spans: list[tuple[int, int]]) -> Box | None:
+    def _target_box(self, spans: list[tuple[int, int]]) -> Box | None:
         layout = self.layout
         box = tuple(
             (max(start, 0), min(stop, axis.size))
@@ -205,9 +210,9 @@ class _Resolver:
         )
         if any(stop <= start for start, stop in box):
             return None
-        return reshaped(box, layout.view_shape, layout.data_shape)
+        return reshape_box(box, layout.view_shape, layout.data_shape)
 
-    def _inside(self, spans: list[tuple[int, int]]) -> Box:
+    def _existing_window(self, spans: list[tuple[int, int]]) -> Box:
         """The part of an entry's window whose cells exist."""
         found = [(0, size) for size in self.layout.addressing.window]
         for (start, _), axis in zip(spans, self.layout.axes, strict=True):
@@ -215,27 +220,27 @@ class _Resolver:
                 found[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
         return tuple(found)
 
-    def _result(self, at: tuple[int, ...], window: Box) -> Box | None:
+    def _result_box(self, at: tuple[int, ...], window: Box) -> Box | None:
         addressing = self.layout.addressing
         both = [(place, place + 1) for place in at] + list(window)
-        box = tuple(both[position] for position in addressing.order)
+        box = tuple(both[position] for position in addressing.result_axes)
         if self.layout.kind == "gather":
-            return reshaped(box, addressing.result_shape, self.layout.output_shape)
+            return reshape_box(box, addressing.result_shape, self.layout.output_shape)
         updates = self.layout.updates
         if updates is None or updates.name is None:
             return None
         shape = self.plan.inputs[updates.name].shape
         if updates.fit is Fit.BROADCAST:
-            return axis_boxes(box, shape)
+            return unbroadcast_box(box, shape)
         if updates.fit is Fit.CYCLE:
             size, wanted = prod(shape), addressing.result_shape
-            flat = reshaped(box, wanted, (prod(wanted),))[0][0] % size
-            return reshaped(((flat, flat + 1),), (size,), shape)
+            flat = reshape_box(box, wanted, (prod(wanted),))[0][0] % size
+            return reshape_box(((flat, flat + 1),), (size,), shape)
         if updates.fit in (Fit.RESHAPE, Fit.CROP) and len(shape) != len(box):
-            return reshaped(box, addressing.result_shape, shape)
+            return reshape_box(box, addressing.result_shape, shape)
         return box
 
-    def _index_boxes(self, number: int) -> tuple[tuple[str, Box], ...]:
+    def _index_boxes_by_input(self, number: int) -> tuple[tuple[str, Box], ...]:
         boxes: dict[str, Box] = {}
         for column, declared in enumerate(self.layout.addressing.columns):
             if declared.source in boxes:
@@ -255,7 +260,7 @@ REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""
 
 
-class Replay:
+class ScatterReplay:
     """The first `count` entries of a scatter, replayed in order on first use."""
 
     def __init__(self, plan: ValidatedPlan, count: int) -> None:
@@ -267,17 +272,17 @@ class Replay:
     def change(self, number: int) -> Change | None:
         """What entry `number` did, or None beyond the replayed entries."""
         if self._changes is None:
-            self._changes = self._replayed() if self._count else {}
+            self._changes = self._replay() if self._count else {}
         return self._changes.get(number)
 
-    def _replayed(self) -> dict[int, Change]:
+    def _replay(self) -> dict[int, Change]:
         layout = self._plan.layout
-        addresses, inside = addresses_of(self._plan, 0, self._count)
+        addresses, inside = cell_addresses(self._plan, 0, self._count)
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
-        values, updates = self._start(cells), self._updates()
+        values, updates = self._initial_values(cells), self._entry_updates()
         writers = np.full(cells.shape, -1, np.int64)
         terms = np.full(cells.shape, int(layout.include_self), np.int64)
         changes: dict[int, Change] = {}
@@ -292,9 +297,12 @@ class Replay:
                 identity = REDUCTIONS[layout.reduction].identity(values.dtype)
                 values[unset] = np.asarray(identity).astype(values.dtype)
             met = values[where]
-            combined = self._combined(met, update)
+            combined = self._combine(met, update)
             values[where] = combined
-            old, new = self._meeting(cells[where], met), self._meeting(cells[where], combined)
+            old, new = (
+                self._apply_epilogue(cells[where], met),
+                self._apply_epilogue(cells[where], combined),
+            )
             terms[where] += 1
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
@@ -302,49 +310,49 @@ class Replay:
             changes[number] = Change(old, update, new, again, fresh, int(terms[where].max()))
         return changes
 
-    def _start(self, cells: Indices) -> Array:
+    def _initial_values(self, cells: Indices) -> Array:
         layout = self._plan.layout
         rule = REDUCTIONS.get(layout.reduction)
-        if rule is not None and rule.meet is not None:
+        if rule is not None and rule.epilogue is not None:
             return np.ones(cells.shape, self._working_dtype())
-        if layout.data is None:
-            return np.full(cells.shape, layout.fill, self._working_dtype())
-        return self._data(cells).astype(self._working_dtype())
+        if layout.data_name is None:
+            return np.full(cells.shape, layout.fill_value, self._working_dtype())
+        return self._read_cells(cells).astype(self._working_dtype())
 
-    def _data(self, cells: Indices) -> Array:
-        assert self._plan.layout.data is not None
-        found: Array = self._plan.inputs[self._plan.layout.data].reshape(-1)[cells]
+    def _read_cells(self, cells: Indices) -> Array:
+        assert self._plan.layout.data_name is not None
+        found: Array = self._plan.inputs[self._plan.layout.data_name].reshape(-1)[cells]
         return found
 
-    def _meeting(self, cells: Indices, values: Array) -> Array:
+    def _apply_epilogue(self, cells: Indices, values: Array) -> Array:
         """What the cells hold: the values, or what these make of data where they meet it last."""
         rule = REDUCTIONS.get(self._plan.layout.reduction)
-        if rule is None or rule.meet is None:
+        if rule is None or rule.epilogue is None:
             return values
-        data = self._data(cells)
+        data = self._read_cells(cells)
         with np.errstate(all="ignore"):
-            return rule.meet(data, converted(values, data.dtype))
+            return rule.epilogue(data, saturating_cast(values, data.dtype))
 
     def _working_dtype(self) -> np.dtype[Any]:
         layout = self._plan.layout
         if layout.dtype == "str":
             return np.dtype(object)
-        return dtype_named(layout.accumulate or layout.dtype)
+        return parse_dtype(layout.accumulate_dtype or layout.dtype)
 
-    def _updates(self) -> Array:
-        rows = updates_of(self._plan, 0, self._count)
+    def _entry_updates(self) -> Array:
+        rows = entry_updates(self._plan, 0, self._count)
         updates = self._plan.layout.updates
         if updates is not None and not updates.cast:
             return rows
         return rows.astype(self._working_dtype(), copy=False)
 
-    def _combined(self, old: Array, update: Array) -> Array:
+    def _combine(self, old: Array, update: Array) -> Array:
         reduction = self._plan.layout.reduction
         if reduction == "none":
             return update
         rule = REDUCTIONS[reduction]
-        ufunc = rule.for_types(old.dtype, update.dtype)
+        ufunc = rule.select_ufunc(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            taken = comparable(self._plan.layout, update)
+            taken = mask_losing_nans(self._plan.layout, update)
             combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
         return combined

@@ -7,10 +7,20 @@ from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.plan.indices import OutcomeSign
-from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
-from gscli.views.sheet import Place, Selection, Sheet
+from gscli.views.look import (
+    PLAIN,
+    Line,
+    Role,
+    Style,
+    StyleSheet,
+    TextRun,
+    cell_len,
+    pad_left,
+    pad_right,
+)
+from gscli.views.sheet import Selection, SheetPosition, VisibleTensor
 from gscli.views.subject import Mark
-from gscli.views.texts import Texts, Touch, shortened
+from gscli.views.texts import CellAnnotation, CellTexts, strip_zeros
 
 MOST_LETTERS = 4
 GAP = 2
@@ -29,7 +39,7 @@ class ShownColumn(Record):
     ends: bool = False
 
 
-class Ruling(Record):
+class RowFormat(Record):
     """Columns of one table with a pattern for the gap and cell of each."""
 
     columns: tuple[ShownColumn, ...]
@@ -38,49 +48,50 @@ class Ruling(Record):
     tail: str = ""
 
 
-class Pen(Record):
+class RowRenderer(Record):
     """Draws rows in one look.
 
-    `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an
-    entry of the picture has a label of two letters, so that letters of several need a comma.
+    `is_left_aligned`: strings stand at the left. `wide`: some texts hold wide characters.
+    `has_long_labels`: an entry of the picture has a label of two letters, so that letters of
+    several need a comma.
     `role`: what marked cells are in a step.
     """
 
-    look: Look
+    look: StyleSheet
     last_wins: bool = False
-    lefthand: bool = False
-    dim_rest: bool = True
-    wide: bool = False
-    separated: bool = False
+    is_left_aligned: bool = False
+    dims_unmarked: bool = True
+    has_wide_characters: bool = False
+    has_long_labels: bool = False
     role: Role = ""
 
-    def gap(self, column: ShownColumn, first: bool) -> int:
+    def gap_width(self, column: ShownColumn, first: bool) -> int:
         """Cells before a column."""
-        return cells(self._gap_text(column, first))
+        return cell_len(self._gap_text(column, first))
 
-    def tail(self, column: ShownColumn) -> int:
+    def tail_width(self, column: ShownColumn) -> int:
         """Cells behind the last column of a table."""
-        return cells(self._tail_text(column))
+        return cell_len(self._tail_text(column))
 
-    def header(self, ruling: Ruling) -> Line:
+    def render_header(self, ruling: RowFormat) -> Line:
         """The coordinates above the numbers."""
         names = tuple(str(column.coordinate) for column in ruling.columns)
         return [("".join(ruling.patterns) % names + ruling.tail, self.look.dim)]
 
-    def dots(self, ruling: Ruling) -> Line:
+    def render_gap_row(self, ruling: RowFormat) -> Line:
         """The row that stands for rows left out."""
         down = self.look.signs.down
         parts = [
-            " " * cells(gap) + right(down, column.width) + " " * column.sign
+            " " * cell_len(gap) + pad_left(down, column.width) + " " * column.sign
             for gap, column in zip(ruling.gaps, ruling.columns, strict=True)
         ]
         return [("".join(parts), self.look.dim)]
 
-    def ruling(self, columns: Sequence[ShownColumn]) -> Ruling:
+    def make_row_format(self, columns: Sequence[ShownColumn]) -> RowFormat:
         """What every row of a table of these columns has in common."""
         gaps = [self._gap_text(column, number == 0) for number, column in enumerate(columns)]
-        hand = "-" if self.lefthand else ""
-        return Ruling(
+        hand = "-" if self.is_left_aligned else ""
+        return RowFormat(
             tuple(columns),
             tuple(gaps),
             tuple(
@@ -90,11 +101,11 @@ class Pen(Record):
             self._tail_text(columns[-1]),
         )
 
-    def row(
+    def render_row(
         self,
         texts: Sequence[str],
-        ruling: Ruling,
-        touched: Mapping[int, Touch],
+        ruling: RowFormat,
+        touched: Mapping[int, CellAnnotation],
     ) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
 
@@ -104,66 +115,68 @@ class Pen(Record):
         start, before = 0, None
         for place in sorted(touched):
             marks, _, tail = touched[place]
-            line.append(self._stretch(texts, ruling, start, place))
+            line.append(self._render_unmarked(texts, ruling, start, place))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.look.bars and alone is not None and alone is before and start == place
-            line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
+            line.append((ruling.gaps[place], self._chip_style(marks[0]) if joined else self._rest))
             text = texts[place].removesuffix(tail)
-            line += self._marked(text, touched[place], ruling.columns[place], joined=joined)
+            line += self._render_marked(text, touched[place], ruling.columns[place], joined=joined)
             start, before = place + 1, alone
-        line += [self._stretch(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
+        line += [self._render_unmarked(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
         return line
 
     @property
     def _rest(self) -> Style:
-        return self.look.dim if self.dim_rest else PLAIN
+        return self.look.dim if self.dims_unmarked else PLAIN
 
-    def _stretch(self, texts: Sequence[str], ruling: Ruling, start: int, stop: int) -> Run:
+    def _render_unmarked(
+        self, texts: Sequence[str], ruling: RowFormat, start: int, stop: int
+    ) -> TextRun:
         """Cells that no entry touches."""
-        if not self.wide:
+        if not self.has_wide_characters:
             pattern = "".join(ruling.patterns[start:stop])
             return pattern % tuple(texts[start:stop]), self._rest
         parts = [
-            gap + self._placed(text, column.width) + " " * column.sign
+            gap + self._pad(text, column.width) + " " * column.sign
             for text, gap, column in zip(
                 texts[start:stop], ruling.gaps[start:stop], ruling.columns[start:stop], strict=True
             )
         ]
         return "".join(parts), self._rest
 
-    def label(self, marks: Sequence[Mark]) -> str:
+    def format_label(self, marks: Sequence[Mark]) -> str:
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
 
         >>> from gscli.views.look import ViewOptions
-        >>> from gscli.views.look import look_of
-        >>> pen = Pen(look_of(ViewOptions()))
-        >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
+        >>> from gscli.views.look import make_style_sheet
+        >>> pen = RowRenderer(make_style_sheet(ViewOptions()))
+        >>> pen.format_label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
-        return self.letters(marks) + ":" if marks else ""
+        return self.format_letters(marks) + ":" if marks else ""
 
-    def letters(self, marks: Sequence[Mark]) -> str:
+    def format_letters(self, marks: Sequence[Mark]) -> str:
         """The letters of several entries as they stand at the head of a row or column."""
         return "".join(text for text, _ in self._letters(marks))
 
-    def letter_runs(self, marks: Sequence[Mark], role: Role = "row") -> Line:
+    def render_letters(self, marks: Sequence[Mark], role: Role = "row") -> Line:
         """The same, each in the colour of its entry."""
         return [
-            (text, self.look.as_role(self._value(mark), role) if mark else self._rest)
+            (text, self.look.with_role(self._value_style(mark), role) if mark else self._rest)
             for text, mark in self._letters(marks)
         ]
 
-    def letter_heads(
+    def render_letter_header(
         self, columns: Sequence[ShownColumn], letters: Mapping[int, Sequence[Mark]]
     ) -> Line:
         """Letters above the numbers of the columns, by place in the row."""
         line: Line = []
         for number, column in enumerate(columns):
             marks = letters[number]
-            room = " " * (column.width - cells(self.letters(marks)))
-            before, behind = ("", room) if self.lefthand else (room, "")
-            line.append((" " * self.gap(column, number == 0) + before, PLAIN))
-            line += [*self.letter_runs(marks, "column"), (behind + " " * column.sign, PLAIN)]
+            room = " " * (column.width - cell_len(self.format_letters(marks)))
+            before, behind = ("", room) if self.is_left_aligned else (room, "")
+            line.append((" " * self.gap_width(column, number == 0) + before, PLAIN))
+            line += [*self.render_letters(marks, "column"), (behind + " " * column.sign, PLAIN)]
         return line
 
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
@@ -173,44 +186,47 @@ class Pen(Record):
             return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
         found: list[tuple[str, Mark | None]] = []
         for number, mark in enumerate(marks):
-            if self.separated and number:
+            if self.has_long_labels and number:
                 found.append((",", None))
             found.append((mark.label, mark))
         return found
 
-    def _marked(self, text: str, touch: Touch, column: ShownColumn, *, joined: bool) -> Line:
+    def _render_marked(
+        self, text: str, touch: CellAnnotation, column: ShownColumn, *, joined: bool
+    ) -> Line:
         """One marked or differing cell; its tail stands behind its text in the colour of alarm."""
         marks, how, tail = touch
-        sign = left(self.look.signs.of(how) if how else "", column.sign)
-        label = "" if joined else self.label(marks)
-        room = column.width - cells(label) - cells(tail)
-        number = text if tail and self.lefthand else self._placed(text, room)
+        sign = pad_right(self.look.signs.for_outcome(how) if how else "", column.sign)
+        label = "" if joined else self.format_label(marks)
+        room = column.width - cell_len(label) - cell_len(tail)
+        number = text if tail and self.is_left_aligned else self._pad(text, room)
         behind: Line = []
         if tail:
-            pad = " " * (room - cells(number)) + sign
+            pad = " " * (room - cell_len(number)) + sign
             behind, sign = [(tail, self.look.alarm), (pad, self._rest)], ""
         if not marks:
             return [(number, self._rest), *behind]
         if len(marks) == 1:
             before, arrow, after = number.rpartition(self.look.signs.arrow)
-            value = self.look.as_role(self._value(marks[0]), self.role)
-            chip = (label + before + arrow, self._chip(marks[0]))
+            value = self.look.with_role(self._value_style(marks[0]), self.role)
+            chip = (label + before + arrow, self._chip_style(marks[0]))
             return [chip, (after + sign, value), *behind]
-        value = self._value(marks[-1]) if self.last_wins else self.look.several
+        value = self._value_style(marks[-1]) if self.last_wins else self.look.shared
         line: Line = [
-            (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
+            (part, self._value_style(mark) if mark else value)
+            for part, mark in self._letters(marks)
         ]
         return [*line, (":" + number + sign, value), *behind]
 
-    def _chip(self, mark: Mark) -> Style:
-        style = self.look.alarm if mark.alarm else self.look.chip(mark.number)
-        return self.look.as_role(style, self.role)
+    def _chip_style(self, mark: Mark) -> Style:
+        style = self.look.alarm if mark.alarm else self.look.chip_style(mark.number)
+        return self.look.with_role(style, self.role)
 
-    def _value(self, mark: Mark) -> Style:
-        return self.look.alarm if mark.alarm else self.look.value(mark.number)
+    def _value_style(self, mark: Mark) -> Style:
+        return self.look.alarm if mark.alarm else self.look.value_style(mark.number)
 
-    def _placed(self, text: str, width: int) -> str:
-        return left(text, width) if self.lefthand else right(text, width)
+    def _pad(self, text: str, width: int) -> str:
+        return pad_right(text, width) if self.is_left_aligned else pad_left(text, width)
 
     def _tail_text(self, column: ShownColumn) -> str:
         return " " * GAP + self.look.signs.across if column.ends else ""
@@ -229,40 +245,42 @@ MOST_PADDING = 1.7
 """Columns are as wide as the widest while that makes a row no more than so many times wider."""
 
 
-class Measures(Record):
+class ColumnWidths(Record):
     """Per candidate column: width of letters and number, width of the sign behind."""
 
     widths: list[int]
     signs: list[int]
 
-    def joined(self, other: Measures) -> Measures:
+    def union(self, other: ColumnWidths) -> ColumnWidths:
         """Wide enough for two tensors that shall have the same columns."""
-        return Measures(
+        return ColumnWidths(
             list(map(max, self.widths, other.widths)), list(map(max, self.signs, other.signs))
         )
 
-    def alike(self) -> Measures:
+    def equalize(self) -> ColumnWidths:
         """Every column as wide as the widest."""
         count = len(self.widths)
-        return Measures([max(self.widths)] * count, [max(self.signs)] * count)
+        return ColumnWidths([max(self.widths)] * count, [max(self.signs)] * count)
 
 
-def fitting(sheet: Sheet, measures: Measures, pen: Pen, room: int) -> list[Chunk]:
+def fit_columns(
+    sheet: VisibleTensor, measures: ColumnWidths, pen: RowRenderer, room: int
+) -> list[Chunk]:
     """All columns where they fit the sheet's lines of width `room`; else the least important go."""
     selection, lines, count = sheet.selection, sheet.lines, len(sheet.selection.columns)
     if not count:
         return []
-    wide = measures.alike()
-    alike = not sheet.lens and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-    chunks = _split(selection, range(count), wide if alike else measures, pen, room)
-    if len(chunks) <= lines and selection.all_columns:
+    wide = measures.equalize()
+    alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
+    chunks = _split_columns(selection, range(count), wide if alike else measures, pen, room)
+    if len(chunks) <= lines and selection.has_all_columns:
         return chunks
     place_of = {one: place for place, one in enumerate(selection.columns)}
     order = [place_of[one] for one in sheet.by_importance]
     fits, low, high = chunks, 1, count
     while low <= high:
         kept = (low + high) // 2
-        chunks = _split(selection, sorted(order[:kept]), measures, pen, room)
+        chunks = _split_columns(selection, sorted(order[:kept]), measures, pen, room)
         if len(chunks) <= lines or kept == 1:
             fits, low = chunks, kept + 1
         else:
@@ -270,8 +288,8 @@ def fitting(sheet: Sheet, measures: Measures, pen: Pen, room: int) -> list[Chunk
     return fits
 
 
-def _split(
-    selection: Selection, places: Sequence[int], measures: Measures, pen: Pen, room: int
+def _split_columns(
+    selection: Selection, places: Sequence[int], measures: ColumnWidths, pen: RowRenderer, room: int
 ) -> list[Chunk]:
     step = selection.allowed[-1].step
     before = selection.allowed[-1].start - step
@@ -281,79 +299,81 @@ def _split(
         at = selection.columns[place]
         column = ShownColumn(at, measures.widths[place], measures.signs[place], at - before != step)
         size = column.width + column.sign
-        if chunks and used + pen.gap(column, first=False) + size <= room:
-            used += pen.gap(column, first=False) + size
+        if chunks and used + pen.gap_width(column, first=False) + size <= room:
+            used += pen.gap_width(column, first=False) + size
         else:
             chunks.append([])
-            used = pen.gap(column, first=True) + size
+            used = pen.gap_width(column, first=True) + size
         chunks[-1].append((place, column))
         before = at
     if places and before != selection.allowed[-1][-1]:
         place, column = chunks[-1].pop()
         column = column._replace(ends=True)
-        if chunks[-1] and used + pen.tail(column) > room:
+        if chunks[-1] and used + pen.tail_width(column) > room:
             chunks.append([])
         chunks[-1].append((place, column))
     return chunks
 
 
-def measured(texts: Texts, pen: Pen) -> Measures:
+def measure_columns(texts: CellTexts, pen: RowRenderer) -> ColumnWidths:
     """What the texts of a sheet take, and in a step what those of another step would."""
-    sheet, unlit = texts.sheet, texts.sheet.subject.unlit
-    names = [cells(str(one)) if sheet.rank else 0 for one in sheet.selection.columns]
-    found = Measures(names, [0] * len(names))
+    sheet, unlit = texts.sheet, texts.sheet.subject.full_run
+    names = [cell_len(str(one)) if sheet.rank else 0 for one in sheet.selection.columns]
+    found = ColumnWidths(names, [0] * len(names))
     _measure_texts(found, texts.planes)
     _measure_marks(pen, found, texts.planes, texts.marked)
-    _measure_signs(pen, found, texts.how)
+    _measure_signs(pen, found, texts.outcomes)
     if unlit is not None:
-        reserved = [texts.numbers.texts(one) for one in sheet.reserved]
-        apart = sheet.differing(sheet.reserved)
+        reserved = [texts.numbers.format_column(one) for one in sheet.reserved]
+        apart = sheet.compute_differing_masks(sheet.reserved)
         tails = texts.write_differences(reserved, sheet.reserved, apart)
         _measure_texts(found, reserved)
         for mark in unlit.marks:
             # In a step a cell carries one letter at a time.
-            marked, room = sheet.marked([mark]), _room(texts, mark)
-            tail = max((cells(tails.get(place, "")) for place in marked), default=0)
+            marked, room = sheet.marks_by_position([mark]), _change_width(texts, mark)
+            tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
             _measure_marks(pen, found, reserved, marked, room and room + tail)
-        dropped = texts.dropped(sheet.marked(unlit.marks))
-        _measure_signs(pen, found, {**sheet.how(unlit.signs), **dropped})
+        dropped = texts.dropped_updates(sheet.marks_by_position(unlit.marks))
+        _measure_signs(pen, found, {**sheet.outcomes_by_position(unlit.signs), **dropped})
     return found
 
 
-def _room(texts: Texts, mark: Mark) -> int:
+def _change_width(texts: CellTexts, mark: Mark) -> int:
     """What `was → is` takes in the step of one entry."""
     pair = texts.sheet.subject.steps.get(mark.number, ())
-    both = zip(*(map(shortened, texts.numbers.texts(one)) for one in pair), strict=True)
-    return max((cells(old + texts.signs.arrow + new) for old, new in both), default=0)
+    both = zip(*(map(strip_zeros, texts.numbers.format_column(one)) for one in pair), strict=True)
+    return max((cell_len(old + texts.signs.arrow + new) for old, new in both), default=0)
 
 
-def _measure_signs(pen: Pen, found: Measures, how: Mapping[Place, OutcomeSign]) -> None:
+def _measure_signs(
+    pen: RowRenderer, found: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
+) -> None:
     for (_, _, column), sign in how.items():
-        found.signs[column] = max(found.signs[column], cells(pen.look.signs.of(sign)))
+        found.signs[column] = max(found.signs[column], cell_len(pen.look.signs.for_outcome(sign)))
 
 
-def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
+def _measure_texts(found: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
     count = len(found.widths)
     for one in texts:
-        sizes = list(map(len if is_narrow(one) else cells, one))
+        sizes = list(map(len if is_narrow(one) else cell_len, one))
         for column in range(count):
             found.widths[column] = max(found.widths[column], *sizes[column::count])
 
 
 def _measure_marks(
-    pen: Pen,
-    found: Measures,
+    pen: RowRenderer,
+    found: ColumnWidths,
     texts: Sequence[Sequence[str]],
-    marked: Mapping[Place, Sequence[Mark]],
+    marked: Mapping[SheetPosition, Sequence[Mark]],
     least: int = 0,
 ) -> None:
     count = len(found.widths)
     for (plane, row, column), marks in marked.items():
-        text = max(cells(texts[plane][row * count + column]), least)
-        found.widths[column] = max(found.widths[column], cells(pen.label(marks)) + text)
+        text = max(cell_len(texts[plane][row * count + column]), least)
+        found.widths[column] = max(found.widths[column], cell_len(pen.format_label(marks)) + text)
 
 
 def is_narrow(texts: Sequence[str]) -> bool:
     """Whether every character takes one cell."""
     joined = "".join(texts)
-    return len(joined) == cells(joined)
+    return len(joined) == cell_len(joined)

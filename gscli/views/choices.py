@@ -12,7 +12,7 @@ from itertools import islice, product
 from math import prod
 
 from gscli.base import LimitRefused, UsageError
-from gscli.layout.axes import Box, Shape, overlap
+from gscli.layout.axes import Box, Shape, span_positions
 from gscli.traces import Trace
 from gscli.views.look import Limits, ViewOptions
 
@@ -41,7 +41,7 @@ def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None
             )
 
 
-def check_requests(trace: Trace, options: ViewOptions) -> None:
+def check_view_options(trace: Trace, options: ViewOptions) -> None:
     """`show` must name tensors of the call, `slice` fit one of them, and all be drawn in time."""
     check_size(options, trace.entry_count, [tensor.array.size for tensor in trace.tensors])
     known = {name for tensor in trace.tensors for name in (tensor.role, tensor.name)}
@@ -78,10 +78,10 @@ def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
     parts = [part.strip() for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
     if len(parts) != len(shape):
         return None
-    return tuple(_range(part, size, text) for part, size in zip(parts, shape, strict=True))
+    return tuple(_parse_range(part, size, text) for part, size in zip(parts, shape, strict=True))
 
 
-def _range(part: str, size: int, text: str) -> range:
+def _parse_range(part: str, size: int, text: str) -> range:
     refused = UsageError(
         "slice is not understood",
         where=f"--slice {text}"[:200],
@@ -102,12 +102,12 @@ def _range(part: str, size: int, text: str) -> range:
     return range(*slice(*numbers).indices(size))
 
 
-def important(
+def rank_coordinates(
     allowed: range, spans: Iterable[tuple[int, int]], budget: int, limits: Limits
 ) -> list[int]:
     """At most `budget` coordinates by falling importance; all of them where they are no more.
 
-    >>> important(range(1000), [(412, 413)], 20, Limits(20, 20, edge=1))
+    >>> rank_coordinates(range(1000), [(412, 413)], 20, Limits(20, 20, edge=1))
     [412, 0, 999, 411, 413]
     """
     count = len(allowed)
@@ -115,7 +115,7 @@ def important(
         return list(allowed)
     chosen: dict[int, None] = {}
     for span in spans:
-        inside = overlap(allowed, span)
+        inside = span_positions(allowed, span)
         if len(inside) < count:
             chosen.update(dict.fromkeys(inside[:budget]))
         if len(chosen) >= budget:
@@ -135,7 +135,7 @@ def important(
     return [allowed[place] for place in islice(chosen, budget)]
 
 
-def planes_to_see(
+def select_planes(
     lead: tuple[range, ...], boxes: Sequence[Box], most: int
 ) -> list[tuple[int, ...]]:
     """At most so many planes: those of the first boxes, the first and the last."""
@@ -143,18 +143,21 @@ def planes_to_see(
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
         spans = [
-            [one[at] for at in overlap(one, span)] for one, span in zip(lead, box, strict=False)
+            [one[at] for at in span_positions(one, span)]
+            for one, span in zip(lead, box, strict=False)
         ]
         chosen.update(dict.fromkeys(islice(product(*spans), most)))
         if len(chosen) >= most:
             break
     edges = 1 if chosen else most // 2
     for offset in range(min(edges, total)):
-        chosen.update({_numbered(lead, offset): None, _numbered(lead, total - 1 - offset): None})
+        chosen.update(
+            {_unravel_plane(lead, offset): None, _unravel_plane(lead, total - 1 - offset): None}
+        )
     return sorted(islice(chosen, most))
 
 
-def _numbered(lead: Sequence[range], number: int) -> tuple[int, ...]:
+def _unravel_plane(lead: Sequence[range], number: int) -> tuple[int, ...]:
     found: list[int] = []
     for one in reversed(lead):
         number, rest = divmod(number, len(one))
@@ -162,7 +165,7 @@ def _numbered(lead: Sequence[range], number: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def without_single_gaps(shown: list[int], allowed: range) -> list[int]:
+def fill_single_gaps(shown: list[int], allowed: range) -> list[int]:
     """A row costs no more than the mark that says it is missing."""
     filled: list[int] = []
     for one in shown:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.lines import line_width
-from gscli.views.look import PLAIN, Line, Role, cells
+from gscli.views.look import PLAIN, Line, Role, cell_len
 
 _APART = 5
 """Pixels between the two elbows of an entry."""
@@ -86,31 +86,31 @@ class Crosshair:
         for number, line in enumerate(lines):
             at = 0
             for text, style in line:
-                width = cells(text)
+                width = cell_len(text)
                 if style.role:
-                    spot = TextAnchor(number, at, at + width, style.ground, style.sheet)
+                    spot = TextAnchor(number, at, at + width, style.background, style.plane)
                     self._spots.setdefault(style.role, []).append(spot)
                 at += width
         self._targets = self._spots.get("cell", [])
         self._results = self._spots.get("result", [])
 
-    def under(self) -> Iterator[str]:
+    def render_underlay(self) -> Iterator[str]:
         """Bands from the heads to the cells."""
         if "entry" not in self._spots:
             return
         for head in self._spots.get("row", []):
             ends = [one.stop for one in self._targets if one.line == head.line]
             if ends:
-                yield self._band(head, head.start, max(ends), head.line + 1)
+                yield self._render_band(head, head.start, max(ends), head.line + 1)
         for head in self._spots.get("column", []):
             column = [one for one in self._targets if one.start < head.stop <= one.stop]
             below = [one for one in column if one.line > head.line]
             if below:
                 last = max(one.line for one in below)
                 start = min(one.start for one in below)
-                yield self._band(head, start, below[0].stop, last + 1)
+                yield self._render_band(head, start, below[0].stop, last + 1)
 
-    def over(self) -> Iterator[str]:
+    def render_overlay(self) -> Iterator[str]:
         """Elbows from the entry to the first head of its row and of its column."""
         entry = self._spots.get("entry", [])
         if not entry or not self._targets:
@@ -121,13 +121,13 @@ class Crosshair:
             columns = [first._replace(line=first.line - 1, start=first.stop - 1)]
         above = min(one.line for one in (*columns, *rows)) - (0 if columns else 1)
         for head in rows:
-            yield from self._elbow(entry, self._to_row(entry, head, above), 0)
+            yield from self._render_elbow(entry, self._route_to_row(entry, head, above), 0)
         for head in columns:
-            yield from self._elbow(entry, self._to_column(entry, head), len(rows))
+            yield from self._render_elbow(entry, self._route_to_column(entry, head), len(rows))
         if self._results:
-            yield from self._arrow(self._copy(), entry[0].color)
+            yield from self._render_arrow(self._route_copy(), entry[0].color)
 
-    def _copy(self) -> list[Point]:
+    def _route_copy(self) -> list[Point]:
         """From the cells that are read to the head of the row or column that they become.
 
         Between two lines no letter stands, and before a block no text: there the arrow runs.
@@ -140,12 +140,12 @@ class Crosshair:
         if not alone:
             middle = self._x(last, last.stop - 0.5, last.line + 1)
             points = [(middle, between - 3), (middle, between)]
-        head = self._begin(result)
-        lane = self._before(head, last.line, result.line) if head > last.stop else None
+        head = self._text_start(result)
+        lane = self._lane_before(head, last.line, result.line) if head > last.stop else None
         x = grid.x(0) - 2 * _APART if lane is None else grid.x(lane + 0.5)
         y, end = grid.y(result.line + 0.5), self._x(result, head, result.line + 0.5)
         level = lane is not None and last.line == result.line and alone
-        if level and self._is_open(last.line, last.stop, head):
+        if level and self._is_blank(last.line, last.stop, head):
             return [start, (end, y)]
         points.append((x, between))
         before = self._texts[result.line][head : result.start].rpartition("│")[2]
@@ -155,74 +155,78 @@ class Crosshair:
             return [*points, (x, over), (middle, over), (middle, over + 6)]
         return [*points, (x, y), (end, y)]
 
-    def _begin(self, spot: TextAnchor) -> int:
+    def _text_start(self, spot: TextAnchor) -> int:
         """Where the text that a run belongs to begins in its line."""
         own, start = self._texts[spot.line], spot.start
         while start and own[max(start - _GAP, 0) : start].strip():
             start -= 1
         return start + len(own[start:]) - len(own[start:].lstrip())
 
-    def _before(self, start: int, *lines: int) -> int | None:
+    def _lane_before(self, start: int, *lines: int) -> int | None:
         """A lane before a block without text between two lines."""
         for lane in range(start - 2, start - _GAP - 1, -1):
-            if all(self._is_open(one, lane, lane + 1) for one in range(min(lines), max(lines) + 1)):
+            if all(
+                self._is_blank(one, lane, lane + 1) for one in range(min(lines), max(lines) + 1)
+            ):
                 return lane
         return None
 
-    def _to_row(self, entry: Sequence[TextAnchor], head: TextAnchor, above: int) -> list[Point]:
+    def _route_to_row(
+        self, entry: Sequence[TextAnchor], head: TextAnchor, above: int
+    ) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
         if all(one.line != head.line for one in self._targets):  # a plane: before its name
-            head = head._replace(start=self._begin(head))
-        lane, y = self._lane(entry, head.line), grid.y(head.line + 0.5)
+            head = head._replace(start=self._text_start(head))
+        lane, y = self._lane_behind(entry, head.line), grid.y(head.line + 0.5)
         x = self._x(head, head.start, head.line + 0.5)
         points = [(x - 4, y), (x, y)]
-        if lane is not None and lane < head.start and self._is_open(head.line, lane, head.start):
+        if lane is not None and lane < head.start and self._is_blank(head.line, lane, head.start):
             return [(grid.x(lane + 0.5), y), *points]
         beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
-        return [(self._outside(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
+        return [(self._lane_x(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
 
-    def _to_column(self, entry: Sequence[TextAnchor], head: TextAnchor) -> list[Point]:
+    def _route_to_column(self, entry: Sequence[TextAnchor], head: TextAnchor) -> list[Point]:
         grid = self._grid
         x, over = self._x(head, head.stop - 0.5, head.line + 0.5), grid.y(head.line) - 1
-        return [(self._outside(entry, head.line, _APART), over), (x, over), (x, over + 6)]
+        return [(self._lane_x(entry, head.line, _APART), over), (x, over), (x, over + 6)]
 
-    def _outside(self, entry: Sequence[TextAnchor], line: int, apart: int) -> float:
+    def _lane_x(self, entry: Sequence[TextAnchor], line: int, apart: int) -> float:
         """The lane behind the entry, or where text stands in it that before the whole figure."""
-        lane = self._lane(entry, line)
+        lane = self._lane_behind(entry, line)
         left = self._grid.x(0) - _APART - apart
         return left if lane is None else self._grid.x(lane + 0.5) + apart
 
-    def _lane(self, entry: Sequence[TextAnchor], line: int) -> int | None:
+    def _lane_behind(self, entry: Sequence[TextAnchor], line: int) -> int | None:
         """A column of cells behind the entry without text between its line and another."""
-        stop = self._end(entry)
+        stop = self._text_end(entry)
         lines = range(min(line, entry[0].line), max(line, entry[0].line) + 1)
         for lane in range(stop, stop + _GAP):
-            if all(self._is_open(one, lane, lane + 2) for one in lines):
+            if all(self._is_blank(one, lane, lane + 2) for one in lines):
                 return lane
         return None
 
-    def _end(self, entry: Sequence[TextAnchor]) -> int:
+    def _text_end(self, entry: Sequence[TextAnchor]) -> int:
         """Where the line of the entry ends in its table."""
         own, stop = self._texts[entry[0].line], max(one.stop for one in entry)
         while stop < len(own) and own[stop : stop + _GAP].strip():
             stop += 1
         return stop
 
-    def _is_open(self, line: int, start: int, stop: int) -> bool:
+    def _is_blank(self, line: int, start: int, stop: int) -> bool:
         """Whether no text stands in some cells of a line."""
         return not self._texts[line][start:stop].strip()
 
-    def _elbow(
+    def _render_elbow(
         self, entry: Sequence[TextAnchor], rest: Sequence[Point], order: int
     ) -> Iterator[str]:
         grid, lane = self._grid, rest[0][0]
         y = grid.y(entry[0].line + 0.5) + 4 * order - 2
         behind = lane > grid.x(0)
-        start = self._end(entry) if behind else min(one.start for one in entry)
-        yield from self._arrow([(grid.x(start), y), (lane, y), *rest], entry[0].color)
+        start = self._text_end(entry) if behind else min(one.start for one in entry)
+        yield from self._render_arrow([(grid.x(start), y), (lane, y), *rest], entry[0].color)
 
-    def _arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
+    def _render_arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
         """A line in the colour of its entry with a dark casing, and its tip."""
         shape = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         for color, width in ((self._ink, 3.2), (entry, 1.6)):
@@ -234,7 +238,7 @@ class Crosshair:
         tip = f"M{x:.1f} {y:.1f}" + ("l-6 -4v8z" if flat else "l-4 -6h8z")
         yield f'<path d="{tip}" fill="{self._ink}" shape-rendering="auto"/>'
 
-    def _band(self, head: TextAnchor, left: int, right: int, bottom: int) -> str:
+    def _render_band(self, head: TextAnchor, left: int, right: int, bottom: int) -> str:
         """From the line of a head to another, some cells wide."""
         grid = self._grid
         return (
@@ -252,7 +256,7 @@ class Crosshair:
 
 def _expand_wide(text: str) -> str:
     """Text in which each character takes one cell."""
-    return "".join(one + "x" * (cells(one) - 1) for one in text)
+    return "".join(one + "x" * (cell_len(one) - 1) for one in text)
 
 
 def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
@@ -260,7 +264,7 @@ def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
     caption, *rows = lines
     width = max(map(line_width, lines)) + ceil(SLOPE * len(rows))
     room = (" " * (width - line_width(caption)), PLAIN)
-    return [[*caption, room], *([(text, style._replace(sheet=name)) for text, style in row]
+    return [[*caption, room], *([(text, style._replace(plane=name)) for text, style in row]
                                 for row in rows)]  # fmt: skip
 
 
@@ -270,10 +274,10 @@ def find_oblique_planes(lines: Sequence[Line]) -> dict[str, ObliquePlane]:
     for number, line in enumerate(lines):
         at = 0
         for text, style in line:
-            stop = at + cells(text)
-            if style.sheet:
-                old = found.get(style.sheet, ObliquePlane(number, number + 1, at, stop))
+            stop = at + cell_len(text)
+            if style.plane:
+                old = found.get(style.plane, ObliquePlane(number, number + 1, at, stop))
                 left, right = min(old.left, at), max(old.right, stop if text.strip() else at)
-                found[style.sheet] = ObliquePlane(old.top, number + 1, left, right)
+                found[style.plane] = ObliquePlane(old.top, number + 1, left, right)
             at = stop
     return found

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, ObliquePlane, PixelGrid, find_oblique_planes
 from gscli.views.lines import Drawing, line_width
-from gscli.views.look import Line, Style, cells
+from gscli.views.look import Line, Style, cell_len
 from gscli.views.markup import escape
 
 Theme: TypeAlias = Literal["light", "dark"]
@@ -30,9 +30,9 @@ _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 class FigurePalette(Record):
     """What shows on the ground that the figure will stand on."""
 
-    ink: str
+    foreground: str
     dim: str
-    paper: str
+    background: str
 
 
 FIGURE_PALETTES: dict[Theme, FigurePalette] = {
@@ -41,25 +41,25 @@ FIGURE_PALETTES: dict[Theme, FigurePalette] = {
 }
 
 
-def to_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "light") -> str:
+def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "light") -> str:
     """A self-contained SVG of the drawing, as wide as its longest line; nothing is loaded.
 
     `title` and `description` are what a screen reader says. The ground is left transparent.
     """
-    lines = drawn.lines()
+    lines = drawn.render_lines()
     planes = find_oblique_planes(lines)
     ends = [one.right + one.shift(one.top) for one in planes.values()]
     width = max([*map(line_width, lines), *ends], default=0)
     stepped = any(style.role == "entry" for line in lines for _, style in line)
     margin = CROSSHAIR_MARGIN if stepped else MARGIN
     grid = PixelGrid(margin, CELL, LINE)
-    crosshair = Crosshair(lines, grid, FIGURE_PALETTES[theme].ink, planes)
+    crosshair = Crosshair(lines, grid, FIGURE_PALETTES[theme].foreground, planes)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
         f' viewBox="0 0 {size}" role="img" aria-labelledby="title description"'
-        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{FIGURE_PALETTES[theme].ink}"'
+        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{FIGURE_PALETTES[theme].foreground}"'
         ' shape-rendering="crispEdges">'
     )
     head = [
@@ -71,7 +71,12 @@ def to_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "li
     for name, sheet in planes.items():
         inside = _render_body(lines, name, grid, FIGURE_PALETTES[theme])
         body += [_open_plane_group(sheet, grid, FIGURE_PALETTES[theme]), *inside, "</g>"]
-    return "\n".join([*head, *crosshair.under(), *body, *crosshair.over(), "</svg>"]) + "\n"
+    return (
+        "\n".join(
+            [*head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
+        )
+        + "\n"
+    )
 
 
 def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette) -> str:
@@ -103,21 +108,21 @@ def _render_line(
     words: list[str] = []
     top, at = grid.margin + number * LINE, 0
     for text, style in line:
-        if style.sheet != sheet:
-            at += cells(text)
+        if style.plane != sheet:
+            at += cell_len(text)
             continue
         ink, ground = _colors(style, inks)
         if ground:
             yield (
-                f'<rect x="{grid.x(at):.2f}" y="{top}" width="{cells(text) * CELL:.2f}"'
+                f'<rect x="{grid.x(at):.2f}" y="{top}" width="{cell_len(text) * CELL:.2f}"'
                 f' height="{LINE}" fill="{ground}"/>'
             )
         for word in re.finditer(r"─+|[^ ─]+", text):
-            place, length = at + cells(text[: word.start()]), cells(word[0]) * CELL
+            place, length = at + cell_len(text[: word.start()]), cell_len(word[0]) * CELL
             if word[0].startswith("─"):  # one stroke, which no renderer sets too short
                 yield (
                     f'<rect x="{grid.x(place):.2f}" y="{top + _STROKE}" width="{length:.2f}"'
-                    f' height="1" fill="{ink or inks.ink}"/>'
+                    f' height="1" fill="{ink or inks.foreground}"/>'
                 )
                 continue
             words.append(
@@ -125,15 +130,15 @@ def _render_line(
                 f' lengthAdjust="spacingAndGlyphs"{_text_attributes(style, ink)}>'
                 f"{escape(word[0])}</text>"
             )
-        at += cells(text)
+        at += cell_len(text)
     yield from words
 
 
 def _colors(style: Style, inks: FigurePalette) -> tuple[str, str]:
     """Ink and ground, empty where they are the figure's own."""
     if style.reverse:
-        return inks.paper, inks.ink
-    return style.ink or (inks.dim if style.dim else ""), style.ground
+        return inks.background, inks.foreground
+    return style.foreground or (inks.dim if style.dim else ""), style.background
 
 
 def _text_attributes(style: Style, ink: str) -> str:

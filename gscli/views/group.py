@@ -8,26 +8,34 @@ from itertools import groupby
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import counted
-from gscli.views.cell_rows import Chunk, Measures, Pen, Ruling, fitting, is_narrow, measured
-from gscli.views.lines import Block, block, flow, line_width
+from gscli.base.words import format_count
+from gscli.views.cell_rows import (
+    Chunk,
+    ColumnWidths,
+    RowFormat,
+    RowRenderer,
+    fit_columns,
+    is_narrow,
+    measure_columns,
+)
+from gscli.views.lines import Block, flow_blocks, line_width, make_block
 from gscli.views.look import (
     FLAT_LINES,
-    LARGE,
+    MAX_WHOLE_CELLS,
     PLAIN,
     PLANES,
     ROWS,
     Limits,
     Line,
-    Look,
+    StyleSheet,
     ViewOptions,
-    cells,
-    look_of,
-    right,
+    cell_len,
+    make_style_sheet,
+    pad_left,
 )  # fmt: skip
-from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
-from gscli.views.subject import Subject
-from gscli.views.texts import Heads, NumberFormat, Texts, number_format
+from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
+from gscli.views.subject import TensorView
+from gscli.views.texts import CellTexts, HeaderMarks, NumberFormat, choose_number_format
 
 PLANE_GAP = 4
 
@@ -47,63 +55,69 @@ _BAR = 3
 _NARROWEST_COLUMN = 3
 
 
-ALIKE = 3
+MAX_ALIKE_PLANES = 3
 """Planes that are shown of many which are touched alike."""
 
 
 LENS_GAP = 4
 
 
-class Painter:
-    """Draws one sheet in `width`; `widen` keeps two tensors alike."""
+class TensorRenderer:
+    """Draws one sheet in `width`; `fit_columns` keeps two tensors alike."""
 
     def __init__(
-        self, sheet: Sheet, numbers: NumberFormat, look: Look, width: int, *, separated: bool
+        self,
+        sheet: VisibleTensor,
+        numbers: NumberFormat,
+        look: StyleSheet,
+        width: int,
+        *,
+        separated: bool,
     ) -> None:
         self.sheet, self.width = sheet, width
         self.look, self.signs = look, look.signs
         subject = sheet.subject
-        self.texts = Texts(sheet, numbers)
-        self.marked, self.wrong = self.texts.marked, self.texts.wrong
-        self.heads = Heads(sheet, self.marked) if subject.letters else None
-        self.pen = Pen(
+        self.texts = CellTexts(sheet, numbers)
+        self.marked, self.wrong = self.texts.marked, self.texts.difference_tails
+        self.heads = HeaderMarks(sheet, self.marked) if subject.has_letters else None
+        self.pen = RowRenderer(
             look,
             last_wins=subject.last_wins,
-            lefthand=subject.array.dtype.kind in "UTO",
-            dim_rest=subject.dim_rest,
-            wide=not all(map(is_narrow, self.texts.planes)),
-            separated=separated,
-            role="cell" if subject.letters else "result" if subject.role == "output" else "",
+            is_left_aligned=subject.array.dtype.kind in "UTO",
+            dims_unmarked=subject.dims_unmarked,
+            has_wide_characters=not all(map(is_narrow, self.texts.planes)),
+            has_long_labels=separated,
+            role="cell" if subject.has_letters else "result" if subject.role == "output" else "",
         )
-        self.measures = measured(self.texts, self.pen)
+        self.measures = measure_columns(self.texts, self.pen)
         for at, marks in self.heads.columns.items() if self.heads else ():
-            letters = cells(self.pen.letters(marks))
+            letters = cell_len(self.pen.format_letters(marks))
             self.measures.widths[at[1]] = max(self.measures.widths[at[1]], letters)
-        self.widen(self.measures)
+        self.fit_columns(self.measures)
 
-    def widen(self, measures: Measures) -> None:
+    def fit_columns(self, measures: ColumnWidths) -> None:
         """Choose the columns that fit, in one table or several below each other."""
-        self.chunks = fitting(self.sheet, measures, self.pen, self.width - self._margin)
+        self.chunks = fit_columns(self.sheet, measures, self.pen, self.width - self._margin)
         self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
-    def draw(self, *, titled: bool = True) -> Block:
+    def render(self, *, titled: bool = True) -> Block:
         """Title, planes, and how many planes are left out."""
         lines = [self.title] if titled else []
         if self.sheet.empty:
-            return block([*lines, [("(empty)", self.look.dim)]])
-        for group in plane_rows(self.sheet.selection.planes, self.sheet.rank):
+            return make_block([*lines, [("(empty)", self.look.dim)]])
+        for group in group_plane_rows(self.sheet.selection.planes, self.sheet.rank):
             planes = [self._sheet(number) for number in group]
-            lines += flow(planes, self.width, PLANE_GAP, between=0)
-        return block([*lines, *self._left_out()])
+            lines += flow_blocks(planes, self.width, PLANE_GAP, between=0)
+        return make_block([*lines, *self._left_out()])
 
-    def visible(self) -> set[int]:
+    def visible_entries(self) -> set[int]:
         """The entries that some shown cell carries."""
         marked = self.marked.items()
         return {m.number for (_, _, at), marks in marked if at in self.shown for m in marks}
 
-    def wrong_cells(self) -> set[Cell]:
+    def shown_differences(self) -> set[Coordinates]:
         """The cells that are shown and differ from what is expected."""
-        return {self.sheet.cell(place) for place in self.wrong if place[2] in self.shown}
+        return {self.sheet.to_coordinates(place) for place in self.wrong if place[2] in self.shown}
 
     @property
     def title(self) -> Line:
@@ -111,23 +125,23 @@ class Painter:
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
         changed = any(self.signs.arrow in text for texts in self.texts.planes for text in texts)
-        if (changed and self.sheet.before) or self.wrong:
-            facts += f"   was {self.signs.arrow} is" if changed and self.sheet.before else "   is"
+        if (changed and self.sheet.previous) or self.wrong:
+            facts += f"   was {self.signs.arrow} is" if changed and self.sheet.previous else "   is"
             facts += f" {self.signs.differs} expected" if self.wrong else ""
-        return [(self.signs.text(name, 60), self.look.bold), (facts, self.look.dim)]
+        return [(self.signs.sanitize(name, 60), self.look.bold), (facts, self.look.dim)]
 
     def _left_out(self) -> list[Line]:
         selection = self.sheet.selection
         rest = selection.plane_count - len(selection.planes)
         if not rest:
             return []
-        untouched = self.sheet.subject.dim_rest and not self.sheet.hides_planes()
+        untouched = self.sheet.subject.dims_unmarked and not self.sheet.hides_planes()
         fate = "untouched" if untouched else "not shown"
-        words = f"{self.signs.across} {counted(rest, 'plane')} {fate}"
+        words = f"{self.signs.across} {format_count(rest, 'plane')} {fate}"
         return [[(words, self.look.dim)]]
 
     @cached_property
-    def _heads(self) -> list[str]:
+    def _row_headers(self) -> list[str]:
         """What stands before each row; nothing for rank 0 and 1."""
         if self.sheet.rank < _MATRIX or self.sheet.empty:
             return []
@@ -138,29 +152,29 @@ class Painter:
 
     @cached_property
     def _margin(self) -> int:
-        return self._letter_room + (cells(self._heads[0]) if self._heads else 0)
+        return self._letter_room + (cell_len(self._row_headers[0]) if self._row_headers else 0)
 
     @property
-    def _steps(self) -> bool:
+    def _has_step_room(self) -> bool:
         """Whether room for letters is kept that only another step shows."""
-        unlit = self.sheet.subject.unlit
+        unlit = self.sheet.subject.full_run
         return self.heads is not None and self.sheet.rank >= _MATRIX and bool(unlit and unlit.marks)
 
     @cached_property
     def _letter_room(self) -> int:
         """Room for the letters before row numbers, the same in every plane."""
-        if self._steps and self.sheet.subject.unlit:
-            return max(cells(mark.label) for mark in self.sheet.subject.unlit.marks) + 1
+        if self._has_step_room and self.sheet.subject.full_run:
+            return max(cell_len(mark.label) for mark in self.sheet.subject.full_run.marks) + 1
         rows = self.heads.rows.values() if self.heads else ()
-        return max((cells(self.pen.letters(marks)) + 1 for marks in rows), default=0)
+        return max((cell_len(self.pen.format_letters(marks)) + 1 for marks in rows), default=0)
 
-    def _head(self, plane: int, row: int) -> Line:
-        if not self._heads:
+    def _render_row_header(self, plane: int, row: int) -> Line:
+        if not self._row_headers:
             return []
         marks = self.heads.rows.get((plane, row), ()) if self.heads else ()
-        pad = self._letter_room - cells(self.pen.letters(marks)) - 1
-        letters: Line = [(" " * pad, PLAIN), *self.pen.letter_runs(marks), (" ", PLAIN)]
-        return [*(letters if self._letter_room else []), (self._heads[row], self.look.dim)]
+        pad = self._letter_room - cell_len(self.pen.format_letters(marks)) - 1
+        letters: Line = [(" " * pad, PLAIN), *self.pen.render_letters(marks), (" ", PLAIN)]
+        return [*(letters if self._letter_room else []), (self._row_headers[row], self.look.dim)]
 
     def _sheet(self, number: int) -> Block:
         """One plane, in a wide figure as an oblique sheet."""
@@ -169,7 +183,7 @@ class Painter:
             from gscli.views.crosshair import mark_oblique_plane
 
             lines = mark_oblique_plane(lines, f"{self.sheet.subject.name} {number}")
-        return block(lines)
+        return make_block(lines)
 
     def _plane(self, number: int) -> Iterator[Line]:
         plane = self.sheet.selection.planes[number]
@@ -177,7 +191,7 @@ class Painter:
             lit = any(place[0] == number for place in self.marked)
             line = [(self._plane_name(plane), self.look.bold if lit else self.look.dim)]
             if self.heads and (whole := self.heads.planes.get(number)):
-                line += [("  ", PLAIN), *self.pen.letter_runs(whole)]
+                line += [("  ", PLAIN), *self.pen.render_letters(whole)]
             yield line
         for place, chunk in enumerate(self.chunks):
             if place:
@@ -192,41 +206,44 @@ class Painter:
     def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
         dim, selection = self.look.dim, self.sheet.selection
         columns = [column for _, column in chunk]
-        if self.heads and (self.heads.columns or self._steps):
+        if self.heads and (self.heads.columns or self._has_step_room):
             letters = {
                 number: self.heads.columns.get((plane, at), ())
                 for number, (at, _) in enumerate(chunk)
             }
-            yield [(" " * self._margin, dim), *self.pen.letter_heads(columns, letters)]
-        ruling = self.pen.ruling(columns)
+            yield [(" " * self._margin, dim), *self.pen.render_letter_header(columns, letters)]
+        ruling = self.pen.make_row_format(columns)
         if self.sheet.rank:
-            yield [(" " * self._margin, dim), *self.pen.header(ruling)]
+            yield [(" " * self._margin, dim), *self.pen.render_header(ruling)]
         step, rows = selection.allowed[-2].step, selection.allowed[-2]
         before, count = rows[0] - step, len(selection.columns)
         every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(selection.rows):
             if at - before > step:
-                yield self._dots(ruling)
+                yield self._render_gap_row(ruling)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
             touched = self.texts.rows.get((plane, row), {})
             if not every:
                 texts = [texts[place] for place, _ in chunk]
                 touched = {n: touched[at] for n, (at, _) in enumerate(chunk) if at in touched}
-            yield [*self._head(plane, row), *self.pen.row(texts, ruling, touched)]
+            yield [
+                *self._render_row_header(plane, row),
+                *self.pen.render_row(texts, ruling, touched),
+            ]
             before = at
         if before != rows[-1]:
-            yield self._dots(ruling)
+            yield self._render_gap_row(ruling)
 
-    def _dots(self, ruling: Ruling) -> Line:
+    def _render_gap_row(self, ruling: RowFormat) -> Line:
         """The row that stands for rows left out."""
-        head = right(self.signs.down, self._margin - _BAR) + " " * _BAR
-        return [(head, self.look.dim), *self.pen.dots(ruling)]
+        head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
+        return [(head, self.look.dim), *self.pen.render_gap_row(ruling)]
 
 
-def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:
+def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:
     """Planes that may stand side by side: axis 0 of a four-dimensional tensor goes down.
 
-    >>> plane_rows([(0, 0), (0, 1), (1, 0)], 4), plane_rows([(0,), (1,)], 3)
+    >>> group_plane_rows([(0, 0), (0, 1), (1, 0)], 4), group_plane_rows([(0,), (1,)], 3)
     ([[0, 1], [2]], [[0, 1]])
     """
     numbered = list(enumerate(planes))
@@ -235,7 +252,7 @@ def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:
     return [[number for number, _ in row] for _, row in groupby(numbered, lambda one: one[1][0])]
 
 
-class DrawnGroup(Record):
+class RenderedGroup(Record):
     """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen.
 
     `columns`: how many are shown, of all tensors together. `wrong`: shown cells that differ from
@@ -249,80 +266,88 @@ class DrawnGroup(Record):
     wrong: int = 0
 
 
-def draw_group(
-    found: Sequence[Subject],
+def render_tensors(
+    tensor_views: Sequence[TensorView],
     options: ViewOptions,
     width: int,
-    extras: Sequence[Array] = (),
+    extra_samples: Sequence[Array] = (),
     *,
     fill: bool = False,
-) -> DrawnGroup:
-    """Draw `found`; `extras` are further values that the format must suit."""
-    views = [_View(one, options, width, fill=fill) for one in found]
+) -> RenderedGroup:
+    """Draw `tensor_views`; `extra_samples` are further values that the format must suit."""
+    views = [_GroupMember(one, options, width, fill=fill) for one in tensor_views]
     drawn = [view for view in views if view.subject.role != "indices"]
     alike = [part for view in drawn for sheet in view.sheets for part in sheet.samples()]
-    numbers = number_format([*alike, *extras], options)
-    marks = [mark for one in found for mark in (one.unlit or one).marks]
+    numbers = choose_number_format([*alike, *extra_samples], options)
+    marks = [mark for one in tensor_views for mark in (one.full_run or one).marks]
     separated = any(len(mark.label) > 1 for mark in marks)
     for view in views:
-        view.paint(numbers, separated=separated)
-    _widen_twins([painter for view in views for painter in view.painters if not view.lensed])
+        view.make_renderers(numbers, separated=separated)
+    _align_data_and_output(
+        [painter for view in views for painter in view.painters if not view.has_regions]
+    )
     painters = [painter for view in views for painter in view.painters]
-    return DrawnGroup(
-        tuple(drawn for view in views for drawn in view.blocks()),
+    return RenderedGroup(
+        tuple(drawn for view in views for drawn in view.render()),
         numbers,
         sum(len(painter.shown) for painter in painters),
-        tuple((view.subject.name, view.hidden()) for view in views),
-        len({cell for painter in painters for cell in painter.wrong_cells()}),
+        tuple((view.subject.name, view.hidden_entry_count()) for view in views),
+        len({cell for painter in painters for cell in painter.shown_differences()}),
     )
 
 
-class _View:
+class _GroupMember:
     """One tensor of a group: its whole as a sheet, or a map with a lens per neighbourhood."""
 
-    def __init__(self, subject: Subject, options: ViewOptions, width: int, *, fill: bool) -> None:
-        self.subject, self.width, self.look = subject, width, look_of(options)
-        self._marks = (subject.unlit or subject).marks
-        mapped = subject.letters and bool(self._marks) and not is_asked(options)
+    def __init__(
+        self, subject: TensorView, options: ViewOptions, width: int, *, fill: bool
+    ) -> None:
+        self.subject, self.width, self.look = subject, width, make_style_sheet(options)
+        self._marks = (subject.full_run or subject).marks
+        mapped = subject.has_letters and bool(self._marks) and not is_part_requested(options)
         flat = subject.array.ndim < _MATRIX
         limits = _limits(subject, options, width, lines=flat, fill=fill)
         close = _limits(subject, options, width, lines=True)._replace(planes=1)
-        self.sheets = sheets_of(subject, options, limits, close if mapped else None)
-        self.lensed = self.sheets[0].lens
-        large = not flat and subject.array.size > LARGE and not self.sheets[0].selection.complete
-        self._mapped = self.lensed or (mapped and large)
+        self.sheets = make_visible_tensors(subject, options, limits, close if mapped else None)
+        self.has_regions = self.sheets[0].is_region
+        large = (
+            not flat
+            and subject.array.size > MAX_WHOLE_CELLS
+            and not self.sheets[0].selection.is_complete
+        )
+        self._mapped = self.has_regions or (mapped and large)
 
-    def paint(self, numbers: NumberFormat, *, separated: bool) -> None:
+    def make_renderers(self, numbers: NumberFormat, *, separated: bool) -> None:
         """Choose columns; a whole that fits after all is not taken apart."""
         self.painters = [
-            Painter(sheet, numbers, self.look, self.width, separated=separated)
+            TensorRenderer(sheet, numbers, self.look, self.width, separated=separated)
             for sheet in self.sheets
         ]
 
-    def blocks(self) -> list[Block]:
+    def render(self) -> list[Block]:
         """The sheet, of a large tensor a map too, and one lens or several."""
-        drawn = [painter.draw(titled=not self.lensed) for painter in self.painters]
+        drawn = [painter.render(titled=not self.has_regions) for painter in self.painters]
         if not self._mapped:
             return drawn
-        from gscli.views.terminal.outline import outline
+        from gscli.views.terminal.outline import render_map_text
 
-        seen = outline(self.subject.array.shape, self._marks, self.width, self.look)
-        if not self.lensed:
+        seen = render_map_text(self.subject.array.shape, self._marks, self.width, self.look)
+        if not self.has_regions:
             return [seen, *drawn]
-        told = f"{counted(len(drawn), 'neighbourhood')}, close up"
+        told = f"{format_count(len(drawn), 'neighbourhood')}, close up"
         title = max((painter.title for painter in self.painters), key=line_width)
-        lines = [title, [(told, self.look.dim)], *flow(drawn, self.width, LENS_GAP)]
-        return [seen, block(lines)]
+        lines = [title, [(told, self.look.dim)], *flow_blocks(drawn, self.width, LENS_GAP)]
+        return [seen, make_block(lines)]
 
-    def hidden(self) -> int:
+    def hidden_entry_count(self) -> int:
         """How many entries no shown cell carries, of those that are to be seen at all."""
-        visible = {number for painter in self.painters for number in painter.visible()}
+        visible = {number for painter in self.painters for number in painter.visible_entries()}
         marks, whole = self.subject.marks, self.sheets[0]
-        wanted = {mark.number for mark in marks if self.lensed or whole.asked_for(mark)}
+        wanted = {mark.number for mark in marks if self.has_regions or whole.is_in_view(mark)}
         return len(wanted - visible)
 
 
-def _widen_twins(painters: Sequence[Painter]) -> None:
+def _align_data_and_output(painters: Sequence[TensorRenderer]) -> None:
     """Data and output with the same cells show the same columns, so old and new compare by eye."""
     sheets = [one for one in painters if one.sheet.subject.role in ("data", "output")]
     twins = [one for one in sheets if not one.sheet.empty]
@@ -335,11 +360,11 @@ def _widen_twins(painters: Sequence[Painter]) -> None:
     if one.sheet.by_importance != other.sheet.by_importance:
         return
     for each, measures in ((one, other.measures), (other, one.measures)):
-        each.widen(each.measures.joined(measures))
+        each.fit_columns(each.measures.union(measures))
 
 
 def _limits(
-    subject: Subject, options: ViewOptions, width: int, *, lines: bool, fill: bool = False
+    subject: TensorView, options: ViewOptions, width: int, *, lines: bool, fill: bool = False
 ) -> Limits:
     """`lines`: columns may go on below each other."""
     most = (options.rows or FLAT_LINES) if lines else 1
@@ -354,9 +379,9 @@ def _limits(
     )
 
 
-def _planes(subject: Subject, options: ViewOptions) -> int:
+def _planes(subject: TensorView, options: ViewOptions) -> int:
     """How many planes are shown; few where every entry touches all of many alike."""
     alike = subject.marks and all(
         any(stop - start > PLANES for start, stop in mark.box[:-_MATRIX]) for mark in subject.marks
     )
-    return ALIKE if alike and not is_asked(options) else PLANES
+    return MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES

@@ -11,13 +11,13 @@ from math import prod
 from typing import TypeAlias
 
 from gscli.layout.axes import Box, Shape
-from gscli.views.look import LARGE
+from gscli.views.look import MAX_WHOLE_CELLS
 from gscli.views.subject import Mark
 
-Lens: TypeAlias = tuple[range, ...]
+ViewRegion: TypeAlias = tuple[range, ...]
 """The coordinates to see on each axis."""
 
-MOST = 12
+MAX_REGIONS = 12
 """Lenses of one tensor; entries that lie elsewhere are counted."""
 
 REACH = 8
@@ -27,39 +27,39 @@ MOST_BOXES = 200
 _MATRIX = 2
 
 
-def lenses(
+def split_into_regions(
     shape: Shape, boxes: Sequence[Box], context: int = 1, *, reach: int = REACH
-) -> list[Lens]:
+) -> list[ViewRegion]:
     """A lens per neighbourhood, in the order of their places; none where one table says as much.
 
     Boxes on the same plane with at most two `context` rows and columns between them are neighbours,
     up to `reach` rows and columns in all unless one of them is longer by itself. Of more than MOST
     neighbourhoods those of the first boxes have a lens.
 
-    >>> lenses((1000, 1000), [((3, 4), (17, 18)), ((999, 1000), (999, 1000))])
+    >>> split_into_regions((1000, 1000), [((3, 4), (17, 18)), ((999, 1000), (999, 1000))])
     [(range(2, 5), range(16, 19)), (range(998, 1000), range(998, 1000))]
-    >>> lenses((3, 4), [((1, 2), (1, 2))])
+    >>> split_into_regions((3, 4), [((1, 2), (1, 2))])
     []
     """
-    if len(shape) < _MATRIX or prod(shape) <= LARGE or not 0 < len(boxes) <= MOST_BOXES:
+    if len(shape) < _MATRIX or prod(shape) <= MAX_WHOLE_CELLS or not 0 < len(boxes) <= MOST_BOXES:
         return []
     found: list[tuple[int, Box]] = []
     for number, box in enumerate(boxes):
-        first, seen = number, _grown(box, shape, context)
-        while other := next((one for one in found if _meet(one[1], seen, reach)), None):
+        first, seen = number, _grow(box, shape, context)
+        while other := next((one for one in found if _is_adjacent(one[1], seen, reach)), None):
             found.remove(other)
-            first, seen = min(first, other[0]), _joined(other[1], seen)
+            first, seen = min(first, other[0]), _union(other[1], seen)
         found.append((first, seen))
     every = [box for _, box in found]
     planes = len({box[:-_MATRIX] for box in every})
     area = sum(prod(stop - start for start, stop in box[-_MATRIX:]) for box in every)
-    if 2 * area > planes * prod(shape[-_MATRIX:]) or _aligned(every):
+    if 2 * area > planes * prod(shape[-_MATRIX:]) or _are_aligned(every):
         return []
-    chosen = [box for _, box in sorted(found)[:MOST]]
+    chosen = [box for _, box in sorted(found)[:MAX_REGIONS]]
     return [tuple(range(*ends) for ends in box) for box in sorted(chosen)]
 
 
-def _aligned(found: Sequence[Box]) -> bool:
+def _are_aligned(found: Sequence[Box]) -> bool:
     """Whether places lie below each other, or side by side: one table holds them without waste."""
     return len(found) > 1 and any(
         len({box[:place] + box[place + 1 :] for box in found}) == 1
@@ -67,7 +67,7 @@ def _aligned(found: Sequence[Box]) -> bool:
     )
 
 
-def _grown(box: Box, shape: Shape, context: int) -> Box:
+def _grow(box: Box, shape: Shape, context: int) -> Box:
     """With the rows and columns beside it."""
     near = [
         (max(start - context, 0), min(stop + context, size))
@@ -76,7 +76,7 @@ def _grown(box: Box, shape: Shape, context: int) -> Box:
     return (*box[:-_MATRIX], *near)
 
 
-def _meet(one: Box, other: Box, reach: int) -> bool:
+def _is_adjacent(one: Box, other: Box, reach: int) -> bool:
     """Whether two boxes of the same planes overlap or touch, and fit one lens."""
     pairs = zip(one[-_MATRIX:], other[-_MATRIX:], strict=True)
     return one[:-_MATRIX] == other[:-_MATRIX] and all(
@@ -87,7 +87,7 @@ def _meet(one: Box, other: Box, reach: int) -> bool:
     )
 
 
-def _joined(one: Box, other: Box) -> Box:
+def _union(one: Box, other: Box) -> Box:
     """The smallest box around two."""
     return tuple(
         (min(start, first), max(stop, last))
@@ -95,23 +95,23 @@ def _joined(one: Box, other: Box) -> Box:
     )
 
 
-def planes_apart(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
+def group_by_plane(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
     """The marks on each plane behind its name; planes that the same marks cross count as one.
 
     >>> one, other = Mark(0, "a", ((5, 6), (0, 1), (2, 3))), Mark(1, "b", ((0, 9), (0, 1), (0, 1)))
-    >>> [(name, len(found)) for name, found in planes_apart([one, other])]
+    >>> [(name, len(found)) for name, found in group_by_plane([one, other])]
     [('[0:9,:,:]', 1), ('[5,:,:]', 1)]
     """
     found: dict[Box, list[Mark]] = {}
     for mark in marks:
         found.setdefault(mark.box[:-_MATRIX], []).append(mark)
-    return [(plane_text(lead) if lead else "", own) for lead, own in sorted(found.items())]
+    return [(format_plane(lead) if lead else "", own) for lead, own in sorted(found.items())]
 
 
-def plane_text(lead: Box) -> str:
+def format_plane(lead: Box) -> str:
     """What a plane, or several, are called.
 
-    >>> plane_text(((5, 6), (0, 9)))
+    >>> format_plane(((5, 6), (0, 9)))
     '[5,0:9,:,:]'
     """
     ends = [str(start) if stop == start + 1 else f"{start}:{stop}" for start, stop in lead]

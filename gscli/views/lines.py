@@ -17,7 +17,17 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from gscli.base.records import Record
-from gscli.views.look import NARROWEST, PLAIN, Line, Run, Style, ViewOptions, cells, look_of, right
+from gscli.views.look import (
+    MIN_WIDTH,
+    PLAIN,
+    Line,
+    Style,
+    TextRun,
+    ViewOptions,
+    cell_len,
+    make_style_sheet,
+    pad_left,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -36,7 +46,7 @@ _DEPTHS: dict[str, Literal["truecolor", "256", "standard"]] = {
 
 def line_width(line: Line) -> int:
     """Width of a line in cells."""
-    return cells("".join([text for text, _ in line]))
+    return cell_len("".join([text for text, _ in line]))
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
@@ -51,14 +61,14 @@ def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     return [part.replace("\u00a0", " ") for part in parts] or [""]
 
 
-def paragraph(
-    text: str, width: int, style: Style = PLAIN, *, head: Sequence[Run] = (), indent: str = ""
+def wrap_paragraph(
+    text: str, width: int, style: Style = PLAIN, *, head: Sequence[TextRun] = (), indent: str = ""
 ) -> list[Line]:
     """Text in lines of at most `width`: `head` before the first, blanks as wide before the others.
 
     Outside text is made safe by `Signs.text` before.
 
-    >>> for line in paragraph("one and two", 8, head=[("a: ", PLAIN)]):
+    >>> for line in wrap_paragraph("one and two", 8, head=[("a: ", PLAIN)]):
     ...     print(repr("".join(text for text, _ in line)))
     'a: one'
     '   and'
@@ -76,12 +86,12 @@ class Block(Record):
     width: int
 
 
-def block(lines: Sequence[Line]) -> Block:
+def make_block(lines: Sequence[Line]) -> Block:
     """A block of these lines."""
     return Block(tuple(lines), max(map(line_width, lines), default=0))
 
 
-def flow(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) -> list[Line]:
+def flow_blocks(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) -> list[Line]:
     """Rows of blocks, each as full as `width` allows, `between` empty lines apart."""
     rows: list[list[Block]] = []
     used = 0
@@ -93,17 +103,17 @@ def flow(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) ->
         rows[-1].append(one)
     lines: list[Line] = []
     for number, row in enumerate(rows):
-        lines += [*([[]] * between if number else []), *beside(row, gap)]
+        lines += [*([[]] * between if number else []), *join_blocks(row, gap)]
     return lines
 
 
-def column(texts: Sequence[Run]) -> Block:
+def align_right(texts: Sequence[TextRun]) -> Block:
     """Texts below each other, aligned on the right in their own styles."""
-    wide = max((cells(text) for text, _ in texts), default=0)
-    return Block(tuple([(right(text, wide), style)] for text, style in texts), wide)
+    wide = max((cell_len(text) for text, _ in texts), default=0)
+    return Block(tuple([(pad_left(text, wide), style)] for text, style in texts), wide)
 
 
-def beside(blocks: Sequence[Block], gap: int) -> list[Line]:
+def join_blocks(blocks: Sequence[Block], gap: int) -> list[Line]:
     """Blocks from left to right, tops aligned."""
     if len(blocks) == 1:
         return list(blocks[0].lines)
@@ -120,30 +130,30 @@ class Drawing(ABC):
     """Something that draws itself as finished lines at any width."""
 
     def __init__(self, options: ViewOptions) -> None:
-        self.options = options._replace(width=max(options.width, NARROWEST))
-        self.look = look_of(options)
+        self.options = options._replace(width=max(options.width, MIN_WIDTH))
+        self.look = make_style_sheet(options)
         self.signs = self.look.signs
 
     @abstractmethod
     def draw(self, width: int) -> list[Line]:
         """The lines, none wider than `width`."""
 
-    def lines(self, width: int | None = None) -> list[Line]:
+    def render_lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
         wanted = min(width or self.options.width, self.options.width)
         return [_trim_line(line, wanted, self.signs.cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from segments(self.lines(options.max_width))
+        yield from to_rich_segments(self.render_lines(options.max_width))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         from rich.measure import Measurement
 
-        widest = max(map(line_width, self.lines(options.max_width)), default=0)
+        widest = max(map(line_width, self.render_lines(options.max_width)), default=0)
         return Measurement(widest, widest)
 
 
-class Sketch(Drawing):
+class FunctionDrawing(Drawing):
     """What a function draws."""
 
     def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
@@ -164,7 +174,7 @@ def _trim_line(line: Line, width: int, cut: str) -> Line:
     return runs if line_width(runs) <= width else _truncate(runs, width, cut)
 
 
-def _merge_runs(line: Line) -> Iterator[Run]:
+def _merge_runs(line: Line) -> Iterator[TextRun]:
     texts: list[str] = []
     current = PLAIN
     for text, style in line:
@@ -179,23 +189,23 @@ def _merge_runs(line: Line) -> Iterator[Run]:
         yield "".join(texts), current
 
 
-def _truncate(runs: list[Run], width: int, cut: str) -> Line:
+def _truncate(runs: list[TextRun], width: int, cut: str) -> Line:
     room = width - len(cut)
     kept: Line = []
     for text, style in runs:
         taken = ""
         for character in text:
-            if cells(taken + character) > room:
+            if cell_len(taken + character) > room:
                 return [*kept, (taken + cut, style)]
             taken += character
         kept.append((taken, style))
-        room -= cells(taken)
+        room -= cell_len(taken)
     return kept
 
 
-def render(drawn: Drawing, options: ViewOptions) -> str:
+def render_text(drawing: Drawing, options: ViewOptions) -> str:
     """The text that goes to a terminal or a pipe; in colour it is rich's console that writes it."""
-    lines = drawn.lines()
+    lines = drawing.render_lines()
     if options.color == "none":
         return "".join("".join(text for text, _ in line) + "\n" for line in lines)
     from rich.console import Console
@@ -203,7 +213,7 @@ def render(drawn: Drawing, options: ViewOptions) -> str:
 
     console = Console(
         file=StringIO(),
-        width=max(options.width, NARROWEST),
+        width=max(options.width, MIN_WIDTH),
         color_system=_DEPTHS[options.color],
         force_terminal=True,
         no_color=False,
@@ -212,18 +222,18 @@ def render(drawn: Drawing, options: ViewOptions) -> str:
         _environ={},
     )
     with console.capture() as caught:
-        console.print(Segments(segments(lines)), end="")
+        console.print(Segments(to_rich_segments(lines)), end="")
     return caught.get()
 
 
 @cache
-def rich_style(style: Style) -> RichStyle:
+def to_rich_style(style: Style) -> RichStyle:
     """The same style as rich has it."""
     from rich.style import Style as RichStyle
 
     return RichStyle(
-        color=style.ink or None,
-        bgcolor=style.ground or None,
+        color=style.foreground or None,
+        bgcolor=style.background or None,
         bold=style.bold or None,
         dim=style.dim or None,
         italic=style.italic or None,
@@ -231,10 +241,10 @@ def rich_style(style: Style) -> RichStyle:
     )
 
 
-def segments(lines: Sequence[Line]) -> Iterator[Segment]:
+def to_rich_segments(lines: Sequence[Line]) -> Iterator[Segment]:
     """Finished lines as rich has them, each with its end."""
     from rich.segment import Segment
 
     for line in lines:
-        yield from (Segment(text, rich_style(style)) for text, style in line)
+        yield from (Segment(text, to_rich_style(style)) for text, style in line)
         yield Segment.line()

@@ -11,16 +11,16 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.plan.indices import OutcomeSign
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
 
-OBLIQUE = 72
+MIN_OBLIQUE_WIDTH = 72
 """The width from which planes are oblique sheets in a figure: 600 pixels."""
 
-NARROWEST = 40
+MIN_WIDTH = 40
 """The smallest width that is honoured."""
 
 
@@ -56,7 +56,7 @@ PLANES = 12
 ROWS = 20
 
 
-LARGE = 400
+MAX_WHOLE_CELLS = 400
 """Cells of a tensor that one table may always show."""
 
 
@@ -100,28 +100,28 @@ class Signs(Record):
     point: str
     differs: str
 
-    def of(self, how: OutcomeSign) -> str:
+    def for_outcome(self, how: OutcomeSign) -> str:
         """The sign of a number that is not its own coordinate."""
         return {"wrapped": self.wrapped, "clipped": self.clipped, "skipped": self.skipped}[how]
 
-    def text(self, text: str, limit: int = 200) -> str:
+    def sanitize(self, text: str, limit: int = 200) -> str:
         """Outside text that can neither colour nor steer a terminal, in its character set."""
-        shown = safe(text, limit)
+        shown = sanitize(text, limit)
         if not self.utf8:
             shown = shown.replace("…", self.cut)
             shown = shown.encode("ascii", "backslashreplace").decode("ascii")
         return shown
 
-    def line(self, text: str) -> str:
+    def sanitize_line(self, text: str) -> str:
         """The same of a line of prose."""
-        return self.text(text, LONGEST_LINE)
+        return self.sanitize(text, LONGEST_LINE)
 
-    def fit(self, text: str, width: int) -> str:
+    def truncate(self, text: str, width: int) -> str:
         """Cut to `width` cells, with a mark where something is missing."""
-        if cells(text) <= width:
+        if cell_len(text) <= width:
             return text
         mark = self.cut if width > len(self.cut) else ""
-        return _start(text, max(width - len(mark), 0)).rstrip() + mark
+        return _truncate(text, max(width - len(mark), 0)).rstrip() + mark
 
 
 _PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
@@ -131,19 +131,19 @@ UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…",
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
 
 
-def signs_of(options: ViewOptions) -> Signs:
+def choose_signs(options: ViewOptions) -> Signs:
     """The signs that the output can show.
 
-    >>> signs_of(ViewOptions(utf8=False)).of("wrapped")
+    >>> choose_signs(ViewOptions(utf8=False)).for_outcome("wrapped")
     '~'
     """
     return UTF8 if options.utf8 else _ASCII
 
 
-def cells(text: str) -> int:
+def cell_len(text: str) -> int:
     """Width on the screen: East Asian wide characters count two.
 
-    >>> cells("ab"), cells("日本")
+    >>> cell_len("ab"), cell_len("日本")
     (2, 4)
     """
     if _PLAIN.issuperset(text):
@@ -153,7 +153,7 @@ def cells(text: str) -> int:
     return cell_len(text)
 
 
-def _start(text: str, width: int) -> str:
+def _truncate(text: str, width: int) -> str:
     """The first `width` cells; a wide character that would be halved gives way to a space."""
     if _PLAIN.issuperset(text):
         return text[:width]
@@ -162,14 +162,14 @@ def _start(text: str, width: int) -> str:
     return set_cell_size(text, width)
 
 
-def left(text: str, width: int) -> str:
+def pad_right(text: str, width: int) -> str:
     """Padded on the right to `width` cells."""
-    return text + " " * (width - cells(text))
+    return text + " " * (width - cell_len(text))
 
 
-def right(text: str, width: int) -> str:
+def pad_left(text: str, width: int) -> str:
     """Padded on the left to `width` cells."""
-    return " " * (width - cells(text)) + text
+    return " " * (width - cell_len(text)) + text
 
 
 Role: TypeAlias = Literal["", "entry", "row", "column", "cell", "result"]
@@ -181,25 +181,25 @@ of a gather the cells that they are copied to.
 class Style(Record):
     """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256.
 
-    For figures `role` says what the run is, `sheet` in which plane it stands. Neither has looks.
+    For figures `role` says what the run is, `plane` in which plane it stands. Neither has looks.
     """
 
-    ink: str = ""
-    ground: str = ""
+    foreground: str = ""
+    background: str = ""
     bold: bool = False
     dim: bool = False
     italic: bool = False
     reverse: bool = False
     role: Role = ""
-    sheet: str = ""
+    plane: str = ""
 
 
 PLAIN = Style()
 
-Run: TypeAlias = tuple[str, Style]
+TextRun: TypeAlias = tuple[str, Style]
 """Neighbouring characters of one style."""
 
-Line: TypeAlias = list[Run]
+Line: TypeAlias = list[TextRun]
 
 _GROUNDS = {
     "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
@@ -218,7 +218,7 @@ _ALARM = {
 }
 
 
-class Look(Record):
+class StyleSheet(Record):
     """Styles and signs of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
 
     `roles`: styles say what their runs are. `oblique`: planes are drawn as oblique sheets.
@@ -227,7 +227,7 @@ class Look(Record):
     chips: tuple[Style, ...]
     values: tuple[Style, ...]
     alarm: Style
-    several: Style
+    shared: Style
     dim: Style
     bold: Style
     note: Style
@@ -236,38 +236,38 @@ class Look(Record):
     roles: bool = False
     oblique: bool = False
 
-    def chip(self, number: int) -> Style:
+    def chip_style(self, number: int) -> Style:
         """Ground and ink of an entry; colours repeat, letters do not."""
         return self.chips[number % len(self.chips)]
 
-    def value(self, number: int) -> Style:
+    def value_style(self, number: int) -> Style:
         """The same, for the number itself."""
         return self.values[number % len(self.values)]
 
-    def as_role(self, style: Style, role: Role) -> Style:
+    def with_role(self, style: Style, role: Role) -> Style:
         """The style of a run that is something in a step."""
         return style._replace(role=role) if self.roles else style
 
 
-def look_of(options: ViewOptions) -> Look:
+def make_style_sheet(options: ViewOptions) -> StyleSheet:
     """The look that the options ask for and the terminal can show."""
-    found = _look(options.color, options.palette, signs_of(options))
-    oblique = options.figure and options.width >= OBLIQUE
+    found = _look(options.color, options.palette, choose_signs(options))
+    oblique = options.figure and options.width >= MIN_OBLIQUE_WIDTH
     return found._replace(roles=options.figure, oblique=oblique)
 
 
 @cache
-def _look(color: Depth, name: PaletteName, signs: Signs) -> Look:
+def _look(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
     if color == "none":
-        return Look((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, signs, bars=False)
+        return StyleSheet((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, signs, bars=False)
     dim, bold, note = Style(dim=True), Style(bold=True), Style(dim=True, italic=True)
     several = Style(bold=True, reverse=True)
     if name == "mono":
-        return Look((bold,), (bold,), several, several, dim, bold, note, signs, bars=False)
+        return StyleSheet((bold,), (bold,), several, several, dim, bold, note, signs, bars=False)
     depth = "16" if name == "16" else color
     pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
     ink, ground = _ALARM[depth]
-    return Look(
+    return StyleSheet(
         tuple(Style(ink, ground) for ink, ground in pairs),
         tuple(Style(ink, ground, bold=True) for ink, ground in pairs),
         Style(ink, ground, bold=True),

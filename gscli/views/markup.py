@@ -1,7 +1,7 @@
 """Text inside of markup: the one place that makes it safe for HTML, SVG and scripts.
 
-Whatever a reader, a file or a document brings goes through `escape`, or through `embedded` where a
-script reads it.
+Whatever a reader, a file or a document brings goes through `escape`, or through `escape_json` where
+a script reads it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def escape(text: str) -> str:
     return _escape("\n".join(map(printable, text.split("\n"))))
 
 
-def embedded(value: object) -> str:
+def escape_json(value: object) -> str:
     r"""JSON that can stand inside a script element: ASCII, and no markup.
 
-    >>> embedded({"a": "</script>\u2028"})
+    >>> escape_json({"a": "</script>\u2028"})
     '{"a":"\\u003c/script\\u003e\\u2028"}'
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from gscli.base.arrays import as_array
 from gscli.traces import Trace
-from gscli.views.lines import Drawing, rich_style
+from gscli.views.lines import Drawing, to_rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.markup import escape
-from gscli.views.picture import picture
-from gscli.views.terminal.tensor import tensor_picture
+from gscli.views.picture import make_picture
+from gscli.views.terminal.tensor import make_tensor_drawing
 
 WIDTH = 100
 _PRE = "line-height:1.3;font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-x:auto"
 
 
-class Shown:
+class DisplayedDrawing:
     """A drawing that displays itself: in a notebook, through rich, or as text.
 
     >>> import numpy as np
@@ -33,11 +33,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """The drawing as one `<pre>` element; text is escaped, nothing is loaded."""
-        lines = ["".join(_span(*run) for run in line) for line in self._drawn.lines()]
+        lines = ["".join(_format_span(*run) for run in line) for line in self._drawn.render_lines()]
         return f'<pre style="{_PRE}">' + "\n".join(lines) + "</pre>"
 
     def __str__(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self._drawn.lines())
+        return "\n".join("".join(text for text, _ in line) for line in self._drawn.render_lines())
 
     __repr__ = __str__
 
@@ -48,7 +48,7 @@ def show(
     name: str = "array",
     slice: str | None = None,  # noqa: A002  the word of the command line
     width: int = WIDTH,
-) -> Shown:
+) -> DisplayedDrawing:
     """Draw an array, or anything NumPy makes one of, as `gscli show` does; or a trace's picture.
 
     `slice` shows a part ("0,:,::2"). Raises ContentRefused for ragged lists, UsageError for a slice
@@ -61,11 +61,11 @@ def show(
     """
     options = ViewOptions(width=width, slice=slice)
     if isinstance(array, Trace):
-        return Shown(picture(array, options))
-    return Shown(tensor_picture(name, as_array(array, name), options))
+        return DisplayedDrawing(make_picture(array, options))
+    return DisplayedDrawing(make_tensor_drawing(name, as_array(array, name), options))
 
 
-def _span(text: str, style: Style) -> str:
+def _format_span(text: str, style: Style) -> str:
     if style == PLAIN:
         return escape(text)
-    return f'<span style="{escape(rich_style(style).get_html_style())}">{escape(text)}</span>'
+    return f'<span style="{escape(to_rich_style(style).get_html_style())}">{escape(text)}</span>'

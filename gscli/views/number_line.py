@@ -15,20 +15,20 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.lab.answers import Comparing, Group, Row
+from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult
 from gscli.layout import Layout
-from gscli.plan import layout_of
+from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
 from gscli.plan.outcomes import OUTCOMES, outcome_of
-from gscli.traces import Entry, Trace, label_of
-from gscli.views.words.below import meetings
-from gscli.views.words.comparison import Answers
-from gscli.views.words.facts import Teller
+from gscli.traces import Entry, Trace, entry_label
+from gscli.views.words.below import find_duplicate_writes
+from gscli.views.words.comparison import ComparisonTexts
+from gscli.views.words.facts import Describer
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
 
-Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
+EntryOutcome: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
 
 
 class ResolvedIndex(Record):
@@ -37,43 +37,46 @@ class ResolvedIndex(Record):
     `size`: of the axis. "unreached": the call was refused for another entry.
     """
 
-    number: int
+    entry_number: int
     written: int
-    fate: Fate
+    outcome: EntryOutcome
     size: int
-    to: int | None = None
+    coordinate: int | None = None
 
     @property
     def label(self) -> str:
         """The letter of the entry."""
-        return label_of(self.number)
+        return entry_label(self.entry_number)
 
     @property
-    def note(self) -> str:
+    def arithmetic(self) -> str:
         """The arithmetic of a move, short.
 
-        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).note, ResolvedIndex(0, 7, "wrapped", 3, 1).note
+        >>> (
+        ...     ResolvedIndex(0, -1, "wrapped", 3, 2).arithmetic,
+        ...     ResolvedIndex(0, 7, "wrapped", 3, 1).arithmetic,
+        ... )
         ('+3', '7 mod 3 = 1')
         """
-        if self.fate != "wrapped":
+        if self.outcome != "wrapped":
             return ""
-        return f"+{self.size}" if self.written + self.size == self.to else self.told("")
+        return f"+{self.size}" if self.written + self.size == self.coordinate else self.describe("")
 
-    def told(self, fate: str) -> str:
+    def describe(self, fate: str) -> str:
         """What happens to the number, as arithmetic where it is some; `fate` of what is skipped.
 
-        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).told("")
+        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).describe("")
         '-1 + 3 = 2'
-        >>> ResolvedIndex(0, 7, "skipped", 3).told("dropped")
+        >>> ResolvedIndex(0, 7, "skipped", 3).describe("dropped")
         '7 is outside: dropped'
         """
-        if self.fate == "skipped":
+        if self.outcome == "skipped":
             return f"{self.written} is outside: {fate}"
-        if self.fate == "clipped":
-            return f"{self.written} stops at {self.to}"
-        if self.to == self.written + self.size:
-            return f"{self.written} + {self.size} = {self.to}"
-        return f"{self.written} mod {self.size} = {self.to}"
+        if self.outcome == "clipped":
+            return f"{self.written} stops at {self.coordinate}"
+        if self.coordinate == self.written + self.size:
+            return f"{self.written} + {self.size} = {self.coordinate}"
+        return f"{self.written} mod {self.size} = {self.coordinate}"
 
 
 class DuplicateWrite(Record):
@@ -81,20 +84,20 @@ class DuplicateWrite(Record):
 
     cell: int
     numbers: tuple[int, ...]
-    told: str
+    outcome_text: str
 
 
 class Behaviour(Record):
     """What rule sets that answer alike do with the numbers, under a name of its own if it has one.
 
-    `skipped`: what is said of an entry without a cell.
+    `skip_text`: what is said of an entry without a cell.
     """
 
     name: str
-    group: Group
-    landings: tuple[ResolvedIndex, ...]
-    meetings: tuple[DuplicateWrite, ...] = ()
-    skipped: str = ""
+    group: ResultGroup
+    indices: tuple[ResolvedIndex, ...]
+    duplicate_writes: tuple[DuplicateWrite, ...] = ()
+    skip_text: str = ""
 
 
 class NumberLine(Record):
@@ -113,16 +116,16 @@ class NumberLine(Record):
         return 0 <= place < self.size
 
 
-def number_line(answers: Answers) -> NumberLine | None:
+def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     """The number line of a comparison, or None where it has none.
 
     >>> from gscli.lab.compare import compare
     >>> from gscli.views.look import ViewOptions
     >>> found = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
-    >>> line = number_line(Answers(found, ViewOptions()))
+    >>> line = make_number_line(ComparisonTexts(found, ViewOptions()))
     >>> line.places, [one.name for one in line.behaviours]
     (range(-1, 8), ['refuse what is outside', 'wrap around', 'clip to the nearest end'])
-    >>> [landing.note for landing in line.behaviours[1].landings]
+    >>> [landing.arithmetic for landing in line.behaviours[1].indices]
     ['+3', '7 mod 3 = 1']
     """
     comparing = answers.comparing
@@ -138,15 +141,19 @@ def number_line(answers: Answers) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if len(places) > MOST_PLACES:
         return None
-    behaviours = tuple(_make_behaviour(answers, group, numbers, size) for group in comparing.ways)
+    behaviours = tuple(
+        _make_behaviour(answers, group, numbers, size) for group in comparing.outcome_groups
+    )
     return NumberLine(size, places, _format_values(answers, comparing, size), behaviours)
 
 
-def _format_values(answers: Answers, comparing: Comparing, size: int) -> tuple[str, ...]:
+def _format_values(
+    answers: ComparisonTexts, comparing: ComparisonResult, size: int
+) -> tuple[str, ...]:
     data: Array = next(iter(comparing.inputs.values()))
     if data.ndim != 1 or data.size != size:
         return ("",) * size
-    return tuple(answers.numbers.values(data))
+    return tuple(answers.numbers.format_values(data))
 
 
 def _axis_size(trace: Trace) -> int | None:
@@ -158,9 +165,11 @@ def _axis_size(trace: Trace) -> int | None:
     return layout.axes[layout.column_axes[0]].size
 
 
-def _make_behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int) -> Behaviour:
+def _make_behaviour(
+    answers: ComparisonTexts, group: ResultGroup, numbers: Sequence[int], size: int
+) -> Behaviour:
     trace, refused = group.first.trace, group.first.entry
-    name = behaviour(group)
+    name = name_behaviour(group)
     if trace is not None:
         entries = trace.entries(MOST_ENTRIES)
         landings = tuple(_resolve_index(entry, size) for entry in entries)
@@ -168,10 +177,10 @@ def _make_behaviour(answers: Answers, group: Group, numbers: Sequence[int], size
         if met:
             words = REDUCTION_WORDS[trace.reduction]
             said = words.combines.format(reduction=trace.reduction)
-            moved = any(landing.fate != "used" for landing in landings)
+            moved = any(landing.outcome != "used" for landing in landings)
             name = f"{name}, {said}" if moved and name else said
-        fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
-        short = "dropped" if trace.kind == "scatter" else answers.numbers.short(fill)
+        fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
+        short = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
         return Behaviour(name, group, landings, met, short)
     if group.first.output is not None:
         return Behaviour(name, group, ())
@@ -182,15 +191,15 @@ def _make_behaviour(answers: Answers, group: Group, numbers: Sequence[int], size
 
 
 def _iter_duplicate_writes(
-    answers: Answers, trace: Trace, entries: Sequence[Entry]
+    answers: ComparisonTexts, trace: Trace, entries: Sequence[Entry]
 ) -> Iterator[DuplicateWrite]:
     """Cells that several entries write, in the order of their first one."""
     if trace.kind != "scatter":
         return
-    for found, told in meetings(Teller(trace, answers.numbers), entries):
+    for found, told in find_duplicate_writes(Describer(trace, answers.numbers), entries):
         landing = _resolve_index(found[0], 0)
-        if landing.to is not None:
-            yield DuplicateWrite(landing.to, tuple(entry.number for entry in found), told)
+        if landing.coordinate is not None:
+            yield DuplicateWrite(landing.coordinate, tuple(entry.number for entry in found), told)
 
 
 def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
@@ -201,12 +210,15 @@ def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
     return ResolvedIndex(entry.number, written, moved.sign, size, moved.coordinate)
 
 
-def behaviour(way: Group) -> str:
+def name_behaviour(way: ResultGroup) -> str:
     """What all rule sets of a way do with numbers outside, by their rules or else by what is seen.
 
     >>> from gscli.lab.compare import compare
     >>> inputs = {"data": [10, 20, 30], "indices": [0, 7]}
-    >>> [behaviour(one) for one in compare("gather", inputs, only=["onnx", "tf"]).ways][0]
+    >>> [
+    ...     name_behaviour(one)
+    ...     for one in compare("gather", inputs, only=["onnx", "tf"]).outcome_groups
+    ... ][0]
     'refuse what is outside'
     """
     names = {_name_by_policy(row) for row in way.rows if not row.from_runtime}
@@ -219,9 +231,11 @@ def behaviour(way: Group) -> str:
     return _name_by_outcomes(way.first.trace)
 
 
-def _name_by_policy(row: Row) -> str:
+def _name_by_policy(row: RuleSetResult) -> str:
     try:
-        layout = row.trace.layout if row.trace else layout_of(row.operator, row.inputs, row.attrs)
+        layout = (
+            row.trace.layout if row.trace else infer_layout(row.operator, row.inputs, row.attrs)
+        )
     except GscliError:
         return "refuse the call"
     counts = outcome_of(layout.policy, negative=True) == "from_end"
@@ -230,7 +244,11 @@ def _name_by_policy(row: Row) -> str:
 
 def _name_by_outcomes(trace: Trace) -> str:
     """What becomes of the numbers of this call, whatever the rules say of others."""
-    seen = {index.outcome for entry in Answers.unusual(trace) for index in entry.adjustments}
+    seen = {
+        index.outcome
+        for entry in ComparisonTexts.unusual_entries(trace)
+        for index in entry.adjustments
+    }
     counts = "from_end" in seen
     for outcome in ("wrapped", "clipped", "below", "outside"):
         if outcome in seen:
@@ -243,7 +261,11 @@ def _name_policy(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
     if layout.kind == "scatter":
         instead, alone = "drop", "drop what is outside"
     else:
-        instead = "the least integer" if _is_smallest_integer(layout.fill) else str(layout.fill)
+        instead = (
+            "the least integer"
+            if _is_smallest_integer(layout.fill_value)
+            else str(layout.fill_value)
+        )
         alone = f"{instead} for anything outside"
     return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)
 

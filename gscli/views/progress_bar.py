@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 SHOWN_AFTER = 1.0
 
 
-class Progress:
+class ProgressBar:
     """Counts work done; draws a bar with rate and time left when it takes long.
 
-    >>> with Progress("cases", total=2) as progress:
+    >>> with ProgressBar("cases", total=2) as progress:
     ...     progress.advance()
     """
 

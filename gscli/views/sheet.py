@@ -13,17 +13,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, is_left
+from gscli.base.arrays import Array, BoolArray, is_lazy
 from gscli.base.records import Record, cached_property
-from gscli.layout.axes import Box, overlap
+from gscli.layout.axes import Box, span_positions
 from gscli.plan.indices import OutcomeSign
-from gscli.views.look import LARGE, Limits, ViewOptions
-from gscli.views.subject import Mark, Patch, Subject
+from gscli.views.look import MAX_WHOLE_CELLS, Limits, ViewOptions
+from gscli.views.subject import Mark, Patch, TensorView
 
-Place: TypeAlias = tuple[int, int, int]
+SheetPosition: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""
 
-Cell: TypeAlias = tuple[int, ...]
+Coordinates: TypeAlias = tuple[int, ...]
 """Coordinates in the tensor."""
 
 _MATRIX = 2
@@ -40,15 +40,15 @@ class Selection(Record):
     columns: tuple[int, ...]
 
     @property
-    def all_columns(self) -> bool:
+    def has_all_columns(self) -> bool:
         """Whether every column is a candidate."""
         return len(self.columns) == len(self.allowed[-1])
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every row and plane is shown, and every column if it fits."""
         rows = len(self.rows) == len(self.allowed[-2])
-        return rows and len(self.planes) == self.plane_count and self.all_columns
+        return rows and len(self.planes) == self.plane_count and self.has_all_columns
 
     @property
     def plane_count(self) -> int:
@@ -56,7 +56,7 @@ class Selection(Record):
         return prod(map(len, self.allowed[:-2]))
 
 
-def selection(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Selection:
+def select_cells(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Selection:
     """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
     axes = (range(1),) * max(_MATRIX - len(allowed), 0) + allowed
     lead, rows, columns = axes[:-2], axes[-2], axes[-1]
@@ -65,19 +65,21 @@ def selection(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) 
     planes = product(*lead) if all_planes else ()
     if limits.full or (all_planes and len(rows) <= limits.rows and len(columns) <= limits.columns):
         return Selection(axes, tuple(planes), tuple(rows), tuple(columns))
-    from gscli.views.choices import important, planes_to_see, without_single_gaps
+    from gscli.views.choices import fill_single_gaps, rank_coordinates, select_planes
 
     boxes = list(map(_with_rows, boxes))
-    shown_rows = important(rows, [box[-2] for box in boxes], limits.rows, limits)
+    shown_rows = rank_coordinates(rows, [box[-2] for box in boxes], limits.rows, limits)
     return Selection(
         axes,
-        tuple(planes if all_planes else planes_to_see(lead, boxes, limits.planes)),
-        tuple(without_single_gaps(sorted(shown_rows), rows)),
-        tuple(sorted(important(columns, [box[-1] for box in boxes], limits.columns, limits))),
+        tuple(planes if all_planes else select_planes(lead, boxes, limits.planes)),
+        tuple(fill_single_gaps(sorted(shown_rows), rows)),
+        tuple(
+            sorted(rank_coordinates(columns, [box[-1] for box in boxes], limits.columns, limits))
+        ),
     )
 
 
-class Sheet:
+class VisibleTensor:
     """The shown part of a subject. Reads no more of the array than it shows.
 
     `allowed`: what may be shown of it; `lens`: that is one of its neighbourhoods. `boxes`: where
@@ -86,135 +88,145 @@ class Sheet:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: TensorView,
         limits: Limits,
         allowed: tuple[range, ...] | None = None,
         *,
         lens: bool = False,
     ) -> None:
         shape = subject.array.shape
-        self.subject, self.lens = subject, lens
+        self.subject, self.is_region = subject, lens
         self.rank = len(shape)
         self.lines = 1 << 30 if limits.full else limits.lines
         axes = allowed if allowed is not None else tuple(map(range, shape))
         self.empty = any(len(one) == 0 for one in axes)
-        unlit = subject.unlit.marks if subject.unlit is not None else ()
+        unlit = subject.full_run.marks if subject.full_run is not None else ()
         wrong = subject.expected.boxes if subject.expected is not None else ()
         self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
         self._limits = limits
         self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
-        self.selection: Selection = selection(axes, self._wanted, limits)
-        self.blocks: list[Array] = []
-        self.known: list[Flags] = []
+        self.selection: Selection = select_cells(axes, self._wanted, limits)
+        self.planes: list[Array] = []
+        self.known: list[BoolArray] = []
         self.reserved: list[Array] = []
-        self.before: list[Array] = []
+        self.previous: list[Array] = []
         self.expected: list[Array] = []
-        self.apart: list[Flags] = []
+        self.differing_masks: list[BoolArray] = []
         if not self.empty:
             self._read()
 
     @cached_property
     def by_importance(self) -> list[int]:
         """The candidate columns, those first that should be seen first."""
-        from gscli.views.choices import important
+        from gscli.views.choices import rank_coordinates
 
         spans = [_with_rows(box)[-1] for box in self._wanted]
-        return important(self.selection.allowed[-1], spans, self._limits.columns, self._limits)
+        return rank_coordinates(
+            self.selection.allowed[-1], spans, self._limits.columns, self._limits
+        )
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
-        values = [block[known] for block, known in zip(self.blocks, self.known, strict=True)]
+        values = [block[known] for block, known in zip(self.planes, self.known, strict=True)]
         between = [part for pair in self.subject.steps.values() for part in pair]
-        wanted = [one[flags] for one, flags in zip(self.expected, self.apart, strict=True)]
-        return [*values, *self.reserved, *self.before, *between, *wanted]
+        wanted = [
+            one[flags] for one, flags in zip(self.expected, self.differing_masks, strict=True)
+        ]
+        return [*values, *self.reserved, *self.previous, *between, *wanted]
 
-    def cell(self, place: Place) -> Cell:
+    def to_coordinates(self, place: SheetPosition) -> Coordinates:
         """Where in the tensor a place lies: numbers and vectors are drawn as one row."""
         plane, row, column = place
         seen = self.selection
         found = (*seen.planes[plane], seen.rows[row], seen.columns[column])
         return found[-self.rank :] if self.rank else ()
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Coordinates]:
         """The shown cells, plane by plane, row by row."""
         seen = self.selection
         every = product(seen.planes, seen.rows, seen.columns) if not self.empty else ()
         return [(*plane, *place)[-self.rank :] if self.rank else () for plane, *place in every]
 
-    def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
+    def marks_by_position(self, marks: Sequence[Mark]) -> Mapping[SheetPosition, list[Mark]]:
         """The marks on each shown cell."""
-        found: dict[Place, list[Mark]] = {}
+        found: dict[SheetPosition, list[Mark]] = {}
         for mark in marks:
-            for place in product(*self._places(mark.box)):
+            for place in product(*self._positions_of(mark.box)):
                 found.setdefault(place, []).append(mark)
         return found
 
-    def how(self, signs: Mapping[tuple[int, ...], OutcomeSign]) -> Mapping[Place, OutcomeSign]:
+    def outcomes_by_position(
+        self, signs: Mapping[tuple[int, ...], OutcomeSign]
+    ) -> Mapping[SheetPosition, OutcomeSign]:
         """What became of the index numbers, where it is worth a sign."""
-        found: dict[Place, OutcomeSign] = {}
+        found: dict[SheetPosition, OutcomeSign] = {}
         for at, how in signs.items():
-            for place in product(*self._places(tuple((one, one + 1) for one in at))):
+            for place in product(*self._positions_of(tuple((one, one + 1) for one in at))):
                 found[place] = how
         return found
 
-    def asked_for(self, mark: Mark) -> bool:
+    def is_in_view(self, mark: Mark) -> bool:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
         box = _with_rows(mark.box)
-        return all(map(overlap, self.selection.allowed, box))
+        return all(map(span_positions, self.selection.allowed, box))
 
     def hides_planes(self) -> bool:
         """Whether some mark lies, in part at least, on a plane that is not shown."""
         lead = self.selection.allowed[:-2]
         for mark in self.subject.marks:
-            spans = [len(overlap(one, span)) for one, span in zip(lead, mark.box, strict=False)]
-            if prod(spans) > len(self._places(mark.box)[0]):
+            spans = [
+                len(span_positions(one, span)) for one, span in zip(lead, mark.box, strict=False)
+            ]
+            if prod(spans) > len(self._positions_of(mark.box)[0]):
                 return True
         return False
 
     def _read(self) -> None:
         subject = self.subject
-        self.blocks = self.shown(subject.array)
-        if subject.unlit is not None:
-            self.reserved = self.shown(subject.unlit.array)
-        self.known = [np.full(one.shape, not subject.blank) for one in self.blocks]
+        self.planes = self.read_shown(subject.array)
+        if subject.full_run is not None:
+            self.reserved = self.read_shown(subject.full_run.array)
+        self.known = [np.full(one.shape, not subject.is_blank) for one in self.planes]
         if subject.known is not None:
-            self.known = self.shown(subject.known)
-        self.blocks = self._patched(self.blocks, subject.patches)
+            self.known = self.read_shown(subject.known)
+        self.planes = self._apply_patches(self.planes, subject.patches)
         if subject.before is not None:
-            self.before = self.shown(subject.before.array)
-            self.before = self._patched(self.before, subject.before.patches)
+            self.previous = self.read_shown(subject.before.array)
+            self.previous = self._apply_patches(self.previous, subject.before.patches)
         if subject.expected is not None:
-            self.expected = self.shown(subject.expected.array)
-            self.apart = self.differing(self.blocks)
+            self.expected = self.read_shown(subject.expected.array)
+            self.differing_masks = self.compute_differing_masks(self.planes)
         if subject.expected is not None and subject.expected.pending is not None:
-            pending = self.shown(subject.expected.pending)
-            self.apart = [one & ~later for one, later in zip(self.apart, pending, strict=True)]
+            pending = self.read_shown(subject.expected.pending)
+            self.differing_masks = [
+                one & ~later for one, later in zip(self.differing_masks, pending, strict=True)
+            ]
 
-    def differing(self, blocks: Sequence[Array]) -> list[Flags]:
+    def compute_differing_masks(self, blocks: Sequence[Array]) -> list[BoolArray]:
         """Which cells of the shown planes do not hold what is expected, if anything is."""
         expected = self.subject.expected
         if expected is None:
             return []
         return [expected.apart(*pair) for pair in zip(blocks, self.expected, strict=True)]
 
-    def _patched(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
+    def _apply_patches(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
         if patches and blocks and blocks[0].dtype.kind == "U":
             blocks = [values.astype(object) for values in blocks]
         for patch in patches:
-            self._patch(blocks, patch)
+            self._apply_patch(blocks, patch)
         return blocks
 
-    def shown(self, array: Array) -> list[Array]:
+    def read_shown(self, array: Array) -> list[Array]:
         """The shown values of an array of this shape, plane by plane."""
-        if is_left(array):
-            return self._fetched(array)
+        if is_lazy(array):
+            return self._read_chunked(array)
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
         shown = np.ix_(self.selection.rows, self.selection.columns)
         return [np.array(array[plane][shown]) for plane in self.selection.planes]
 
-    def _fetched(self, array: Array) -> list[Array]:
+    def _read_chunked(self, array: Array) -> list[Array]:
         """The same of an array in chunks: none is read but those with shown cells."""
-        from gscli.lab.sample import cells_of
+        from gscli.lab.sample import take_cells
 
         seen = self.selection
         rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
@@ -224,12 +236,12 @@ class Sheet:
                 for plane in seen.planes
             ]
         )
-        return list(cells_of(array, cells.reshape(-1)).reshape(cells.shape))
+        return list(take_cells(array, cells.reshape(-1)).reshape(cells.shape))
 
-    def _patch(self, blocks: list[Array], patch: Patch) -> None:
+    def _apply_patch(self, blocks: list[Array], patch: Patch) -> None:
         box = _with_rows(patch.box)
         values = patch.values.reshape([stop - start for start, stop in box])
-        planes, rows, columns = self._places(patch.box)
+        planes, rows, columns = self._positions_of(patch.box)
         source = np.ix_(
             [self.selection.rows[place] - box[-2][0] for place in rows],
             [self.selection.columns[place] - box[-1][0] for place in columns],
@@ -240,7 +252,7 @@ class Sheet:
             blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][source]
             self.known[number][target] = True
 
-    def _places(self, box: Box) -> tuple[list[int], range, range]:
+    def _positions_of(self, box: Box) -> tuple[list[int], range, range]:
         """Where a box lies among the shown planes, rows and columns."""
         box = _with_rows(box)
         planes = [
@@ -250,8 +262,8 @@ class Sheet:
         ]
         return (
             planes,
-            overlap(self.selection.rows, box[-2]),
-            overlap(self.selection.columns, box[-1]),
+            span_positions(self.selection.rows, box[-2]),
+            span_positions(self.selection.columns, box[-1]),
         )
 
 
@@ -265,14 +277,15 @@ def _with_rows(box: Box) -> Box:
     return ((0, 1),) * max(_MATRIX - len(box), 0) + box
 
 
-def sheets_of(
-    subject: Subject,
+def make_visible_tensors(
+    subject: TensorView,
     options: ViewOptions,
     limits: Limits,
-    close: Limits | None = None,
+    region_limits: Limits | None = None,
     reach: int | None = None,
-) -> list[Sheet]:
-    """The sheet of a tensor; of a large one that is touched in places a lens on each, `close` up.
+) -> list[VisibleTensor]:
+    """The sheet of a tensor; of a large one that is touched in places a lens on each,
+    `region_limits` up.
 
     `reach`: rows and columns up to which neighbours share a lens.
     """
@@ -281,15 +294,21 @@ def sheets_of(
         from gscli.views.choices import parse_slice
 
         allowed = parse_slice(options.slice, shape)
-    whole = Sheet(subject, limits, allowed)
-    if close is None or whole.selection.complete or subject.array.size <= LARGE:
+    whole = VisibleTensor(subject, limits, allowed)
+    if (
+        region_limits is None
+        or whole.selection.is_complete
+        or subject.array.size <= MAX_WHOLE_CELLS
+    ):
         return [whole]
-    from gscli.views.lenses import REACH, lenses
+    from gscli.views.lenses import REACH, split_into_regions
 
-    found = lenses(shape, whole.boxes, options.edge, reach=REACH if reach is None else reach)
-    return [Sheet(subject, close, lens, lens=True) for lens in found] or [whole]
+    found = split_into_regions(
+        shape, whole.boxes, options.edge, reach=REACH if reach is None else reach
+    )
+    return [VisibleTensor(subject, region_limits, lens, lens=True) for lens in found] or [whole]
 
 
-def is_asked(options: ViewOptions) -> bool:
+def is_part_requested(options: ViewOptions) -> bool:
     """Whether the user says which part of a tensor to show."""
     return options.full or options.rows is not None or options.slice is not None

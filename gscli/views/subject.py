@@ -10,14 +10,14 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.kernel.reductions import REDUCTIONS, converted, divided
-from gscli.layout.axes import Box, box_size, reshaped
+from gscli.kernel.reductions import REDUCTIONS, divide_means, saturating_cast
+from gscli.layout.axes import Box, box_size, reshape_box
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Role, Trace, TracedTensor
 from gscli.traces.entries import Change
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 
 class Mark(Record):
@@ -49,24 +49,25 @@ class ExpectedCells(Record):
     pending: Array | None = None
 
 
-class Before(Record):
+class PreviousValues(Record):
     """What the marked cells held before: marked cells are drawn as `was → is`."""
 
     array: Array
     patches: tuple[Patch, ...] = ()
 
 
-class Subject(Record):
+class TensorView(Record):
     """One tensor with its marks.
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
-    last decides. `batch`: leading axes that own their entries. `dim_rest`: cells without a mark
-    are known to be untouched. `letters`: letters of the entries stand at the heads of rows and
+    last decides. `batch`: leading axes that own their entries. `dims_unmarked`: cells without a
+    mark are known to be untouched. `has_letters`: letters of the entries stand at the heads of rows
+    and
     columns too. `before`: marked cells are drawn as `was → is`. `expected`: cells that hold
     something else are drawn as `is ≠ expected`.
 
-    In a step, `unlit` is the whole run, for which room is kept so that nothing moves from frame to
-    frame, and for `steps`, what the cells of each entry were and are, by its number; `blank`:
+    In a step, `full_run` is the whole run, for which room is kept so that nothing moves from frame
+    to frame, and for `steps`, what the cells of each entry were and are, by its number; `is_blank`:
     nothing is known outside `patches` and the cells that `known` flags.
     """
 
@@ -77,25 +78,25 @@ class Subject(Record):
     signs: Mapping[tuple[int, ...], OutcomeSign] = MappingProxyType({})
     last_wins: bool = False
     batch: int = 0
-    dim_rest: bool = False
-    unlit: Subject | None = None
+    dims_unmarked: bool = False
+    full_run: TensorView | None = None
     patches: tuple[Patch, ...] = ()
-    blank: bool = False
+    is_blank: bool = False
     known: Array | None = None
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
-    before: Before | None = None
+    before: PreviousValues | None = None
     expected: ExpectedCells | None = None
-    letters: bool = False
+    has_letters: bool = False
 
 
-def subjects(
+def make_views(
     trace: Trace, entries: Sequence[Entry], show: Sequence[str] | None = None
-) -> list[Subject]:
+) -> list[TensorView]:
     """The tensors of `trace` in drawing order, marked by `entries`; `show` picks by role or name.
 
     >>> from gscli.traces import trace
-    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> [(one.name, [mark.box for mark in one.marks]) for one in subjects(found, found.entries())]
+    >>> views = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(one.name, [mark.box for mark in one.marks]) for one in make_views(views, views.entries())]
     [('data', [((2, 3),)]), ('indices', [((0, 1),)]), ('output', [((0, 1),)])]
     """
     return [
@@ -105,22 +106,26 @@ def subjects(
     ]
 
 
-def expecting(
-    found: Sequence[Subject], held: Expectation | None, pending: Array | None = None
-) -> list[Subject]:
+def add_expected(
+    views: Sequence[TensorView], diagnosis: OutputDiagnosis | None, pending: Array | None = None
+) -> list[TensorView]:
     """The subjects, the output with what it should hold where that can be drawn."""
-    if held is None or not held.difference.same_shape or not held.difference.different:
-        return list(found)
-    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
-    expected = ExpectedCells(held.expected, held.differs, boxes, pending)
-    return [one._replace(expected=expected) if one.role == "output" else one for one in found]
+    if (
+        diagnosis is None
+        or not diagnosis.difference.has_same_shape
+        or not diagnosis.difference.differing_count
+    ):
+        return list(views)
+    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in diagnosis.difference.cells)
+    expected = ExpectedCells(diagnosis.expected, diagnosis.differing_mask, boxes, pending)
+    return [one._replace(expected=expected) if one.role == "output" else one for one in views]
 
 
-def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Subject:
+def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> TensorView:
     marks = tuple(
         Mark(entry.number, entry.label, box, not entry.live and trace.layout.window_size > 0)
         for entry in entries
-        if (box := box_in(trace, tensor, entry)) is not None and box_size(box)
+        if (box := find_box(trace, tensor, entry)) is not None and box_size(box)
     )
     if tensor.role == "updates":
         marks += tuple(
@@ -129,19 +134,19 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Su
             for box in entry.dropped
         )
     writes_once = trace.kind == "scatter" and trace.reduction == "none"
-    return Subject(
+    return TensorView(
         tensor.name,
         tensor.array,
         tensor.role,
         marks,
-        _signs(trace, tensor.name, entries) if tensor.role == "indices" else {},
+        _outcomes_by_position(trace, tensor.name, entries) if tensor.role == "indices" else {},
         last_wins=writes_once and tensor.role == "output",
         batch=_batch(trace, tensor),
-        dim_rest=len(entries) == trace.entry_count,
+        dims_unmarked=len(entries) == trace.entry_count,
     )
 
 
-def box_in(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
+def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
     """The box of `entry` in one tensor, or None where it touches nothing."""
     if tensor.role == "indices":
         return dict(entry.indices).get(tensor.name)
@@ -149,10 +154,12 @@ def box_in(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
         return entry.result
     if entry.target is None:
         return None
-    return reshaped(entry.target, trace.layout.data_shape, tensor.shape)
+    return reshape_box(entry.target, trace.layout.data_shape, tensor.shape)
 
 
-def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int, ...], OutcomeSign]:
+def _outcomes_by_position(
+    trace: Trace, name: str, entries: Sequence[Entry]
+) -> dict[tuple[int, ...], OutcomeSign]:
     columns = trace.layout.addressing.columns
     found: dict[tuple[int, ...], OutcomeSign] = {}
     for entry in entries:
@@ -161,8 +168,8 @@ def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int,
             if column.source != name:
                 continue
             place = [start for start, _ in dict(entry.indices)[name]]
-            if column.vector_dim is not None and column.slot is not None:
-                place[column.vector_dim] = column.slot
+            if column.vector_dim is not None and column.component is not None:
+                place[column.vector_dim] = column.component
             found[tuple(place)] = adjustment.sign
     return found
 
@@ -185,19 +192,19 @@ GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter"
 """Which tensors stand as grids beside the table of entries."""
 
 
-def grids(trace: Trace, found: Sequence[Subject]) -> list[Subject]:
+def add_grid_headers(trace: Trace, found: Sequence[TensorView]) -> list[TensorView]:
     """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
     scatters = trace.kind == "scatter"
     return [
         one._replace(
-            letters=(one.role == "output") is scatters,
-            before=one.before or (Before(start(trace)) if scatters else None),
+            has_letters=(one.role == "output") is scatters,
+            before=one.before or (PreviousValues(initial_output(trace)) if scatters else None),
         )
         for one in found
     ]
 
 
-def start(trace: Trace) -> Array:
+def initial_output(trace: Trace) -> Array:
     """Data, or the fill, in the shape and type of output; without a copy where they are data's."""
     output, data = trace.output, trace.tensor("data")
     text = output.dtype.kind == "U"
@@ -205,24 +212,24 @@ def start(trace: Trace) -> Array:
         array = data.array.reshape(output.shape)
         return array if text else array.astype(output.dtype, copy=False)
     dtype = object if text else output.dtype
-    return np.broadcast_to(np.asarray(trace.layout.fill).astype(dtype), output.shape)
+    return np.broadcast_to(np.asarray(trace.layout.fill_value).astype(dtype), output.shape)
 
 
-def mean_or_new(trace: Trace, change: Change) -> Array:
+def running_value(trace: Trace, change: Change) -> Array:
     """What the cells hold after an entry: a running sum is divided as at the end."""
     rule = REDUCTIONS.get(trace.reduction)
     if rule is None or rule.divisor is None:
         return change.new
     with np.errstate(all="ignore"):
-        sums = converted(change.new, trace.output.dtype)
-        return divided(sums, np.full(sums.shape, change.terms), rule.divisor)
+        sums = saturating_cast(change.new, trace.output.dtype)
+        return divide_means(sums, np.full(sums.shape, change.term_count), rule.divisor)
 
 
-def values_told(trace: Trace, change: Change) -> list[Array]:
+def format_samples(trace: Trace, change: Change) -> list[Array]:
     """The values that a number format must suit where a change is told."""
-    return [change.old, change.update, change.new, mean_or_new(trace, change)]
+    return [change.old, change.update, change.new, running_value(trace, change)]
 
 
-def part_of(array: Array, box: Box) -> Array:
+def take_box(array: Array, box: Box) -> Array:
     """The cells of a box."""
     return array[tuple(slice(start, stop) for start, stop in box)]

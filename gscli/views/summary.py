@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Box, Shape, box_size
@@ -25,22 +25,22 @@ _PLANE, _GRID = 3, 2
 _SLICES = ("cell", "line", "sheet")
 
 
-def purpose(trace: Trace) -> str:
+def describe_purpose(trace: Trace) -> str:
     """The sentence, names as the framework has them.
 
     >>> from gscli.traces import trace
     >>> inputs = {"data": [[1, 2]], "indices": [[0, 1]], "updates": [9]}
-    >>> purpose(trace("onnx.scatter_nd", inputs, {"reduction": "add"}))
+    >>> describe_purpose(trace("onnx.scatter_nd", inputs, {"reduction": "add"}))
     'Each row of indices is an address; the update beside it is added to that cell.'
-    >>> purpose(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
+    >>> describe_purpose(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
     'Each number of indices names a row of data; that row is copied to output.'
     """
     layout = trace.layout
-    told, thing = _addressed(trace)
-    beside = "in the same place" if _own_places(layout) else "beside it"
+    told, thing = _describe_addressing(trace)
+    beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.kind == "gather":
-        where = " in the same place" if _own_places(layout) else ""
-        moved = "its value" if thing == "cell" and not _own_places(layout) else f"that {thing}"
+        where = " in the same place" if _is_elementwise(layout) else ""
+        moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"
         return f"{told}; {moved} is copied to output{where}."
     updates = layout.updates
     assert updates is not None
@@ -57,14 +57,14 @@ def purpose(trace: Trace) -> str:
     return f"{told}; {update} {moves} that {thing}."
 
 
-def axis_names(layout: Layout) -> tuple[str, ...]:
+def name_axes(layout: Layout) -> tuple[str, ...]:
     """How the axes of the addressed view are called: rows and columns while there are no more.
 
     >>> from gscli.traces import trace
-    >>> axis_names(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).layout)
+    >>> name_axes(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).layout)
     ('row', 'col')
     """
-    names = _names(layout)
+    names = _axis_words(layout)
     batches = layout.addressing.window or any(
         column.vector_dim is not None for column in layout.addressing.columns
     )
@@ -74,54 +74,54 @@ def axis_names(layout: Layout) -> tuple[str, ...]:
     )
 
 
-def _names(layout: Layout) -> tuple[str, ...]:
+def _axis_words(layout: Layout) -> tuple[str, ...]:
     if layout.view_shape != layout.data_shape:
-        return ("cell",) if len(layout.axes) == 1 else _numbered(len(layout.axes))
+        return ("cell",) if len(layout.axes) == 1 else _axis_labels(len(layout.axes))
     names = {1: ("cell",), _GRID: ("row", "col"), _PLANE: ("plane", "row", "col")}
-    return names.get(len(layout.axes), _numbered(len(layout.axes)))
+    return names.get(len(layout.axes), _axis_labels(len(layout.axes)))
 
 
-def slice_name(sizes: tuple[int, ...]) -> str:
+def name_slice(sizes: tuple[int, ...]) -> str:
     """What the cells are called that an entry moves together.
 
-    >>> slice_name((1, 1)), slice_name((4,)), slice_name((2, 3)), slice_name((2, 2, 2))
+    >>> name_slice((1, 1)), name_slice((4,)), name_slice((2, 3)), name_slice((2, 2, 2))
     ('cell', 'line', 'sheet', 'cuboid')
     """
     rank = sum(size != 1 for size in sizes)
     return _SLICES[rank] if rank < len(_SLICES) else "cuboid"
 
 
-def _numbered(count: int) -> tuple[str, ...]:
+def _axis_labels(count: int) -> tuple[str, ...]:
     return tuple(f"axis {number}" for number in range(count))
 
 
-def _own_places(layout: Layout) -> bool:
+def _is_elementwise(layout: Layout) -> bool:
     """Whether an index takes its other coordinates from where it stands, as the elements do."""
     return any(axis.is_positional for axis in layout.axes) and not layout.addressing.window
 
 
-def _addressed(trace: Trace) -> tuple[str, str]:
+def _describe_addressing(trace: Trace) -> tuple[str, str]:
     """How the sentence begins, and what an index names."""
     layout = trace.layout
     columns = layout.addressing.columns
     source = layout.index_inputs[0] if layout.index_inputs else "indices"
-    thing = slice_name(layout.addressing.window)
+    thing = name_slice(layout.addressing.window)
     if any(axis.span > 1 and axis.column is not None for axis in layout.axes):
         told, thing = f"Each entry of {source} says where a window begins", "window"
     elif len(layout.index_inputs) > 1:
         told = f"Numbers that stand together in {' and '.join(layout.index_inputs)} are an address"
     elif columns and columns[0].vector_dim is not None:
-        told = _vector(trace, source)
+        told = _describe_vectors(trace, source)
     elif layout.view_shape != layout.data_shape:
-        told = f"Each number of {source} counts through the cells of {layout.data or 'output'}"
+        told = f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
     elif not columns:
         told = "Every entry has its own place"
     else:
-        return _number(layout, source)
+        return _describe_numbers(layout, source)
     return told, thing
 
 
-def _vector(trace: Trace, source: str) -> str:
+def _describe_vectors(trace: Trace, source: str) -> str:
     layout, rank = trace.layout, len(trace.inputs[source].shape)
     last = layout.addressing.columns[0].vector_dim == rank - 1
     whole = f"Each {'row' if last else 'column'} of {source} is" if rank > 1 else f"{source} is"
@@ -129,12 +129,12 @@ def _vector(trace: Trace, source: str) -> str:
     return f"{whole} an address{batch}"
 
 
-def _number(layout: Layout, source: str) -> tuple[str, str]:
+def _describe_numbers(layout: Layout, source: str) -> tuple[str, str]:
     """Numbers that stand alone, each for a coordinate on one axis."""
-    axis, names = layout.column_axes[0], _names(layout)
-    if _own_places(layout):
-        return _element(source, axis, names), "cell"
-    data = layout.data or "output"
+    axis, names = layout.column_axes[0], _axis_words(layout)
+    if _is_elementwise(layout):
+        return _describe_elements(source, axis, names), "cell"
+    data = layout.data_name or "output"
     if len(names) <= _GRID:
         word = {"col": "column"}.get(names[axis], names[axis])
         return f"Each number of {source} names a {word} of {data}", word
@@ -142,7 +142,7 @@ def _number(layout: Layout, source: str) -> tuple[str, str]:
     return f"Each number of {source} names a slice on axis {axis} of {data}{batch}", "slice"
 
 
-def _element(source: str, axis: int, names: tuple[str, ...]) -> str:
+def _describe_elements(source: str, axis: int, names: tuple[str, ...]) -> str:
     """The elements: one coordinate is the number, the others are where the number stands."""
     if len(names) == _GRID:
         word, other = ("row", "column") if axis == 0 else ("column", "row")
@@ -153,25 +153,25 @@ def _element(source: str, axis: int, names: tuple[str, ...]) -> str:
 _SEVERAL = r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)"
 
 
-def drawn_key(drawing: str, signs: Signs, point: str = "") -> str:
+def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
     """The signs that stand alone in a drawing, and the letters of a crowded cell.
 
     `point`: what a lone point means there.
 
     >>> from gscli.views.look import ViewOptions
-    >>> from gscli.views.look import signs_of
-    >>> drawn_key("0  ⋯  a+4:9", signs_of(ViewOptions()))
+    >>> from gscli.views.look import choose_signs
+    >>> explain_signs("0  ⋯  a+4:9", choose_signs(ViewOptions()))
     '⋯ columns left out   a+4: a and 4 more entries'
     """
-    return "   ".join(_drawn(drawing, signs, point))
+    return "   ".join(_iter_sign_texts(drawing, signs, point))
 
 
-def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
+def _iter_sign_texts(drawing: str, signs: Signs, point: str) -> Iterator[str]:
     gaps = {signs.across: "columns", signs.down: "rows"}
-    left_out = {sign: what for sign, what in gaps.items() if _alone(sign, drawing)}
+    left_out = {sign: what for sign, what in gaps.items() if _is_alone(sign, drawing)}
     if left_out:
         yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
-    if point and _alone(signs.point, drawing):
+    if point and _is_alone(signs.point, drawing):
         yield f"{signs.point} {point}"
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
@@ -179,7 +179,7 @@ def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
         yield f"{crowded[0]}: {first} and {more} more entries"
 
 
-def _alone(sign: str, drawing: str) -> bool:
+def _is_alone(sign: str, drawing: str) -> bool:
     """Whether a sign stands for something by itself: `⋯ 3 planes not shown` says it in words."""
     alone = rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)"
     return sign in drawing and re.search(alone, drawing) is not None
@@ -200,19 +200,19 @@ class Counts(Record):
     entries: int
     skipped: int
     touched: int
-    twice: int
+    duplicate_count: int
     changed: int | None
     lost: int = 0
 
 
-def counts(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | None:
+def count_cells(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | None:
     """Count a run, or None when it touches more cells than are worth listing.
 
     `entries`: those that the caller has already; by default the first COUNTED_ENTRIES.
 
     >>> from gscli.traces import trace
-    >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
-    Counts(entries=2, skipped=0, touched=1, twice=1, changed=None, lost=0)
+    >>> count_cells(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
+    Counts(entries=2, skipped=0, touched=1, duplicate_count=1, changed=None, lost=0)
     """
     entries = trace.entries(COUNTED_ENTRIES) if entries is None else entries
     targets = [entry.target for entry in entries if entry.target is not None]
@@ -225,8 +225,8 @@ def counts(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | Non
         sum(not entry.live for entry in entries),
         int(cells.size),
         int((times > 1).sum()),
-        _changed(trace, cells) if trace.kind == "scatter" else None,
-        sum(entry.lost for entry in entries),
+        _count_changed(trace, cells) if trace.kind == "scatter" else None,
+        sum(entry.dropped_count for entry in entries),
     )
 
 
@@ -251,25 +251,25 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
     return np.concatenate(parts, dtype=np.int64)
 
 
-def _changed(trace: Trace, cells: Indices) -> int:
+def _count_changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
     if not cells.size:
         return 0
-    new = _values(trace.output, cells)
+    new = _format_values(trace.output, cells)
     data = trace.tensor("data")
-    old = np.full(new.shape, trace.layout.fill).astype(new.dtype)
+    old = np.full(new.shape, trace.layout.fill_value).astype(new.dtype)
     if data is not None:
-        old = _values(data.array, cells)
+        old = _format_values(data.array, cells)
     return int(np.count_nonzero(unequal_cells(old, new)))
 
 
-def _values(array: Array, cells: Indices) -> Array:
+def _format_values(array: Array, cells: Indices) -> Array:
     """Values by row-major number, without a copy of the array whatever its order in memory."""
     found: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
     return found
 
 
-def counted_words(trace: Trace, found: Counts) -> str:
+def format_counts(trace: Trace, found: Counts) -> str:
     """How many cells were read or changed, and what else is worth a number."""
     cells = prod(trace.layout.data_shape)
     gathered = trace.kind == "gather"
@@ -279,10 +279,11 @@ def counted_words(trace: Trace, found: Counts) -> str:
         what = "read the fill value" if gathered else "dropped"
         parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
     if found.lost:
-        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
-    if found.twice:
+        parts.append(format_count(found.lost, "update falls outside", "updates fall outside"))
+    if found.duplicate_count:
         parts.append(
-            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
+            f"{format_count(found.duplicate_count, 'cell')} "
+            f"{'read' if gathered else 'hit'} twice or more"
         )
     told = ", ".join(parts)
     if found.entries < trace.entry_count:

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, dtype_name
+from gscli.base.arrays import Array, BoolArray, dtype_name
 from gscli.base.records import Record, cached_property
-from gscli.base.words import SMALL_INTEGERS
+from gscli.base.words import NARROW_INTEGERS
 from gscli.layout.axes import Box
 from gscli.plan.indices import OutcomeSign
-from gscli.views.look import UTF8, Signs, ViewOptions, signs_of
-from gscli.views.sheet import Place, Sheet
+from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
+from gscli.views.sheet import SheetPosition, VisibleTensor
 from gscli.views.subject import Mark
 
 MOST_DIGITS = 4
@@ -35,14 +35,14 @@ class NumberFormat(Record):
     scientific: bool = False
     signs: Signs = UTF8
 
-    def texts(self, array: Array) -> list[str]:
+    def format_column(self, array: Array) -> list[str]:
         """Every value, row-major.
 
-        >>> NumberFormat(2).texts(np.array([1.5, np.nan]))
+        >>> NumberFormat(2).format_column(np.array([1.5, np.nan]))
         ['1.50', 'nan']
         """
         if array.dtype.kind in "UTO":
-            return [self._quoted(str(value)) for value in array.reshape(-1).tolist()]
+            return [self._quote(str(value)) for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "b":
             return ["T" if value else "F" for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "c":
@@ -56,32 +56,32 @@ class NumberFormat(Record):
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
         return list(map(str, integers.reshape(-1).tolist()))
 
-    def short(self, value: object) -> str:
+    def format_value(self, value: object) -> str:
         """One value in a sentence, where nothing stands below it: no zeros at its end.
 
-        >>> NumberFormat(4).short(99.5)
+        >>> NumberFormat(4).format_value(99.5)
         '99.5'
         """
-        return self.values(np.asarray(value))[0]
+        return self.format_values(np.asarray(value))[0]
 
-    def values(self, array: Array) -> list[str]:
+    def format_values(self, array: Array) -> list[str]:
         """Every value as in a sentence, row-major."""
-        return [shortened(text) for text in self.texts(array)]
+        return [strip_zeros(text) for text in self.format_column(array)]
 
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
         return (pattern * len(values) % tuple(values)).split("\n")[:-1]
 
-    def _quoted(self, text: str) -> str:
-        shown = self.signs.text(text, 80)
-        return f'"{self.signs.fit(shown, _STRING_CELLS)}"'
+    def _quote(self, text: str) -> str:
+        shown = self.signs.sanitize(text, 80)
+        return f'"{self.signs.truncate(shown, _STRING_CELLS)}"'
 
 
-def shortened(text: str) -> str:
+def strip_zeros(text: str) -> str:
     """Without the zeros behind the point that say nothing.
 
-    >>> shortened("1.50"), shortened("100"), shortened("2.0e+05"), shortened('"1.0"')
+    >>> strip_zeros("1.50"), strip_zeros("100"), strip_zeros("2.0e+05"), strip_zeros('"1.0"')
     ('1.5', '100', '2.0e+05', '"1.0"')
     """
     plain = "." in text and text.replace(".", "", 1).lstrip("-").isdigit()
@@ -91,23 +91,23 @@ def shortened(text: str) -> str:
 def is_real(array: Array) -> bool:
     """Whether the array holds floats, small and brain floats among them."""
     return array.dtype.kind == "f" or (
-        array.dtype.kind == "V" and dtype_name(array.dtype) not in SMALL_INTEGERS
+        array.dtype.kind == "V" and dtype_name(array.dtype) not in NARROW_INTEGERS
     )
 
 
-def number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> NumberFormat:
+def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> NumberFormat:
     """The one format for the floats among `samples`.
 
-    >>> number_format([np.array([1.0, 2.25]), np.array([3.5])])[:2]
+    >>> choose_number_format([np.array([1.0, 2.25]), np.array([3.5])])[:2]
     (2, False)
-    >>> number_format([np.array([1.0, 2e-7])])[:2]
+    >>> choose_number_format([np.array([1.0, 2e-7])])[:2]
     (0, True)
     """
     digits, scientific = _choose_digits(
         [part for sample in samples for part in _real_parts(sample)],
         MOST_DIGITS if options.precision is None else options.precision,
     )
-    return NumberFormat(digits, scientific, signs_of(options))
+    return NumberFormat(digits, scientific, choose_signs(options))
 
 
 def _choose_digits(reals: Sequence[Array], most: int) -> tuple[int, bool]:
@@ -161,46 +161,55 @@ _WIDEST = 40
 """Characters of a value that is written with all its digits."""
 
 
-class Touch(Record):
+class CellAnnotation(Record):
     """A cell that is drawn with more than its text: marks, what became of an index number.
 
     `tail`: the end of its text that tells what it should hold.
     """
 
     marks: Sequence[Mark] = ()
-    how: OutcomeSign | None = None
+    outcome: OutcomeSign | None = None
     tail: str = ""
 
 
-class Texts:
+class CellTexts:
     """The texts of one sheet, a list per plane in row-major order (`planes`).
 
-    `marked` and `how`: marks and signs by place. `wrong`: the ends of texts that tell what a cell
-    should hold.
+    `marked` and `how`: marks and signs by place. `difference_tails`: the ends of texts that tell
+    what a cell should hold.
     """
 
-    def __init__(self, sheet: Sheet, numbers: NumberFormat) -> None:
+    def __init__(self, sheet: VisibleTensor, numbers: NumberFormat) -> None:
         self.sheet, self.signs, self.numbers = sheet, numbers.signs, numbers
         subject = sheet.subject
-        self.marked = sheet.marked(subject.marks)
-        self.how = {**sheet.how(subject.signs), **self.dropped(self.marked)}
-        self.planes = [self._texts(number) for number in range(len(sheet.blocks))]
-        self._mark_changes()
-        self.wrong = self.write_differences(self.planes, sheet.blocks, sheet.apart)
+        self.marked = sheet.marks_by_position(subject.marks)
+        self.outcomes = {
+            **sheet.outcomes_by_position(subject.signs),
+            **self.dropped_updates(self.marked),
+        }
+        self.planes = [self._texts(number) for number in range(len(sheet.planes))]
+        self._write_changes()
+        self.difference_tails = self.write_differences(
+            self.planes, sheet.planes, sheet.differing_masks
+        )
 
     @cached_property
-    def rows(self) -> dict[tuple[int, int], dict[int, Touch]]:
+    def rows(self) -> dict[tuple[int, int], dict[int, CellAnnotation]]:
         """What is drawn with more than its text, by plane and row, then by column."""
-        found: dict[tuple[int, int], dict[int, Touch]] = {}
-        for place in (*self.marked, *(self.wrong.keys() - self.marked.keys())):
+        found: dict[tuple[int, int], dict[int, CellAnnotation]] = {}
+        for place in (*self.marked, *(self.difference_tails.keys() - self.marked.keys())):
             plane, row, column = place
-            touch = Touch(
-                self.marked.get(place, ()), self.how.get(place), self.wrong.get(place, "")
+            touch = CellAnnotation(
+                self.marked.get(place, ()),
+                self.outcomes.get(place),
+                self.difference_tails.get(place, ""),
             )
             found.setdefault((plane, row), {})[column] = touch
         return found
 
-    def dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, OutcomeSign]:
+    def dropped_updates(
+        self, marked: Mapping[SheetPosition, Sequence[Mark]]
+    ) -> dict[SheetPosition, OutcomeSign]:
         """Updates that no entry writes anywhere."""
         if self.sheet.subject.role != "updates":
             return {}
@@ -208,42 +217,42 @@ class Texts:
             place: "skipped" for place, marks in marked.items() if all(mark.alarm for mark in marks)
         }
 
-    def _mark_changes(self) -> None:
+    def _write_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
         count = len(self.sheet.selection.columns)
-        olds = [self.numbers.texts(one) for one in self.sheet.before]
+        olds = [self.numbers.format_column(one) for one in self.sheet.previous]
         for (plane, row, column), marks in self.marked.items() if olds else ():
             number = row * count + column
             before, after = olds[plane][number], self.planes[plane][number]
             if before != after and not all(mark.alarm for mark in marks):
-                was = shortened(before)
-                self.planes[plane][number] = f"{was}{self.signs.arrow}{shortened(after)}"
+                was = strip_zeros(before)
+                self.planes[plane][number] = f"{was}{self.signs.arrow}{strip_zeros(after)}"
 
     def write_differences(
-        self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[Flags]
-    ) -> dict[Place, str]:
+        self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[BoolArray]
+    ) -> dict[SheetPosition, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
-        count, found = len(self.sheet.selection.columns), dict[Place, str]()
+        count, found = len(self.sheet.selection.columns), dict[SheetPosition, str]()
         for plane, (wanted, flags) in enumerate(zip(self.sheet.expected, apart, strict=True)):
-            texts = self.numbers.texts(wanted)
+            texts = self.numbers.format_column(wanted)
             held = blocks[plane].reshape(-1)
             for number in np.flatnonzero(flags).tolist():
-                text, expected = (shortened(one[number]) for one in (planes[plane], texts))
+                text, expected = (strip_zeros(one[number]) for one in (planes[plane], texts))
                 if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
                     text, expected = (
-                        self._exactly(one) for one in (held[number], wanted.flat[number])
+                        self._format_exact(one) for one in (held[number], wanted.flat[number])
                     )
                 tail = self.signs.differs + expected
                 planes[plane][number] = text + tail
                 found[plane, *divmod(number, count)] = tail
         return found
 
-    def _exactly(self, value: object) -> str:
-        return self.signs.text(str(value), _WIDEST)
+    def _format_exact(self, value: object) -> str:
+        return self.signs.sanitize(str(value), _WIDEST)
 
     def _texts(self, number: int) -> list[str]:
-        texts = self.numbers.texts(self.sheet.blocks[number])
-        if not self.sheet.subject.blank:
+        texts = self.numbers.format_column(self.sheet.planes[number])
+        if not self.sheet.subject.is_blank:
             return texts
         known = self.sheet.known[number].reshape(-1).tolist()
         return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]
@@ -256,13 +265,15 @@ MOST = 3
 _MATRIX = 2
 
 
-class Heads:
+class HeaderMarks:
     """Marks by (plane, column), by (plane, row), and of whole planes.
 
     A slice that takes a whole row stands at the head of that row only.
     """
 
-    def __init__(self, sheet: Sheet, marked: Mapping[Place, Sequence[Mark]]) -> None:
+    def __init__(
+        self, sheet: VisibleTensor, marked: Mapping[SheetPosition, Sequence[Mark]]
+    ) -> None:
         self.columns: dict[tuple[int, int], list[Mark]] = {}
         self.rows: dict[tuple[int, int], list[Mark]] = {}
         self.planes: dict[int, list[Mark]] = {}

@@ -10,21 +10,21 @@ import pytest
 
 import gscli
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
-from gscli.base.arrays import as_array, dtype_label, dtype_name, dtype_named, plain
-from gscli.base.words import EVERY
+from gscli.base.arrays import as_array, document_dtype, dtype_name, parse_dtype, to_json
+from gscli.base.words import ALL_DTYPES
 from gscli.files.formats.jsonarray import load_json
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL_DTYPES)
 def test_names_of_element_types_go_both_ways(name: str) -> None:
-    dtype = dtype_named(name)
+    dtype = parse_dtype(name)
     assert dtype_name(dtype) == name
-    assert dtype_label(dtype) == name
+    assert document_dtype(dtype) == name
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="unknown element type f5") as caught:
-        dtype_named("f5")
+        parse_dtype("f5")
     assert "float32" in caught.value.valid
 
 
@@ -87,7 +87,7 @@ def test_what_is_no_array_of_ours_is_refused(
     ],
 )
 def test_scalars_are_written_as_json_can_keep_them(value: object, written: object) -> None:
-    found = plain(value)
+    found = to_json(value)
     assert found == written
     assert type(found) is type(written)
     json.dumps(found, allow_nan=False)

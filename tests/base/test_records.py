@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+import gscli
 from gscli.base.records import Record, cached_property
 
 
@@ -88,3 +89,13 @@ def test_a_cached_property_of_the_class_is_itself() -> None:
 
     assert isinstance(Box.size, cached_property)
     assert Box().size == 3
+
+
+def test_attributes_answer_to_the_names_they_had_in_the_release_before() -> None:
+    compared = gscli.compare("gather", {"data": [1, 2, 3], "indices": [0, -1, 7]})
+    assert compared.ways == compared.outcome_groups
+    assert compared.refusals == compared.refusal_count > 0
+    entry = gscli.trace("onnx.gather", {"data": [1, 2], "indices": [0]}).entries()[0]
+    assert entry.lost == entry.dropped_count == 0
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = compared.nothing

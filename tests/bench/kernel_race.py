@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from gscli import kernel
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.kernel import loops
 from gscli.kernel.tuning import Tuning
-from gscli.plan import layout_of
+from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
 
 from .interleaving import raced, summary
@@ -35,10 +35,10 @@ SECONDS, MOST_ROUNDS = 4.0, 31
 
 def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
     """A whole call: layout, plan, check of all indices, copy of data, kernel."""
-    operator, tuning = find(workload.operator), Tuning(threads=threads)
+    operator, tuning = find_operator(workload.operator), Tuning(threads=threads)
 
     def call() -> Array:
-        layout = layout_of(operator, inputs, workload.attrs)
+        layout = infer_layout(operator, inputs, workload.attrs)
         execute = kernel.gather if layout.kind == "gather" else kernel.scatter
         return execute(Plan(layout, inputs).validate(lazy=True), inputs["data"], tuning=tuning)
 

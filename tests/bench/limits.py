@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gscli.kernel.tuning import for_each
+from gscli.kernel.tuning import run_parallel
 
 from .kernel_peers import Call
 from .kernel_table import BARE
@@ -109,7 +109,7 @@ def _sums(loops: ctypes.CDLL, planes: Planes, inputs: Inputs, threads: int) -> C
 
 def _shared(part: Call, planes: int, threads: int) -> None:
     ends = [planes * k // threads for k in range(threads + 1)]
-    for_each(range(threads), lambda k: part(_whole(ends[k]), _whole(ends[k + 1])), threads)
+    run_parallel(range(threads), lambda k: part(_whole(ends[k]), _whole(ends[k + 1])), threads)
 
 
 def _at(array: Array) -> ctypes.c_void_p:

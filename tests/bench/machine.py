@@ -8,7 +8,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-from gscli.kernel.loops import way
+from gscli.kernel.loops import backend_name
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("numpy", "onnxruntime", "torch", "jax", "typer", "rich")
@@ -25,7 +25,7 @@ def machine() -> dict[str, str]:
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "class": f"{_cores()} cores, {_model()}, {_memory() >> 30} GiB, {platform.system()}",
-        "way": way(),
+        "way": backend_name(),
         "versions": ", ".join(versions),
     }
 

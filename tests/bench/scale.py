@@ -42,9 +42,9 @@ SAMPLING = 0.1
 
 ON_WORKERS = """
 import sys
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli import files
-from gscli.plan import build_plan, layout_of
+from gscli.plan import build_plan, infer_layout
 from gscli.stream.cluster.connection import cluster_client
 from gscli.stream.cluster.on_cluster import run_on_cluster
 
@@ -56,7 +56,7 @@ if __name__ == "__main__":
         for name, word in zip(names, words)
     }
     attrs = {"reduction": "add"} if operator == "scatter_nd" else {}
-    layout = layout_of(find(operator), arrays, attrs)
+    layout = infer_layout(find_operator(operator), arrays, attrs)
     plan = build_plan(layout, arrays, 1 << 40).assume_validated()
     with cluster_client("", workers=int(workers)) as client:
         run_on_cluster(plan, out, client=client)
@@ -299,7 +299,7 @@ def on_workers(count: int, words: Sequence[Any], output: Path) -> Mapping[str, f
 
 def copy(store: Path, output: Path) -> Mapping[str, float]:
     """A copy of the store, synced as gscli's outputs are."""
-    script = 'cp -r "$1" "$2" && find "$2" -type f -print0 | xargs -0 -n 64 sync'
+    script = 'cp -r "$1" "$2" && find_operator "$2" -type f -print0 | xargs -0 -n 64 sync'
     return measured(["sh", "-c", script, "cp", store], output)
 
 

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gscli import run
-from gscli.frameworks import find
-from gscli.plan import layout_of
+from gscli.frameworks import find_operator
+from gscli.plan import infer_layout
 from gscli.plan.plan import BLOCK, Plan
 
 from .report import section_replaced
@@ -79,15 +79,15 @@ DISTRIBUTIONS: Mapping[str, Callable[[np.random.Generator, int, int], Array]] = 
 def planned_rows(indices: Array, rows: int) -> Iterator[Array]:
     """The rows that each block of the plan of a Gather addresses."""
     inputs = {"data": np.broadcast_to(np.float32(0), (rows, 1)), "indices": indices}
-    layout = layout_of(find("onnx.gather"), inputs, {})
+    layout = infer_layout(find_operator("onnx.gather"), inputs, {})
     plan = Plan(layout, inputs).validate()
     for first in range(0, layout.entry_count, BLOCK):
         last = min(first + BLOCK, layout.entry_count)
-        yield plan.rows(first, last, layout.form.steps)[0]
+        yield plan.row_addresses(first, last, layout.form.column_strides)[0]
 
 
 def traffic(indices: Array, rows: int, chunk_bytes: int) -> Traffic:
-    """Count for one table of `rows` rows in chunks, entries and chunks shared out evenly."""
+    """Count for one table of `rows` rows in chunks, entries and chunks shared evenly."""
     per_chunk = chunk_bytes // ROW_BYTES
     chunks = -(-rows // per_chunk)
     blocks = list(planned_rows(indices, rows))

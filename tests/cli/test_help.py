@@ -19,39 +19,41 @@ from shell import on_terminal, program
 
 import gscli as package
 from gscli.base import ExitCode
-from gscli.cli import guarded
-from gscli.cli.options import SHARED
+from gscli.cli import run_safely
+from gscli.cli.options import SHARED_OPTIONS
 from gscli.cli.topics import TOPICS
-from gscli.cli.topics import topic as told
+from gscli.cli.topics import read_topic as told
 from gscli.cli.tree import TOOLS
-from gscli.frameworks import NAMES, framework
-from gscli.lab.examples import example
+from gscli.frameworks import NAMES, load_framework
+from gscli.lab.examples import build_probe
 
 EVERY = package.operators()
 
 
 def test_every_operator_lists_the_same_shared_options() -> None:
     models = {name: screen(name, "--help") for name in ("scatter-nd", "gather")}
-    lasts = [list(framework(name).operators.values())[-2:] for name in NAMES]
+    lasts = [list(load_framework(name).operators.values())[-2:] for name in NAMES]
     for operator in itertools.chain(*lasts):
-        model = "scatter-nd" if operator.changes_data else "gather"
+        model = "scatter-nd" if operator.is_in_place_capable else "gather"
         expected = models[model].partition(SHARED_HEADINGS)[2]
         text = screen(*operator.command_line.split()[1:], "--help")
         shared = text.partition(SHARED_HEADINGS)[2]
         own = {attribute.name for attribute in operator.attributes}
-        assert shared == expected or own & set(SHARED), operator.full_name
+        assert shared == expected or own & set(SHARED_OPTIONS), operator.full_name
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_operators_with_data_to_change_offer_to_do_it_in_place(name: str) -> None:
-    for operator in framework(name).operators.values():
-        probe = example(operator, {})
+    for operator in load_framework(name).operators.values():
+        probe = build_probe(operator, {})
         assert probe is not None
         layout = probe.trace.layout
-        assert operator.changes_data == (layout.kind == "scatter" and layout.data is not None)
-    for operator in list(framework(name).operators.values())[:2]:
+        assert operator.is_in_place_capable == (
+            layout.kind == "scatter" and layout.data_name is not None
+        )
+    for operator in list(load_framework(name).operators.values())[:2]:
         text = screen(*operator.command_line.split()[1:], "--help")
-        assert ("--in-place" in text) == ("--message" in text) == operator.changes_data
+        assert ("--in-place" in text) == ("--message" in text) == operator.is_in_place_capable
 
 
 def test_what_a_gather_does_not_offer_is_refused_with_a_way_on() -> None:
@@ -89,7 +91,7 @@ def test_nothing_said_is_help_and_status_2() -> None:
 def test_topics_fit_the_screen(width: int, capsys: pytest.CaptureFixture[str]) -> None:
     listed = screen("help")
     for topic in (name for name in TOPICS if name != "man"):
-        assert guarded(["--width", str(width), "help", topic]) == 0
+        assert run_safely(["--width", str(width), "help", topic]) == 0
         text = capsys.readouterr().out
         # Commands and the cases in them are one line each, so that they can be copied.
         lines = [line for line in text.splitlines() if not line.startswith(("  gscli ", "'{"))]
@@ -130,8 +132,8 @@ def test_the_manual_page_tells_every_command_and_option() -> None:
         for attribute in operator.attributes:
             assert f"--{attribute.name.replace('_', '-')}" in plain
     assert all(f".B gscli {tool}\n" in plain for tool in TOOLS)
-    assert all(flag in plain for one in SHARED.values() for flag in one.flags)
-    assert all(one.environment in plain for one in SHARED.values())
+    assert all(flag in plain for one in SHARED_OPTIONS.values() for flag in one.flags)
+    assert all(one.environment in plain for one in SHARED_OPTIONS.values())
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to format with")

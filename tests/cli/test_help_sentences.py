@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from gscli.base import ExitCode
-from gscli.cli import guarded
-from gscli.frameworks import find, operators
+from gscli.cli import run_safely
+from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import example
-from gscli.lab.rules import Rule, rules
+from gscli.lab.examples import build_probe
+from gscli.lab.rules import Rule, compute_rules
 
 NUMBERED = re.compile(r"\d|…|NaN|bits")
 LEGAL = re.compile(r"(-[sn]|0) … ([sn]-1|num_segments-1)")
@@ -40,7 +40,7 @@ def _rows(operator: Operator, sentence: str) -> list[Rule]:
     """The rows of the version that a sentence is about, or of every choice that refuses."""
     return [
         rule
-        for rule in rules([operator])
+        for rule in compute_rules([operator])
         if not rule.versions
         or any(re.search(rf"(version |ND-|Gather-|-){n}\b", sentence) for n in rule.versions)
         or not re.search(r"version \d|ND-\d|Gather-\d", sentence)
@@ -55,7 +55,9 @@ def test_a_legal_range_is_what_the_operator_takes(operator: str, sentence: str) 
     for part in re.split(r", (?=-s|0 …)", sentence):
         low = LEGAL.search(part)
         assert low
-        negative = {rule.negative.partition(" (")[0] for rule in _rows(find(operator), part)}
+        negative = {
+            rule.negative.partition(" (")[0] for rule in _rows(find_operator(operator), part)
+        }
         wanted = "from the end" if low[1] != "0" else "error"
         assert wanted in negative, (part, negative)
 
@@ -68,7 +70,7 @@ def test_ranges_are_told_at_all() -> None:
     ("operator", "value"), [(one.full_name, EMPTY.search(found)) for one, found in told(EMPTY)]
 )
 def test_an_empty_segment_holds_what_is_told(operator: str, value: re.Match[str]) -> None:
-    found = find(operator)
+    found = find_operator(operator)
     names = {item.name for item in found.attributes}
     attrs = {"num_segments": 4} if "num_segments" in names else {}
     output = found(np.array([5.0, 6.0]), np.array([1, 3]), **attrs)
@@ -80,20 +82,21 @@ def test_an_empty_segment_holds_what_is_told(operator: str, value: re.Match[str]
     sorted({one.full_name for one, _ in told(re.compile("NaN (on either side )?stays"))}),
 )
 def test_nan_stays_where_that_is_told(operator: str) -> None:
-    probe = example(find(operator), {})
+    probe = build_probe(find_operator(operator), {})
     assert probe is not None
     layout = probe.trace.layout
     assert layout.updates is not None
     assert layout.updates.nan_wins
     assert layout.updates.name is not None
-    inputs = {name: array.astype(float) if name in (layout.data, layout.updates.name) else array
+    inputs = {name: array.astype(float) if name in (layout.data_name, layout.updates.name)
+        else array
               for name, array in probe.inputs.items()}  # fmt: skip
     for reduction in ("reduce", "update_computation"):
         named = {"reduce": "amax", "update_computation": "max"}[reduction]
-        has = any(item.name == reduction for item in find(operator).attributes)
+        has = any(item.name == reduction for item in find_operator(operator).attributes)
         attrs = dict(probe.attrs) | ({reduction: named} if has else {})
         inputs[layout.updates.name] = np.full_like(inputs[layout.updates.name], np.nan)
-        assert np.isnan(find(operator)(*inputs.values(), **attrs)).any()
+        assert np.isnan(find_operator(operator)(*inputs.values(), **attrs)).any()
 
 
 def of(dtype: str, *data: Any) -> str:
@@ -316,11 +319,11 @@ HELD: list[tuple[str, str, str, Any]] = [
 def test_what_help_tells_is_what_happens(
     operator: str, words: str, line: str, answer: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert any(words in found for found in sentences(find(operator))), words
-    status = guarded([*shlex.split(line), "--json=output"])
+    assert any(words in found for found in sentences(find_operator(operator))), words
+    status = run_safely([*shlex.split(line), "--json=output"])
     printed = capsys.readouterr()
     if isinstance(answer, str):
-        assert status in (ExitCode.USAGE, ExitCode.REFUSED)
+        assert status in (ExitCode.USAGE, ExitCode.INVALID_DATA)
         assert answer in json.loads(printed.err.splitlines()[-1])["error"]["problem"]
         return
     assert status == 0, printed.err

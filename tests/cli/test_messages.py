@@ -10,14 +10,22 @@ from looks import bare, look_of
 from rich.cells import cell_len
 from rich.style import Style
 
-from gscli.base import ExitCode, GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
-from gscli.cli import guarded
-from gscli.cli.messages import error_text, warning_text
+from gscli.base import (
+    CaretLine,
+    ExitCode,
+    GscliError,
+    IndexRefused,
+    Notice,
+    ShapeRefused,
+    UsageError,
+)
+from gscli.cli import run_safely
+from gscli.cli.messages import format_error, format_warning
 
 OUT_OF_RANGE = IndexRefused(
     "index out of range",
     where="idx.npy: indices[3,0] = 5",
-    details=(Pointed("indices[3] = (5, 0)", 13, 1), "axis 0 of data has size 4"),
+    details=(CaretLine("indices[3] = (5, 0)", 13, 1), "axis 0 of data has size 4"),
     valid="-4 … 3",
     hint="--mode drop|clip|zero, or see what others do: gscli compare scatter-nd data.npy idx.npy",
 )
@@ -35,7 +43,7 @@ TWICE = Notice(
 
 
 def test_index_error() -> None:
-    assert error_text(OUT_OF_RANGE, color=False, width=80) == (
+    assert format_error(OUT_OF_RANGE, color=False, width=80) == (
         "error: index out of range\n"
         "  --> idx.npy: indices[3,0] = 5\n"
         "   |  indices[3] = (5, 0)\n"
@@ -46,7 +54,7 @@ def test_index_error() -> None:
 
 
 def test_shape_error() -> None:
-    assert error_text(WRONG_SHAPE, color=False, width=80) == (
+    assert format_error(WRONG_SHAPE, color=False, width=80) == (
         "error: updates has the wrong shape\n"
         "  --> updates [4,3]\n"
         "   |  [4,3]   got\n"
@@ -56,7 +64,7 @@ def test_shape_error() -> None:
 
 
 def test_warning() -> None:
-    assert warning_text(TWICE, color=False, width=80) == (
+    assert format_warning(TWICE, color=False, width=80) == (
         "warning: 2 entries write the same cell\n"
         "   |  a: indices[0] = (0, 1)   and   c: indices[2] = (0, 1)\n"
         "   |  here the last one (c) won\n"
@@ -65,8 +73,12 @@ def test_warning() -> None:
 
 
 def test_three_findings_keep_their_carets() -> None:
-    details = (Pointed("i[0] = 9", 7, 1), Pointed("i[1] = 8", 7, 1), "axis 0 of data has size 4")
-    text = error_text(IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80)
+    details = (
+        CaretLine("i[0] = 9", 7, 1),
+        CaretLine("i[1] = 8", 7, 1),
+        "axis 0 of data has size 4",
+    )
+    text = format_error(IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80)
     assert text.splitlines()[1:] == [
         "   |  i[0] = 9",
         "   |         ^",
@@ -78,12 +90,12 @@ def test_three_findings_keep_their_carets() -> None:
 
 
 def test_colour_only_styles_words() -> None:
-    text = error_text(OUT_OF_RANGE, color=True, width=80)
-    assert bare(text) == error_text(OUT_OF_RANGE, color=False, width=80)
+    text = format_error(OUT_OF_RANGE, color=True, width=80)
+    assert bare(text) == format_error(OUT_OF_RANGE, color=False, width=80)
     error, problem, hint = (
         look_of(text, words) for words in ("error: ", OUT_OF_RANGE.problem, "  help: ")
     )
-    warning = look_of(warning_text(TWICE, color=True, width=80), "warning: ")
+    warning = look_of(format_warning(TWICE, color=True, width=80), "warning: ")
     assert all(look.bold for look in (error, problem, hint, warning))
     colours = [look.color and look.color.number for look in (error, problem, hint, warning)]
     red, yellow, cyan = 1, 3, 6  # as terminals number them
@@ -93,7 +105,7 @@ def test_colour_only_styles_words() -> None:
 @pytest.mark.parametrize("error", [OUT_OF_RANGE, WRONG_SHAPE, TWICE])
 @pytest.mark.parametrize("width", [40, 50, 79])
 def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
-    text = error_text(error, color=False, width=width)
+    text = format_error(error, color=False, width=width)
     assert max(map(len, text.splitlines())) <= width
     flat = " ".join(text.split())
     assert error.problem.split()[-1] in flat
@@ -103,8 +115,8 @@ def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
 @pytest.mark.parametrize("place", [3, 60, 300])
 def test_a_caret_far_to_the_right_still_points(place: int) -> None:
     line = "x" * place + "9" + "y" * 20
-    text = error_text(
-        IndexRefused("out", details=(Pointed(line, place, 1),)), color=False, width=50
+    text = format_error(
+        IndexRefused("out", details=(CaretLine(line, place, 1),)), color=False, width=50
     ).splitlines()
     assert text[1][text[2].index("^")] == "9"
     assert max(map(len, text)) <= 50
@@ -112,20 +124,20 @@ def test_a_caret_far_to_the_right_still_points(place: int) -> None:
 
 def test_names_cannot_steer_the_terminal() -> None:
     error = UsageError("no \x1b[31mred", where="a\rb\x07", details=("\x9b2J",), hint="\u202eabc")
-    text = error_text(error, color=False, width=80)
+    text = format_error(error, color=False, width=80)
     assert all(character == "\n" or character.isprintable() for character in text)
     assert "\\x1b[31mred" in text
 
 
 def test_wide_characters_take_two_cells() -> None:
     name = "日本語のファイル " * 9
-    text = error_text(UsageError(name, where=name, details=(name,)), color=False, width=60)
+    text = format_error(UsageError(name, where=name, details=(name,)), color=False, width=60)
     assert max(map(cell_len, text.splitlines())) <= 60
     assert text.count("日本語") == 27
 
 
 def test_ascii_terminals() -> None:
-    text = error_text(OUT_OF_RANGE, color=False, width=80, utf8=False)
+    text = format_error(OUT_OF_RANGE, color=False, width=80, utf8=False)
     assert text.isascii()
     assert "-4 ... 3" in text
 
@@ -139,10 +151,10 @@ def test_messages_need_neither_numpy_nor_rich() -> None:
 
 
 def test_carets_are_coloured_like_the_word() -> None:
-    text = error_text(OUT_OF_RANGE, color=True, width=80)
+    text = format_error(OUT_OF_RANGE, color=True, width=80)
     assert look_of(text, "^") == look_of(text, "error: ")
     assert look_of(text, " axis 0") == Style()
-    text = error_text(UsageError("p", details=("x ^ y",)), color=True, width=80)
+    text = format_error(UsageError("p", details=("x ^ y",)), color=True, width=80)
     assert look_of(text, "^") == Style()
 
 
@@ -158,7 +170,7 @@ def test_carets_are_coloured_like_the_word() -> None:
 def test_every_option_refuses_a_wrong_number_in_the_same_words(
     words: tuple[str, ...], valid: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(words) == ExitCode.USAGE
+    assert run_safely(words) == ExitCode.USAGE
     flag, value = words[-2:]
     expected = [f"error: {flag[2:]} takes a whole number", f"  --> {flag} {value}",
                 f"   |  valid: {valid}"]  # fmt: skip

@@ -20,11 +20,11 @@ from conftest import slow
 from shell import on_terminal
 
 from gscli.base import CannotRead, CannotWrite, UsageError
-from gscli.cli import guarded, lessons
-from gscli.frameworks import find
+from gscli.cli import lessons, run_safely
+from gscli.frameworks import find_operator
 from gscli.layout.axes import Tensor
 
-ALL = lessons.lessons()
+ALL = lessons.list_lessons()
 
 SHEET = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]]
 ANSWERS: list[tuple[str, int, Any]] = [
@@ -53,7 +53,7 @@ def test_every_lesson_is_a_heading_a_paragraph_and_a_session() -> None:
         assert heading.startswith("# "), lesson.name
         assert not blank, lesson.name
         assert paragraph[0].isalnum() or paragraph[0] == "`", lesson.name
-        assert lesson.exchanges, lesson.name
+        assert lesson.console_commands, lesson.name
         written = re.sub(r"(?ms)^```console$.*?^```$", "", lesson.text)
         assert all(len(line) <= 100 for line in written.splitlines()), lesson.name
 
@@ -69,7 +69,7 @@ def test_every_input_file_is_used_by_its_lesson() -> None:
 
 
 def test_pictures_load_nothing_from_elsewhere() -> None:
-    folder = lessons.lesson("pictures").folder
+    folder = lessons.find_lesson("pictures").folder
     found = [path for path in folder.iterdir() if path.suffix in (".svg", ".html")]
     assert {path.suffix for path in found} == {".svg", ".html"}
     for path in found:
@@ -85,10 +85,10 @@ def test_answers_of_the_reference_pages(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lesson = lessons.lesson(name)
+    lesson = lessons.find_lesson(name)
     monkeypatch.chdir(lesson.folder)
-    words = shlex.split(lesson.exchanges[number].command)
-    assert guarded([*words[1:], "--json=output"]) == 0
+    words = shlex.split(lesson.console_commands[number].command)
+    assert run_safely([*words[1:], "--json=output"]) == 0
     output = json.loads(capsys.readouterr().out)
     expected = np.array(answer)
     assert output["shape"] == list(expected.shape)
@@ -97,7 +97,7 @@ def test_answers_of_the_reference_pages(
 
 def test_the_shapes_of_the_large_openvino_example() -> None:
     """The page's own shapes, judged without any data."""
-    operator = find("openvino.scatter_update")
+    operator = find_operator("openvino.scatter_update")
     data, indices, updates = (1000, 256, 10, 15), (125, 20), (1000, 125, 20, 10, 15)
     tensors = {
         "data": Tensor("data", data, "float32"),
@@ -105,7 +105,7 @@ def test_the_shapes_of_the_large_openvino_example() -> None:
         "updates": Tensor("updates", updates, "float32"),
         "axis": Tensor("axis", (1,), "int64", (1,)),
     }
-    assert operator.layout(tensors, {}).output_shape == data
+    assert operator.infer_layout(tensors, {}).output_shape == data
 
 
 @pytest.mark.parametrize("width", [40, 64, 80, 120])
@@ -113,7 +113,7 @@ def test_the_list_names_every_lesson(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    assert guarded(["samples"]) == 0
+    assert run_safely(["samples"]) == 0
     text = capsys.readouterr().out
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
@@ -122,16 +122,16 @@ def test_the_list_names_every_lesson(
 
 
 def test_lessons_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["samples", "--json"]) == 0
+    assert run_safely(["samples", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["lessons"]
     assert [one["name"] for one in found] == [lesson.name for lesson in ALL]
     assert found[0]["title"] == ALL[0].title
-    assert found[0]["commands"] == [exchange.command for exchange in ALL[0].exchanges]
-    assert guarded(["samples", "first-look", "--json", "-o", str(tmp_path)]) == 0
+    assert found[0]["commands"] == [exchange.command for exchange in ALL[0].console_commands]
+    assert run_safely(["samples", "first-look", "--json", "-o", str(tmp_path)]) == 0
     (one,) = json.loads(capsys.readouterr().out)["lessons"]
     assert one["folder"] == str(tmp_path / "00-first-look")
     assert {path.name for path in Path(one["folder"]).iterdir()} == set(one["files"])
-    assert guarded(["samples", "--json", "--run"]) == 2
+    assert run_safely(["samples", "--json", "--run"]) == 2
     assert json.loads(capsys.readouterr().err)["error"]["code"] == 2
 
 
@@ -140,8 +140,8 @@ def test_a_lesson_is_printed_under_any_of_its_names(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    assert guarded(["samples", name]) == 0
-    assert capsys.readouterr().out == ALL[0].told(answer=False)
+    assert run_safely(["samples", name]) == 0
+    assert capsys.readouterr().out == ALL[0].format_text(answer=False)
 
 
 @pytest.mark.parametrize("width", [40, 99, *slow([64, 80])])
@@ -150,9 +150,9 @@ def test_prose_of_a_lesson_fits_the_screen(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     for lesson in ALL:
-        assert guarded(["samples", lesson.name, "--answer"]) == 0
+        assert run_safely(["samples", lesson.name, "--answer"]) == 0
         text = capsys.readouterr().out
-        whole = lesson.told(answer=True)
+        whole = lesson.format_text(answer=True)
         prose = re.sub(r"(?ms)^```.*?^```$", "", text)
         assert all(len(line) <= width or line[0] in "#!" for line in prose.splitlines())
         assert text.split() == whole.split()
@@ -167,10 +167,10 @@ def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
 
 
 def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["samples", "batch-dim"]) == 2
+    assert run_safely(["samples", "batch-dim"]) == 2
     assert "did you mean batch-dims?" in capsys.readouterr().err
     with pytest.raises(UsageError, match="no lesson"):
-        lessons.lesson("zzz")
+        lessons.find_lesson("zzz")
 
 
 @pytest.mark.parametrize("lesson", ALL, ids=lambda lesson: lesson.name)
@@ -181,34 +181,34 @@ def test_every_lesson_asks_and_keeps_its_answer(
     assert heading
     assert exercise.partition("\n")[0].endswith((".", "?"))
     (answer,) = lessons.ANSWER.findall(lesson.text)
-    assert lessons.sessions(answer)
+    assert lessons.parse_sessions(answer)
     assert "<details>" not in before
-    assert guarded(["samples", lesson.name]) == 0
+    assert run_safely(["samples", lesson.name]) == 0
     assert answer not in capsys.readouterr().out
-    assert answer not in "".join(exchange.screen for exchange in lesson.exchanges)
-    assert guarded(["samples", lesson.name, "--answer", "--width", "200"]) == 0
+    assert answer not in "".join(exchange.screen for exchange in lesson.console_commands)
+    assert run_safely(["samples", lesson.name, "--answer", "--width", "200"]) == 0
     told = capsys.readouterr().out
     assert answer in told
     assert "details>" not in told
 
 
 def test_a_lesson_is_found_under_its_former_number() -> None:
-    assert lessons.lesson("14-batch-dims").name.endswith("-batch-dims")
+    assert lessons.find_lesson("14-batch-dims").name.endswith("-batch-dims")
     with pytest.raises(UsageError):
-        lessons.lesson("14-nothing-of-the-kind")
+        lessons.find_lesson("14-nothing-of-the-kind")
 
 
 def test_files_are_written_and_never_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "new" / "lessons"
-    assert guarded(["samples", "first-look", "-o", str(target)]) == 0
+    assert run_safely(["samples", "first-look", "-o", str(target)]) == 0
     written = {path.name for path in (target / "00-first-look").iterdir()}
     assert written == {path.name for path in ALL[0].folder.iterdir()}
-    assert guarded(["samples", "first-look", "-o", str(target)]) == 73
+    assert run_safely(["samples", "first-look", "-o", str(target)]) == 73
     assert "the lesson is there already" in capsys.readouterr().err
     with pytest.raises(CannotWrite):
-        lessons.copy(ALL[0], target)
+        lessons.copy_lesson(ALL[0], target)
 
 
 def test_a_lesson_is_written_whole_or_not_at_all(
@@ -221,7 +221,7 @@ def test_a_lesson_is_written_whole_or_not_at_all(
 
     monkeypatch.setattr(shutil, "copytree", full_disk)
     with pytest.raises(CannotWrite) as caught:
-        lessons.copy(ALL[0], tmp_path)
+        lessons.copy_lesson(ALL[0], tmp_path)
     assert caught.value.where.endswith("no space left on device")
     assert list(tmp_path.iterdir()) == []
 
@@ -231,13 +231,13 @@ def test_running_a_lesson_shows_its_commands_and_screens(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    lesson = lessons.lesson(name)
-    assert guarded(["samples", name, "--run", "-o", str(tmp_path)]) == 0
+    lesson = lessons.find_lesson(name)
+    assert run_safely(["samples", name, "--run", "-o", str(tmp_path)]) == 0
     printed = capfd.readouterr()
     shown = [line.rstrip() for line in printed.out.splitlines() + printed.err.splitlines()]
     told = [
         line
-        for exchange in lesson.exchanges
+        for exchange in lesson.console_commands
         for line in (f"$ {exchange.command}\n{exchange.screen}").splitlines()
     ]
     assert sorted(shown) == sorted([f"# {lesson.title}", *told])
@@ -246,9 +246,9 @@ def test_running_a_lesson_shows_its_commands_and_screens(
 def test_sessions_keep_long_commands_together() -> None:
     commands = "$ one \\\n>   two\n> three\nout\n> not a command\n$ next\n"
     text = f"before\n```console\n{commands}```\nafter\n"
-    first, second = lessons.sessions(text)[0]
-    assert first == lessons.Exchange("one \\\n  two\nthree", "out\n> not a command\n", 3)
-    assert second == lessons.Exchange("next", "", 8)
+    first, second = lessons.parse_sessions(text)[0]
+    assert first == lessons.ConsoleCommand("one \\\n  two\nthree", "out\n> not a command\n", 3)
+    assert second == lessons.ConsoleCommand("next", "", 8)
 
 
 def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
@@ -258,17 +258,17 @@ def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
     package.mkdir()
     monkeypatch.setattr(lessons, "__file__", str(package / "cli" / "lessons.py"))
     with pytest.raises(CannotRead, match="not installed"):
-        lessons.folder()
+        lessons.find_lessons_folder()
     (tmp_path / "samples").mkdir()
-    assert lessons.folder() == tmp_path / "samples"
+    assert lessons.find_lessons_folder() == tmp_path / "samples"
     shutil.copytree(ALL[0].folder, package / "samples" / ALL[0].name)
-    assert lessons.folder() == package / "samples"
-    assert [lesson.name for lesson in lessons.lessons()] == [ALL[0].name]
+    assert lessons.find_lessons_folder() == package / "samples"
+    assert [lesson.name for lesson in lessons.list_lessons()] == [ALL[0].name]
 
 
 def test_the_wheel_carries_the_lessons() -> None:
     project = tomllib.loads(
-        (lessons.folder().parent / "pyproject.toml").read_text(encoding="utf-8")
+        (lessons.find_lessons_folder().parent / "pyproject.toml").read_text(encoding="utf-8")
     )
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"]["samples"] == "gscli/samples"

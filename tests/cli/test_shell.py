@@ -18,7 +18,7 @@ import pytest
 from looks import bare, is_coloured, looks
 from shell import BARE, COMMAND, PATIENCE, Terminal, forked, gscli, on_terminal, program, shell
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 
 GATHER = ("gather", "[10,20,30]", "[2,0,-1]")
 SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")
@@ -150,13 +150,13 @@ def test_a_page_of_recorded_runs(tmp_path: Path) -> None:
 def test_dtype_is_for_data_and_updates(
     words: tuple[str, ...], dtype: str, data: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded([*words, "--json=output"]) == 0
+    assert run_safely([*words, "--json=output"]) == 0
     output = json.loads(capsys.readouterr().out)
     assert (output["dtype"], output["data"]) == (dtype, data)
 
 
 def test_indices_keep_their_type_beside_dtype(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["take", "[1,2]", "[0,-1]", "--dtype", "int16", "--json"]) == 0
+    assert run_safely(["take", "[1,2]", "[0,-1]", "--dtype", "int16", "--json"]) == 0
     inputs = json.loads(capsys.readouterr().out)["inputs"]
     assert (inputs["a"]["dtype"], inputs["indices"]["dtype"]) == ("int16", "int64")
 
@@ -166,14 +166,14 @@ def test_dtype_never_changes_a_value(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     dtype = "uint8"
-    assert guarded(["gather", *words, "--dtype", dtype]) == 65
+    assert run_safely(["gather", *words, "--dtype", dtype]) == 65
     assert "without changing values" in capsys.readouterr().err
 
 
 def test_max_bytes_bounds_results_and_inputs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "4K"]) == 65
-    assert guarded(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "9K", "-q"]) == 0
-    assert guarded(["gather", "[1]", "[0]", "--max-bytes", "much"]) == 2
+    assert run_safely(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "4K"]) == 65
+    assert run_safely(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "9K", "-q"]) == 0
+    assert run_safely(["gather", "[1]", "[0]", "--max-bytes", "much"]) == 2
     assert "takes a number of bytes" in capsys.readouterr().err
 
 
@@ -306,17 +306,17 @@ def test_options_stand_before_the_command_or_behind_it() -> None:
 
 
 def test_plain_sentences_are_ascii(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded([*GATHER, "--plain"]) == 0
+    assert run_safely([*GATHER, "--plain"]) == 0
     plain = capsys.readouterr().out
     assert plain.isascii()
-    assert guarded(["--plain", *GATHER]) == 0
+    assert run_safely(["--plain", *GATHER]) == 0
     assert capsys.readouterr().out == plain
 
 
 def test_options_win_over_variables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["--width", "50", *GATHER, "--width", "120"]) == 0
+    assert run_safely(["--width", "50", *GATHER, "--width", "120"]) == 0
     wide = capsys.readouterr().out
-    assert guarded([*GATHER, "--width", "120"]) == 0
+    assert run_safely([*GATHER, "--width", "120"]) == 0
     assert capsys.readouterr().out == wide
     assert "GSCLI_WIDTH" not in os.environ
 
@@ -329,15 +329,15 @@ def test_options_win_over_variables(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_json_option_knows_its_choices(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded([*words, "--json=banana"]) == 2
+    assert run_safely([*words, "--json=banana"]) == 2
     assert json.loads(capsys.readouterr().err)["error"]["problem"] == "unknown json: 'banana'"
 
 
 def test_options_before_a_command_reach_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (("help", "inputs"), ("samples",), ("rules", "torch")):
-        assert guarded(["--width", "50", *words]) == 0
+        assert run_safely(["--width", "50", *words]) == 0
         before = capsys.readouterr().out
-        assert guarded([*words, "--width", "50"]) == 0
+        assert run_safely([*words, "--width", "50"]) == 0
         assert capsys.readouterr().out == before
         assert max(map(len, before.splitlines())) <= 50
 
@@ -473,7 +473,7 @@ def test_interrupt_on_a_terminal() -> None:
 def test_errors_as_data(
     words: tuple[str, ...], code: int, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded([*words, "--json"]) == code
+    assert run_safely([*words, "--json"]) == code
     printed = capsys.readouterr()
     assert not printed.out
     error = json.loads(printed.err)["error"]
@@ -487,22 +487,22 @@ def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
         message = "oops\x1b[31m"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("gscli.cli.command_line", broken)
+    monkeypatch.setattr("gscli.cli.invoke_command", broken)
     errors = io.StringIO()
     monkeypatch.setattr("sys.stderr", errors)
-    assert guarded(["gather"]) == 70
+    assert run_safely(["gather"]) == 70
     assert "this is a bug in gscli" in errors.getvalue()
     assert "\x1b" not in errors.getvalue()
     with pytest.raises(RuntimeError):
-        guarded(["gather", "--debug"])
+        run_safely(["gather", "--debug"])
 
 
 def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def hungry(_: list[str]) -> int:
         raise MemoryError
 
-    monkeypatch.setattr("gscli.cli.command_line", hungry)
-    assert guarded(["gather"]) == 65
+    monkeypatch.setattr("gscli.cli.invoke_command", hungry)
+    assert run_safely(["gather"]) == 65
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -11,7 +11,7 @@ import pytest
 from conftest import assert_same
 from shell import forked as gscli
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load
 
 Array = np.ndarray
@@ -30,7 +30,7 @@ def archive(tmp_path: Path) -> Path:
 
 def shown(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What `gscli show` prints."""
-    assert guarded(["show", *map(str, words)]) == 0
+    assert run_safely(["show", *map(str, words)]) == 0
     printed = capsys.readouterr()
     assert not printed.err
     return printed.out
@@ -102,25 +102,25 @@ def test_opaque_elements_need_their_type(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     np.save(tmp_path / "b.npy", np.array([0.5, -2], ml_dtypes.bfloat16))
-    assert guarded(["show", str(tmp_path / "b.npy")]) == 65
+    assert run_safely(["show", str(tmp_path / "b.npy")]) == 65
     assert "--dtype bfloat16" in capsys.readouterr().err
     assert "-2.0" in shown(capsys, tmp_path / "b.npy", "--dtype", "bfloat16")
     gathered = ["gather", str(tmp_path / "b.npy"), "[1]", "--dtype", "bfloat16", "--json=output"]
-    assert guarded(gathered) == 0
+    assert run_safely(gathered) == 0
     assert json.loads(capsys.readouterr().out)["dtype"] == "bfloat16"
 
 
 def test_an_svg_of_a_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1" in shown(capsys, "[1,2]", "--svg", tmp_path / "t.svg")
     assert (tmp_path / "t.svg").read_text().startswith("<svg")
-    assert guarded(["show", "[1]", "[2]", "--svg", "x.svg"]) == 2
+    assert run_safely(["show", "[1]", "[2]", "--svg", "x.svg"]) == 2
 
 
 # convert
 
 
 def convert(*words: object) -> int:
-    return guarded(["convert", *map(str, words)])
+    return run_safely(["convert", *map(str, words)])
 
 
 ARRAYS = {
@@ -225,14 +225,14 @@ def test_an_empty_list_is_int64_unless_what_it_meets_has_a_type(
 ) -> None:
     """Nothing tells its type: alone it is int64, as `gscli help inputs` says."""
     target = tmp_path / "empty.npy"
-    assert guarded(["convert", "[]", str(target)]) == 0
+    assert run_safely(["convert", "[]", str(target)]) == 0
     assert np.load(target).dtype == np.int64
-    assert guarded(["show", "[]"]) == 0
+    assert run_safely(["show", "[]"]) == 0
     assert "int64 [0]" in capsys.readouterr().out
-    assert guarded(["gather", "[]", "[]", "--json=output"]) == 0
+    assert run_safely(["gather", "[]", "[]", "--json=output"]) == 0
     assert json.loads(capsys.readouterr().out)["dtype"] == "int64"
     typed = '{"dtype": "float64", "shape": [0], "data": []}'
-    assert guarded(["scatter-nd", "[]", "zeros:0x1:int64", typed, "--json=output"]) == 0
+    assert run_safely(["scatter-nd", "[]", "zeros:0x1:int64", typed, "--json=output"]) == 0
     assert json.loads(capsys.readouterr().out)["dtype"] == "float64"
-    assert guarded(["help", "inputs"]) == 0
+    assert run_safely(["help", "inputs"]) == 0
     assert "[] is int64" in " ".join(capsys.readouterr().out.split())

@@ -41,9 +41,9 @@ MOST_MODULES = 47
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys
-from gscli.cli import guarded
+from gscli.cli import run_safely
 for arguments in {runs!r}:
-    guarded(arguments)
+    run_safely(arguments)
     print("\\nloaded:", *sys.modules)
 """
 
@@ -76,11 +76,11 @@ def test_help_loads_nothing_heavy() -> None:
 
 COMPLETED = """
 import os, sys
-from gscli.cli import guarded
+from gscli.cli import run_safely
 os.environ["_GSCLI_COMPLETE"] = "complete_bash"
 for words in {lines!r}:
     os.environ |= {{"COMP_WORDS": "gscli " + words, "COMP_CWORD": str(words.count(" ") + 1)}}
-    guarded([])
+    run_safely([])
     print("\\nloaded:", *sys.modules)
 """
 
@@ -140,7 +140,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     codes: list[int] = []
     thresholds = gc.get_threshold()
     monkeypatch.setenv(THREADS, "1")  # `main` sets it; what it was comes back
-    monkeypatch.setattr(cli, "guarded", lambda _: 7)
+    monkeypatch.setattr(cli, "run_safely", lambda _: 7)
     monkeypatch.setattr(os, "_exit", codes.append)
     monkeypatch.setattr(sys, "gettrace", lambda: None)
     monkeypatch.setattr(sys, "getprofile", lambda: None)

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.cli import guarded
-from gscli.cli.lessons import sessions
+from gscli.cli import run_safely
+from gscli.cli.lessons import parse_sessions
 from gscli.frameworks import NAMES, operators
 
 TESTS = Path(__file__).parents[1]
 
-REFUSED = [f"{operator.command_line} {operator.refused}" for operator in operators()]
+REFUSED = [f"{operator.command_line} {operator.error_example}" for operator in operators()]
 RECORDED = [
     exchange.command
-    for session in sessions((TESTS / "golden/help/usage.md").read_text(encoding="utf-8"))
+    for session in parse_sessions((TESTS / "golden/help/usage.md").read_text(encoding="utf-8"))
     for exchange in session
     if exchange.command.startswith("gscli ")
 ]
@@ -108,7 +108,7 @@ WRITTEN = [
 
 def refusal(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The status of a command, and everything said."""
-    code = guarded(shlex.split(line)[1:])
+    code = run_safely(shlex.split(line)[1:])
     captured = capsys.readouterr()
     return code, captured.err + captured.out
 

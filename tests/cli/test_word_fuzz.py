@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.frameworks import NAMES, operators
 
 COMMANDS = [
@@ -65,7 +65,7 @@ def drawn(rng: random.Random) -> list[str]:
 
 def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """What is wrong with the way a command line ended."""
-    status = guarded(words)
+    status = run_safely(words)
     printed = capsys.readouterr()
     told = printed.err + printed.out
     if "Traceback" in told or status not in ENDS:
@@ -126,5 +126,5 @@ def test_thousands_of_words_at_random(seed: int, capsys: pytest.CaptureFixture[s
 def test_a_bool_among_index_numbers_and_a_mask_without_true_are_no_bugs(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(line.split()) in {0, 1}
+    assert run_safely(line.split()) in {0, 1}
     assert "output" in capsys.readouterr().out

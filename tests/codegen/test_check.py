@@ -11,7 +11,7 @@ import pytest
 
 import gscli
 from gscli.codegen import execution
-from gscli.codegen.execution import checked, compared
+from gscli.codegen.execution import compare_reply, run_checks
 from gscli.runtimes.protocol import Reply
 
 
@@ -21,7 +21,7 @@ def test_numpys_lines_are_run_and_missing_frameworks_are_named(
     monkeypatch.setitem(execution.PACKAGES, "tensorflow", ("no-tensorflow",))
     inputs = {"data": [1.5, 2.5], "indices": [1]}
     found = gscli.code("onnx.gather", inputs, to="numpy,tensorflow", check=True)
-    numpy, tensorflow = (answer.checked for answer in found.answers)
+    numpy, tensorflow = (answer.run_result for answer in found.answers)
     assert numpy == {"result": "equal", "version": np.__version__}
     assert tensorflow["result"] == "not installed"
     assert "install no-tensorflow" in tensorflow["text"]
@@ -30,7 +30,7 @@ def test_numpys_lines_are_run_and_missing_frameworks_are_named(
 
 def test_a_target_without_lines_is_not_run() -> None:
     found = gscli.code("onnx.gather", {"data": ["a"], "indices": [0]}, to="torch", check=True)
-    assert found.answers[0].checked == {}
+    assert found.answers[0].run_result == {}
 
 
 def test_a_framework_that_does_not_come_up_is_told(tmp_path: Path) -> None:
@@ -41,9 +41,9 @@ def test_a_framework_that_does_not_come_up_is_told(tmp_path: Path) -> None:
     )
     python.chmod(0o755)
     found = gscli.code("onnx.gather", {"data": [1], "indices": [0]}, to="numpy")
-    (answer,) = checked(found, str(python)).answers
-    assert answer.checked["result"] == "does not start"
-    assert "status 3" in answer.checked["text"]
+    (answer,) = run_checks(found, str(python)).answers
+    assert answer.run_result["result"] == "does not start"
+    assert "status 3" in answer.run_result["text"]
 
 
 def test_lines_that_take_too_long_are_given_up() -> None:
@@ -51,10 +51,10 @@ def test_lines_that_take_too_long_are_given_up() -> None:
     slow = found.answers[0].__class__(
         "numpy", "NumPy", "exact", call=("import time", "time.sleep(60)")
     )
-    (answer,) = checked(
+    (answer,) = run_checks(
         found.__class__(found.operator, found.output, found.inputs, (slow,)), patience=0.5
     ).answers
-    assert answer.checked["result"] == "took too long"
+    assert answer.run_result["result"] == "took too long"
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_lines_that_take_too_long_are_given_up() -> None:
     ],
 )
 def test_what_runs_say(output: np.ndarray, expected: np.ndarray, result: str, text: str) -> None:
-    said = compared(Reply("output", output), expected)
+    said = compare_reply(Reply("output", output), expected)
     assert (said["result"], said.get("text", "")) == (result, text)
 
 
 def test_bits_of_bfloat16_are_read() -> None:
     expected = np.array([1.5], ml_dtypes.bfloat16)
-    assert compared(Reply("output", expected.view(np.int16)), expected) == {"result": "equal"}
+    assert compare_reply(Reply("output", expected.view(np.int16)), expected) == {"result": "equal"}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_bits_of_bfloat16_are_read() -> None:
     [("error", "failed"), ("unsupported", "not supported"), ("hang", "took too long")],
 )
 def test_what_gives_no_output_is_told(how: str, result: str) -> None:
-    said = compared(Reply(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
+    said = compare_reply(Reply(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
     assert said == {"result": result, "text": "why"}
 
 

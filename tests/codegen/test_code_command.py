@@ -15,7 +15,7 @@ import shell
 from conftest import everyday
 
 from gscli import operators
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.codegen.native import TARGETS
 from gscli.frameworks.operator import Operator
 
@@ -113,10 +113,10 @@ def test_every_example_has_lines_and_every_refusal_stays_one(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["explain", *operator.command_line.split()[1:]]
-    assert guarded([*words, *shlex.split(operator.example), "--code", "all"]) == 0
+    assert run_safely([*words, *shlex.split(operator.example), "--code", "all"]) == 0
     told = capsys.readouterr().out
     assert all(f"# {target.title}: " in told for target in TARGETS.values())
-    assert guarded([*words, *shlex.split(operator.refused), "--code", "all"]) == 65
+    assert run_safely([*words, *shlex.split(operator.error_example), "--code", "all"]) == 65
 
 
 @pytest.mark.parametrize(

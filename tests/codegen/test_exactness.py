@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.codegen.target_answers import TargetAnswer
+from gscli.codegen.target_answers import Snippet
 
 
-def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> TargetAnswer:
+def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> Snippet:
     return gscli.code(name, inputs, attrs, to=target).answers[0]
 
 
@@ -56,7 +56,7 @@ def test_coordinates_that_are_folded_are_not_judged_one_by_one(target: str, redu
 def test_an_empty_input_is_written_as_each_framework_reshapes() -> None:
     inputs = {"data": np.zeros((0, 3), np.float32), "indices": np.zeros(0, np.int64)}
     written = {
-        target: answer("onnx.gather", inputs, target).loading[-2:]
+        target: answer("onnx.gather", inputs, target).preamble[-2:]
         for target in ("numpy", "torch", "tensorflow")
     }
     assert "data = tf.reshape(tf.constant([], tf.float32), (0, 3))" in written["tensorflow"]

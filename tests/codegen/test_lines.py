@@ -20,13 +20,13 @@ from conftest import (
 )
 
 from gscli import operators
-from gscli.codegen.code import written
-from gscli.codegen.execution import given_lines
+from gscli.codegen.code import generate_code
+from gscli.codegen.execution import build_preamble
 from gscli.codegen.native import TARGETS
-from gscli.codegen.target_answers import Code, TargetAnswer
-from gscli.frameworks import find
+from gscli.codegen.target_answers import Code, Snippet
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
-from gscli.lab.examples import example
+from gscli.lab.examples import build_probe
 
 EVERYDAY = 5
 """Cases of an operator that the everyday run tries."""
@@ -39,15 +39,15 @@ def cases_of(name: str) -> list[Case]:
 
 def code_of(case: Case, *targets: str) -> Code:
     """The lines for a recorded case."""
-    operator = find(operator_name(case))
+    operator = find_operator(operator_name(case))
     plan, output = execute(operator, *arguments(case))
-    return written(operator, plan, output, [TARGETS[name] for name in targets])
+    return generate_code(operator, plan, output, [TARGETS[name] for name in targets])
 
 
-def ran(answer: TargetAnswer, inputs: dict[str, Array]) -> Array:
+def ran(answer: Snippet, inputs: dict[str, Array]) -> Array:
     """What the lines of a target that is installed here give."""
     names: dict[str, Any] = {"given": {key: np.asarray(value) for key, value in inputs.items()}}
-    code = "\n".join([*given_lines(answer, inputs), *answer.call])
+    code = "\n".join([*build_preamble(answer, inputs), *answer.call])
     with np.errstate(all="ignore"):
         exec(compile(code, "lines", "exec"), {"ml_dtypes": ml_dtypes} | names, names)
     return np.asarray(names["output"])
@@ -153,17 +153,17 @@ def test_every_operator_is_written_with_its_own_operation() -> None:
     """A new operator needs a line in CALLS of own.py, or an operation of its target."""
     lacking = set()
     for operator in operators():
-        if operator.owner not in TARGETS:
+        if operator.framework_name not in TARGETS:
             continue
-        target = TARGETS[operator.owner]
-        probe = example(operator, {})
+        target = TARGETS[operator.framework_name]
+        probe = build_probe(operator, {})
         assert probe is not None
         trace = probe.trace
-        (answer,) = written(operator, trace.plan, trace.output, [target]).answers
+        (answer,) = generate_code(operator, trace.plan, trace.output, [target]).answers
         own = answer.operation == f"{target.title}'s own {operator.name}"
         if not own and operator.full_name not in {
             native.operator
-            for native in (*target.reads, *target.writes)
+            for native in (*target.gather_ops, *target.scatter_ops)
             if native.name == answer.operation
         }:
             lacking.add(operator.full_name)

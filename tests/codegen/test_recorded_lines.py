@@ -12,10 +12,10 @@ from conftest import arguments
 from recording import ROOT
 from recording.lines import FILE, sampled
 
-from gscli.cli.topics import CHECKED
-from gscli.codegen.code import written
+from gscli.cli.topics import TESTED_RELEASES
+from gscli.codegen.code import generate_code
 from gscli.codegen.native import TARGETS
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 
 TABLE: dict[str, dict[str, Any]] = json.loads((ROOT / Path(FILE)).read_text("utf-8"))
@@ -47,7 +47,7 @@ def test_every_operator_was_run_in_its_own_framework(target: str) -> None:
 
 def test_help_tells_the_versions_that_were_run() -> None:
     found = {name: row["version"].partition("+")[0] for name, row in TABLE.items()}
-    assert found == {name: version for name, (_, version) in CHECKED.items()}
+    assert found == {name: version for name, (_, version) in TESTED_RELEASES.items()}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -70,8 +70,8 @@ def test_the_record_is_of_what_is_said_today(target: str) -> None:
             continue
         said: Counter[str] = Counter()
         for case in cases:
-            plan, output = execute(find(name), *arguments(case))
-            (answer,) = written(find(name), plan, output, [TARGETS[target]]).answers
+            plan, output = execute(find_operator(name), *arguments(case))
+            (answer,) = generate_code(find_operator(name), plan, output, [TARGETS[target]]).answers
             said[answer.verdict + " (composition)" * answer.composed] += 1
         assert dict(said) == TABLE[target]["operators"][name]["said"], (
             f"python tests/record.py code, for {target}: {name}"

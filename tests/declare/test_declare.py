@@ -13,13 +13,13 @@ import pytest
 
 import gscli
 from gscli.base import UsageError
-from gscli.declare import Many, Values
+from gscli.declare import ShapeInput, VariadicInput
 from gscli.declare.attributes import Option
-from gscli.frameworks import NAMES, find, framework, operators
+from gscli.frameworks import NAMES, find_operator, load_framework, operators
 from gscli.frameworks.operator import Framework
 from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Number, Policy, Tensor
-from gscli.layout.families import along_axis
+from gscli.layout.families import address_axis
 
 TOY = Framework("toy", "Toy", version_word="release")
 
@@ -27,8 +27,8 @@ TOY = Framework("toy", "Toy", version_word="release")
 @TOY.operator(versions=(1, 4), until=6, example="'[1]' '[0]'", refused="'[1]' '[1]'")
 def pick_(
     data: Tensor,
-    indices: Many,
-    axis: Values,
+    indices: VariadicInput,
+    axis: ShapeInput,
     extra: Tensor | None = None,
     *,
     kind: Annotated[
@@ -48,7 +48,7 @@ def pick_(
     Use another operator from release 7 on
     """
     del axis, extra, kind, count, dims, fill, strict, scale, name, needed, opset
-    return gather_layout(data, along_axis(data, indices[0], 0), Policy())
+    return gather_layout(data, address_axis(data, indices[0], 0), Policy())
 
 
 def test_inputs_and_attributes_come_from_the_signature() -> None:
@@ -136,7 +136,7 @@ def test_words_of_the_wrong_kind_are_refused(name: str, text: str) -> None:
 
 def test_near_choices_are_suggested() -> None:
     with pytest.raises(UsageError) as caught:
-        pick_.convert({"kind": "fanzy", "needed": 1})
+        pick_.bind_attributes({"kind": "fanzy", "needed": 1})
     assert caught.value.hint == "did you mean fancy?"
     assert caught.value.valid == "plain fancy"
 
@@ -148,31 +148,31 @@ def test_other_frameworks_reduction_names_are_translated() -> None:
 
 
 def test_versions() -> None:
-    assert pick_.version(None) == 4
-    assert pick_.version(3) == 1
-    assert pick_.version(6) == 4
+    assert pick_.resolve_version(None) == 4
+    assert pick_.resolve_version(3) == 1
+    assert pick_.resolve_version(6) == 4
     with pytest.raises(UsageError, match="ended with release 6") as caught:
-        pick_.version(7)
+        pick_.resolve_version(7)
     assert caught.value.hint == "Use another operator from release 7 on"
     with pytest.raises(UsageError, match="needs release 1"):
-        pick_.version(0)
+        pick_.resolve_version(0)
 
 
 def test_attributes_and_choices_that_a_version_lacks() -> None:
     with pytest.raises(UsageError, match="kind needs release 4, this is release 1"):
-        pick_.convert({"kind": "plain", "needed": 1, "opset": 2})
+        pick_.bind_attributes({"kind": "plain", "needed": 1, "opset": 2})
     with pytest.raises(UsageError) as caught:
-        find("onnx.scatter_nd").convert({"reduction": "max", "opset": 16})
+        find_operator("onnx.scatter_nd").bind_attributes({"reduction": "max", "opset": 16})
     assert caught.value.problem == "reduction=max needs opset 18, this is opset 16"
     assert caught.value.valid == "none add mul"
 
 
 def test_unknown_and_missing_names() -> None:
     with pytest.raises(UsageError, match="has no attribute 'knd'") as caught:
-        pick_.convert({"knd": "plain", "needed": 1})
+        pick_.bind_attributes({"knd": "plain", "needed": 1})
     assert caught.value.hint == "did you mean kind?"
     with pytest.raises(UsageError, match=r"toy\.pick_ needs needed"):
-        pick_.convert({})
+        pick_.bind_attributes({})
     with pytest.raises(UsageError, match="has no input 'updates'"):
         gscli.run("gather", {"data": [1], "indices": [0], "updates": [1]})
     with pytest.raises(UsageError, match="needs indices"):
@@ -189,13 +189,13 @@ def test_calls_by_position_and_by_name() -> None:
 
 
 def test_finding_operators() -> None:
-    assert find("tf.gather") is find("tensorflow.gather")
-    assert find("take").full_name == "numpy.take"
-    assert framework("tf") is framework("tensorflow")
+    assert find_operator("tf.gather") is find_operator("tensorflow.gather")
+    assert find_operator("take").full_name == "numpy.take"
+    assert load_framework("tf") is load_framework("tensorflow")
     assert len({operator.full_name for operator in operators()}) == len(operators()) > 60
     for wrong in ("onnx.gathr", "nothing", "fortran.gather"):
         with pytest.raises(UsageError):
-            find(wrong)
+            find_operator(wrong)
     with pytest.raises(AttributeError):
         gscli.no_such_thing  # noqa: B018
 
@@ -229,12 +229,12 @@ def test_every_file_and_folder_that_declares_a_framework_is_known_by_name() -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_declared_is_out_of_reach(name: str) -> None:
     known = getattr(gscli, name)
-    assert known is framework(name)
+    assert known is load_framework(name)
     functions = {operator.function.__name__ for operator in known.operators.values()}
     assert set(declarations(name)) <= functions
     for operator in known.operators.values():
         assert getattr(known, operator.name.replace(".", "_")) is operator
-        assert find(operator.full_name) is operator
+        assert find_operator(operator.full_name) is operator
         assert pickle.loads(pickle.dumps(operator)) is operator
     assert set(dir(known)) == {one.replace(".", "_") for one in known.operators}
     with pytest.raises(AttributeError, match="has no operator 'nothing'"):

@@ -19,7 +19,7 @@ import pytest
 
 from gscli.base import CannotWrite, UsageError
 from gscli.disk.atomic import AtomicFile, open_atomic
-from gscli.disk.interrupts import SIGNALS, Interrupts
+from gscli.disk.interrupts import SIGNALS, DeferredSignals
 from gscli.files import load, save
 
 
@@ -358,10 +358,10 @@ class TestInterrupts:
         reached = []
 
         def interrupted_early() -> None:
-            with Interrupts() as interrupts:
+            with DeferredSignals() as interrupts:
                 signal.raise_signal(signal.SIGTERM)
                 reached.append("deferred")
-                with interrupts.allowed():
+                with interrupts.allow():
                     reached.append("allowed")
 
         with pytest.raises(SystemExit):
@@ -379,10 +379,10 @@ class TestInterrupts:
                 reached.append("left")
 
         def interrupted_while_leaving() -> None:
-            with Interrupts() as interrupts, interrupts.allowed():
+            with DeferredSignals() as interrupts, interrupts.allow():
                 with Leaving():
                     pass
-                interrupts.act()
+                interrupts.deliver_pending()
                 reached.append("behind")
 
         with pytest.raises(SystemExit):
@@ -404,9 +404,9 @@ class TestInterrupts:
             held.data = Told()
             key = Key()
             held[key] = 1
-            with Interrupts() as interrupts, interrupts.allowed():
+            with DeferredSignals() as interrupts, interrupts.allow():
                 del key
-                interrupts.act()
+                interrupts.deliver_pending()
                 reached.append("behind")
 
         with pytest.raises(SystemExit):

@@ -13,8 +13,8 @@ import pytest
 from gscli.base import CannotWrite
 from gscli.disk import clone as cloning
 from gscli.disk.atomic import open_atomic
-from gscli.disk.clone import clone
-from gscli.disk.mapped import RegularFile, open_regular
+from gscli.disk.clone import clone_file
+from gscli.disk.mapped import RegularFile, open_regular_file
 
 CONTENT = bytes(range(256)) * 500
 
@@ -22,14 +22,14 @@ CONTENT = bytes(range(256)) * 500
 @pytest.fixture
 def source(tmp_path: Path) -> RegularFile:
     (tmp_path / "source").write_bytes(CONTENT)
-    file = open_regular(str(tmp_path / "source"))
+    file = open_regular_file(str(tmp_path / "source"))
     assert file is not None
     return file
 
 
 def copied(source: RegularFile, folder: Path) -> bytes:
     with open_atomic(str(folder / "copy")) as out:
-        clone(source, out)
+        clone_file(source, out)
     return (folder / "copy").read_bytes()
 
 
@@ -81,7 +81,7 @@ def test_holes_stay_holes_and_failures_to_find_them_are_told(
     with path.open("wb") as file:
         file.write(b"data")
         file.truncate(10 << 20)
-    source = open_regular(str(path))
+    source = open_regular_file(str(path))
     assert source is not None
     assert copied(source, tmp_path) == path.read_bytes()
     assert (tmp_path / "copy").stat().st_blocks * 512 < 1 << 20
@@ -91,7 +91,7 @@ def test_holes_stay_holes_and_failures_to_find_them_are_told(
 
     monkeypatch.setattr("os.lseek", fail)
     with pytest.raises(OSError, match="bad disk"):
-        list(cloning._extents(source))
+        list(cloning._iter_data_extents(source))
 
 
 def test_room_is_asked_for_first(

@@ -15,7 +15,7 @@ import pytest
 from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.disk import exchange, system
 from gscli.disk.atomic import open_atomic
-from gscli.disk.mapped import RegularFile, open_regular, undo_file_of
+from gscli.disk.mapped import RegularFile, open_regular_file, undo_file_of
 from gscli.files import save
 
 real = exchange.exchange_names
@@ -25,7 +25,7 @@ real = exchange.exchange_names
 def old(tmp_path: Path) -> RegularFile:
     """The file that was read."""
     (tmp_path / "x").write_bytes(b"old")
-    file = open_regular(str(tmp_path / "x"))
+    file = open_regular_file(str(tmp_path / "x"))
     assert file is not None
     return file
 

@@ -20,7 +20,7 @@ COUNT = 1 << 18
 
 @pytest.fixture(autouse=True)
 def nothing_lost_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mapped, "LOST", [])
+    monkeypatch.setattr(mapped, "TRUNCATED_FILES", [])
 
 
 @pytest.mark.parametrize("size", [0, 100, 4096, 5000, 1 << 20])
@@ -44,14 +44,14 @@ def test_a_copy_to_write_to_is_saved_as_well(
     path = tmp_path / "x.npy"
     np.save(path, np.ones(COUNT))
     array = load(str(path)).array
-    overlaid = mapped.overlay(array)
+    overlaid = mapped.map_copy_on_write(array)
     assert overlaid is not None
     os.truncate(path, 0)
     overlaid[-1] = 5
     assert overlaid.sum() == 5
-    assert mapped.overlay(np.ones(3)) is None
+    assert mapped.map_copy_on_write(np.ones(3)) is None
     monkeypatch.setattr(mapped, "map_file", refuse)
-    assert mapped.overlay(array) is None
+    assert mapped.map_copy_on_write(array) is None
 
 
 def refuse(*_: object) -> None:
@@ -67,11 +67,11 @@ def test_what_is_not_ours_ends_the_process_as_before(monkeypatch: pytest.MonkeyP
     library.signal = Recorder(calls)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(lost_pages, "_installed", handlers)
-    lost_pages.survive(lambda _: [])
+    lost_pages.install_sigbus_handler(lambda _: [])
     assert len(calls) == 1
     handlers[0](signal.SIGBUS)  # type: ignore[operator]  # a function of ctypes
     assert calls[1] == (signal.SIGBUS, None)
-    lost_pages.survive(lambda _: [])
+    lost_pages.install_sigbus_handler(lambda _: [])
     assert len(calls) == 2
 
 
@@ -94,9 +94,9 @@ def test_a_system_without_the_signal_or_the_library(monkeypatch: pytest.MonkeyPa
 
     with monkeypatch.context() as patch:
         patch.setattr(ctypes, "CDLL", absent)
-        lost_pages.survive(lambda _: [])
+        lost_pages.install_sigbus_handler(lambda _: [])
     monkeypatch.delattr(signal, "SIGBUS")
-    lost_pages.survive(lambda _: [])
+    lost_pages.install_sigbus_handler(lambda _: [])
     assert not handlers
 
 
@@ -104,8 +104,8 @@ def test_a_mapping_that_lost_no_whole_page(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(4096))
     file = mapped.open_file(str(path), os.O_RDONLY)
-    assert not mapped.Pages(file, 0, 0, 4096).replace_lost(None)
-    assert not mapped.LOST
+    assert not mapped.Mapping(file, 0, 0, 4096).remap_truncated(None)
+    assert not mapped.TRUNCATED_FILES
     os.truncate(path, 4090)
-    assert mapped.Pages(file, 0, 0, 4096).replace_lost(None)
-    assert [str(path)] == mapped.LOST
+    assert mapped.Mapping(file, 0, 0, 4096).remap_truncated(None)
+    assert [str(path)] == mapped.TRUNCATED_FILES

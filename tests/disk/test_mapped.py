@@ -10,8 +10,8 @@ import pytest
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.disk import system
-from gscli.disk.mapped import open_file, open_regular, reading
-from gscli.disk.system import locked
+from gscli.disk.mapped import open_file, open_regular_file, read_errors
+from gscli.disk.system import lock_file
 
 
 def refuse(*_: object) -> None:
@@ -21,11 +21,11 @@ def refuse(*_: object) -> None:
 def test_what_is_no_regular_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (str(tmp_path), str(tmp_path / "pipe"), str(tmp_path / "absent"), "a\0b"):
-        assert open_regular(path) is None
+        assert open_regular_file(path) is None
     (tmp_path / "x").write_bytes(b"x")
     with monkeypatch.context() as patch:
         patch.setattr("os.fstat", refuse)
-        found = open_regular(str(tmp_path / "x"))
+        found = open_regular_file(str(tmp_path / "x"))
         with pytest.raises(OSError, match="bad disk"):
             open_file(str(tmp_path / "x"), os.O_RDONLY)
     assert found is None
@@ -39,7 +39,7 @@ def test_a_file_that_became_shorter(tmp_path: Path) -> None:
     with pytest.raises(CannotRead, match="became shorter while"):
         file.read(0, 8)
     with pytest.raises(CannotRead, match="became shorter while"):
-        file.fill(0, memoryview(bytearray(8)))
+        file.read_into(0, memoryview(bytearray(8)))
 
 
 def test_a_name_that_means_another_file(tmp_path: Path) -> None:
@@ -65,15 +65,15 @@ def test_systems_and_file_systems_without_locks(
     file = open_file(str(tmp_path / "x"), os.O_RDONLY)
     with monkeypatch.context() as patch:
         patch.setattr("fcntl.flock", refuse)
-        with locked(file):
+        with lock_file(file):
             pass
     monkeypatch.setattr(system, "fcntl", None)
-    with locked(file):
+    with lock_file(file):
         pass
 
 
 def test_names_that_no_file_can_have() -> None:
-    with pytest.raises(CannotRead, match="cannot read"), reading("a name"):
+    with pytest.raises(CannotRead, match="cannot read"), read_errors("a name"):
         raise ValueError("embedded null byte")
 
 

@@ -12,9 +12,9 @@ import pytest
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
-from gscli.disk.mapped import open_regular
+from gscli.disk.mapped import open_regular_file
 from gscli.files import content, load
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream import gather, row_patch, rowfile, scatter, to_file, writeback
@@ -47,7 +47,7 @@ class Subject:
 
     def validate(self, folder: Path) -> ValidatedPlan:
         """The plan of the call from its files."""
-        return plan_call(find(self.operator), self.loaded(folder), self.attrs).validate()
+        return plan_call(find_operator(self.operator), self.loaded(folder), self.attrs).validate()
 
     def streamed(self, folder: Path, target_name: str = "out.npy") -> None:
         target = str(folder / target_name)
@@ -55,7 +55,7 @@ class Subject:
 
     def patched(self, folder: Path, *, direct: bool) -> None:
         """Change `data.npy`."""
-        file = open_regular(str(folder / "data.npy"))
+        file = open_regular_file(str(folder / "data.npy"))
         if file is None:
             raise CannotRead("cannot read data.npy")
         streaming.patch_in_place(self.validate(folder), file, direct=direct)
@@ -78,16 +78,16 @@ PATCHED = {name: STREAMED[name] for name in ("scatter", "sums")}
 
 def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is large, and nothing fits into memory."""
-    monkeypatch.setattr(content, "MAPPED_FROM", 1)
-    monkeypatch.setattr(gather, "PIECE", 1 << 11)
+    monkeypatch.setattr(content, "MIN_MAP_BYTES", 1)
+    monkeypatch.setattr(gather, "PIECE_BYTES", 1 << 11)
     monkeypatch.setattr(to_file, "BLOCK", 1 << 11)
-    monkeypatch.setattr(scatter, "SORTED", 1 << 4)
-    monkeypatch.setattr(scatter, "FILES", 3)
-    monkeypatch.setattr(scatter, "AHEAD", 300)
+    monkeypatch.setattr(scatter, "MAX_SORTED_RECORDS", 1 << 4)
+    monkeypatch.setattr(scatter, "MAX_SPILL_FILES", 3)
+    monkeypatch.setattr(scatter, "PREFETCH_CELLS", 300)
     monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
-    monkeypatch.setattr(rowfile, "SPARSE", 1)
-    monkeypatch.setattr(rowfile, "CALLS", 3)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
-    monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
+    monkeypatch.setattr(rowfile, "SPARSE_FACTOR", 1)
+    monkeypatch.setattr(rowfile, "MAX_PREADS", 3)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 1)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 1 << 12)
     monkeypatch.setattr(row_patch, "CHUNK", 1 << 10)
-    monkeypatch.setattr(row_patch, "AHEAD", 300)
+    monkeypatch.setattr(row_patch, "PREFETCH_CELLS", 300)

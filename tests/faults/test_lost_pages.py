@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import os, sys
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli import files
 
 path, size, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
@@ -24,7 +24,7 @@ def loaded_and_then_cut(text, **options):
     return found
 
 files.load = loaded_and_then_cut
-sys.exit(guarded(words))
+sys.exit(run_safely(words))
 """
 
 EVERYDAY = ("gather", "scatter", "direct", "json")

@@ -76,7 +76,7 @@ import json, os, resource, sys
 from pathlib import Path
 import numpy as np
 from gscli.files import load
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.stream import to_file
 
 os.fsync = os.fdatasync = lambda descriptor: None
@@ -89,7 +89,7 @@ np.save("at.npy", at)
 np.save("at_nd.npy", at[:, None])
 np.save("updates.npy", np.zeros((at.size, 64)))
 np.save("data.npy", data)
-assert guarded(words) == 0
+assert run_safely(words) == 0
 new = np.load(target).tobytes()
 names = sorted(os.listdir())
 base = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -102,7 +102,7 @@ for step in range(steps):
     if pid == 0:
         limit = base + (80 << 20) * step // (steps - 1)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        os._exit(guarded(words))
+        os._exit(run_safely(words))
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     found = np.array(load(target).array).tobytes()
     outcomes.append((code, {old: "old", new: "new"}.get(found, "mixed")))

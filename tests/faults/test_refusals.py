@@ -103,7 +103,7 @@ def test_systems_that_cannot_reserve_room(
     SUBJECT.saved(tmp_path)
     SUBJECT.patched(tmp_path, direct=True)
     assert (tmp_path / "data.npy").read_bytes().endswith(NEW)
-    system.reserve(-1, 0, 0)
+    system.preallocate(-1, 0, 0)
 
 
 def test_a_device_that_refuses_every_write_is_told(

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gscli.__main__ import raise_again
-from gscli.cli import guarded
+from gscli.__main__ import reraise_interrupt
+from gscli.cli import run_safely
 from gscli.disk import atomic, clone, exchange, mapped, system, uncached
 from gscli.disk.mapped import undo_file_of
 from gscli.files import content, load, save
@@ -64,10 +64,10 @@ def slow_down(told: Callable[[], None]) -> None:
 
 
 def everything_is_large() -> None:
-    content.MAPPED_FROM, to_file.LARGE = 1, 0
+    content.MIN_MAP_BYTES, to_file.MIN_STREAM_BYTES = 1, 0
     npy.WRITE_BLOCK = to_file.BLOCK = OLD.nbytes // 40
-    scatter.SORTED, scatter.FILES = 1 << 9, 4
-    writeback.UNCACHED_FROM, writeback.STRIDE = 1, 1 << 14
+    scatter.MAX_SORTED_RECORDS, scatter.MAX_SPILL_FILES = 1 << 9, 4
+    writeback.UNCACHED_FROM, writeback.BUFFER_BYTES = 1, 1 << 14
     row_patch.CHUNK = 1 << 13
 
 
@@ -86,7 +86,9 @@ def whole() -> int:
 
 
 def command(*words: str) -> Callable[[], int]:
-    return lambda: guarded(["scatter-nd", "data.npy", "at.npy", "updates.npy", *words, "--quiet"])
+    return lambda: run_safely(
+        ["scatter-nd", "data.npy", "at.npy", "updates.npy", *words, "--quiet"]
+    )
 
 
 SUBJECTS = {
@@ -115,7 +117,7 @@ def fire(subject: Subject, number: int, moment: int) -> int:
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
-        sys.unraisablehook = raise_again
+        sys.unraisablehook = reraise_interrupt
         slow_down(lambda: os.write(writing_end, b"."))
         os._exit(left_with(subject.act))
     os.close(writing_end)

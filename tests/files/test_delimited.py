@@ -40,7 +40,7 @@ def test_cells_choose_the_type(file: str, text: str, expected: np.ndarray, tmp_p
     assert loaded.array.dtype == expected.dtype
     assert loaded.array.tobytes() == expected.tobytes()
     assert loaded.array.shape == expected.shape
-    assert not loaded.typed
+    assert not loaded.is_typed
     assert members(path) == [Member.of(expected)]
 
 

@@ -215,5 +215,5 @@ def test_what_no_library_writes_is_measured_too() -> None:
     )
     for dataset in (short, beyond):
         with pytest.raises(ContentRefused, match="not as long as"):
-            hdf5._check_stored(dataset, 100, "x.h5")
-    assert hdf5._unfiltered(b"plain", [1], 1, 5) == 5
+            hdf5._check_stored_size(dataset, 100, "x.h5")
+    assert hdf5._unfiltered_size(b"plain", [1], 1, 5) == 5

@@ -11,7 +11,7 @@ import pytest
 import zarr
 
 from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load, members
 from gscli.files.stores import icechunk_store
 
@@ -49,16 +49,16 @@ def test_every_version_is_read(tmp_path: Path, name: str) -> None:
 
 def test_history_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, (first, second) = repository(tmp_path / "t.icechunk")
-    assert guarded(["show", path]) == 0
+    assert run_safely(["show", path]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "emb  float32 [4,2]  32 bytes"
     assert [line.split()[0] for line in lines[1:3]] == [f"@{second}", f"@{first}"]
     assert lines[1].endswith("version 1")
-    assert guarded(["show", f"{path}@first", "--json"]) == 0
+    assert run_safely(["show", f"{path}@first", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["history"][0]["message"] == "version 0"
-    assert len(icechunk_store.history(path, 1)) == 1
-    assert guarded(["show", f"{path}::emb", "-q"]) == 0
+    assert len(icechunk_store.list_commits(path, 1)) == 1
+    assert run_safely(["show", f"{path}::emb", "-q"]) == 0
 
 
 def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_buckets_are_named_by_their_address(monkeypatch: pytest.MonkeyPatch) -> 
             return "gs"
 
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000")
-    assert icechunk_store._storage(Library, "s3://bucket/some/t.icechunk") == "s3"
-    assert icechunk_store._storage(Library, "gs://bucket/t.icechunk") == "gs"
+    assert icechunk_store._make_storage(Library, "s3://bucket/some/t.icechunk") == "s3"
+    assert icechunk_store._make_storage(Library, "gs://bucket/t.icechunk") == "gs"
     assert seen[0]["bucket"] == "bucket"
     assert seen[0]["prefix"] == "some/t.icechunk"
     assert seen[0]["allow_http"]

@@ -39,7 +39,7 @@ from gscli.files.formats import jsontext
 def test_values_choose_the_type(text: str, dtype: str, shape: tuple[int, ...]) -> None:
     loaded = load(text)
     assert (loaded.array.dtype, loaded.array.shape) == (np.dtype(dtype), shape)
-    assert not loaded.typed
+    assert not loaded.is_typed
     assert loaded.origin == "inline"
     assert not loaded.array.flags.writeable
 
@@ -95,7 +95,7 @@ def test_a_typed_document_is_converted_only_without_loss() -> None:
 def test_a_document_without_a_type_is_untyped() -> None:
     loaded = load('{"shape": [2, 2], "data": [1, 2, 3, 4]}', like=np.dtype("float32"))
     assert loaded.array.tolist() == [[1, 2], [3, 4]]
-    assert (loaded.array.dtype, loaded.typed) == (np.dtype("float32"), False)
+    assert (loaded.array.dtype, loaded.is_typed) == (np.dtype("float32"), False)
 
 
 def test_complex_documents_take_pairs_nested_or_flat() -> None:
@@ -118,7 +118,7 @@ def test_gscli_reads_its_own_output() -> None:
     output = '{"dtype": "int8", "shape": [], "data": [7]}'
     loaded = load(f'{{"schema": "gscli/1", "op": "gather", "output": {output}}}')
     assert (loaded.array.dtype, loaded.array.shape, int(loaded.array)) == (np.int8, (), 7)
-    assert loaded.typed
+    assert loaded.is_typed
 
 
 def test_a_ragged_list_is_shown_with_its_line() -> None:
@@ -204,7 +204,7 @@ def test_generators(text: str, expected: np.ndarray) -> None:
     assert loaded.array.tobytes() == expected.tobytes()
     assert loaded.origin == text
     named = text.rsplit(":", 1)[1] in {"float32", "bool", "int8", "float16", "complex64"}
-    assert loaded.typed == named
+    assert loaded.is_typed == named
 
 
 def test_a_generator_without_a_type_takes_the_type_of_another_input() -> None:

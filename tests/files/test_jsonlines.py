@@ -33,10 +33,10 @@ def test_each_tensor_goes_by_its_line_and_its_name(path: str) -> None:
         ("a/1/output", "float32", (2,)), ("3/axis", "int64", (1,)), ("a/1/data", "int64", (1,)),
     ]  # fmt: skip
     loaded = load(f"{path}::a/1/data")
-    assert (loaded.typed, loaded.array.dtype) == (True, np.dtype("float32"))
+    assert (loaded.is_typed, loaded.array.dtype) == (True, np.dtype("float32"))
     assert np.array_equal(loaded.array, [1.5, np.nan], equal_nan=True)
     assert load(f"{path}::3/axis").array.tolist() == [5]
-    assert not load(f"{path}::a/1/indices").typed
+    assert not load(f"{path}::a/1/indices").is_typed
 
 
 def test_what_is_not_there_is_told(path: str, tmp_path: Path) -> None:

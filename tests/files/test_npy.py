@@ -14,7 +14,7 @@ from gscli import files
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError
 from gscli.disk.mapped import RegularFile
 from gscli.files import load, members, save
-from gscli.files.content import MAPPED_FROM, FileContent, HeldContent
+from gscli.files.content import MIN_MAP_BYTES, BufferedContent, FileContent
 from gscli.files.formats import npy
 from gscli.files.formats.npy import npy_header
 
@@ -56,7 +56,7 @@ def test_what_numpy_wrote_is_read(dtype: str, order: str, tmp_path: Path) -> Non
         assert loaded.array.tobytes() == array.astype(loaded.array.dtype).tobytes()
         assert loaded.array.flags.c_contiguous
         assert not loaded.array.flags.writeable
-        assert loaded.typed
+        assert loaded.is_typed
 
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d[0] != ">"])
@@ -101,7 +101,7 @@ def test_the_header_of_a_written_file_is_numpys() -> None:
 
 
 def test_large_arrays_stay_in_the_file(tmp_path: Path) -> None:
-    count = MAPPED_FROM // 8
+    count = MIN_MAP_BYTES // 8
     large = load(saved(tmp_path / "large.npy", np.arange(count)))
     assert isinstance(large.array, np.memmap)
     assert np.array_equal(large.array, np.arange(count))
@@ -111,11 +111,11 @@ def test_large_arrays_stay_in_the_file(tmp_path: Path) -> None:
 
 
 def test_a_mapped_array_outlives_the_replacement_of_its_file(tmp_path: Path) -> None:
-    path = saved(tmp_path / "x.npy", np.arange(MAPPED_FROM))
+    path = saved(tmp_path / "x.npy", np.arange(MIN_MAP_BYTES))
     array = load(path).array
     save(path, array[::-1])
     assert array[5] == 5
-    assert load(path).array[5] == MAPPED_FROM - 6
+    assert load(path).array[5] == MIN_MAP_BYTES - 6
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "int4"])
@@ -145,11 +145,11 @@ def test_headers_other_programs_write() -> None:
     for version, field in (((1, 0), 2), ((2, 0), 4), ((3, 0), 4)):
         for text in variants:
             start = b"\x93NUMPY" + bytes(version) + len(text).to_bytes(field, "little") + text
-            held = HeldContent("x.npy", start + np.array([1.5, 2.5]).tobytes())
-            header = npy.parse_header(held.prefix(npy.PREFIX_LIMIT), "x.npy")
-            assert (header.dtype, header.shape, header.fortran) == (np.float64, (2,), False)
-            flat = held.array(header.dtype, header.size, header.offset)
-            array = npy.arranged(flat, header, 1000, "x.npy")
+            held = BufferedContent("x.npy", start + np.array([1.5, 2.5]).tobytes())
+            header = npy.parse_header(held.read_prefix(npy.PREFIX_LIMIT), "x.npy")
+            assert (header.dtype, header.shape, header.is_fortran) == (np.float64, (2,), False)
+            flat = held.as_array(header.dtype, header.size, header.offset)
+            array = npy.reshape_elements(flat, header, 1000, "x.npy")
             assert array.tolist() == [1.5, 2.5]
             assert array.flags.aligned
 
@@ -162,14 +162,14 @@ def test_members_of_a_plain_file(tmp_path: Path) -> None:
         members(path)
 
 
-@pytest.mark.parametrize("size", [100, MAPPED_FROM])
+@pytest.mark.parametrize("size", [100, MIN_MAP_BYTES])
 def test_a_file_that_shrinks_while_it_is_read(size: int, tmp_path: Path) -> None:
     path = tmp_path / "x.bin"
     path.write_bytes(bytes(size))
     content = FileContent(RegularFile(os.open(path, os.O_RDONLY), "x.bin"))
     path.write_bytes(b"")
     with pytest.raises(GscliError, match=r"shorter|changed"):
-        content.array(np.dtype("u1"), size, 0)
+        content.as_array(np.dtype("u1"), size, 0)
     with pytest.raises(CannotRead, match="changed"):
         content.check_unchanged()
     content.close()
@@ -183,4 +183,4 @@ def test_a_file_stays_open_where_that_is_asked_for(tmp_path: Path) -> None:
     assert kept.is_same_file(path)
     assert kept.read(0, 6) == b"\x93NUMPY"
     assert load(path).file is None
-    assert HeldContent("a pipe", b"").kept() is None
+    assert BufferedContent("a pipe", b"").detach_file() is None

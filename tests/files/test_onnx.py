@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import parse_dtype
 from gscli.files import load, members, save
 from gscli.files.formats import model, tensorproto
 from gscli.files.request import Member
@@ -31,7 +31,7 @@ def sample(name: str, count: int) -> np.ndarray:
     if name == "str":
         return np.array(["a", "bé", ""] * count)[:count]
     numbers = np.random.default_rng(count).integers(-2, 2, count)
-    dtype = dtype_named(name)
+    dtype = parse_dtype(name)
     unsigned = dtype.kind in "bu" or name.startswith(("uint", "float8_e8m0"))
     return (np.abs(numbers) if unsigned else numbers).astype(dtype)
 

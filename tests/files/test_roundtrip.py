@@ -16,9 +16,9 @@ from gscli.base import GscliError
 from gscli.base.arrays import (
     NUMPY_NAMES,
     SMALL_NAMES,
-    cast_exactly,
-    dtype_label,
-    dtype_named,
+    cast_lossless,
+    document_dtype,
+    parse_dtype,
 )
 from gscli.files import load, save
 from gscli.files.formats.jsonarray import dump_json, load_json
@@ -44,7 +44,7 @@ def any_array(draw: st.DrawFn) -> np.ndarray:
         word = draw(st.binary(max_size=3)).rstrip(b"\0")
         array = np.full(shape, word, "S3")
     else:
-        dtype = dtype_named(name)
+        dtype = parse_dtype(name)
         size = int(np.prod(shape)) * dtype.itemsize
         raw = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)
         if name == "bool":
@@ -69,7 +69,7 @@ def canonical(raw: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def same(left: np.ndarray, right: np.ndarray) -> bool:
     """Equal types, shapes and bits; every NaN counts as one."""
-    if (dtype_label(left.dtype), left.shape) != (dtype_label(right.dtype), right.shape):
+    if (document_dtype(left.dtype), left.shape) != (document_dtype(right.dtype), right.shape):
         return False
     if left.dtype.kind in "US" or not left.size:
         return bool(np.array_equal(left, right))
@@ -90,7 +90,7 @@ def test_what_is_written_is_read(array: np.ndarray, form: str, tmp_path: Path) -
     except GscliError:
         return
     try:
-        name = dtype_label(array.dtype)
+        name = document_dtype(array.dtype)
         read = load(path, dtype=name).array
     except GscliError as error:
         raise AssertionError(f"{form} is written but not read: {error}") from error
@@ -117,7 +117,7 @@ def test_bit_for_bit_in_binary_formats(array: np.ndarray) -> None:
         stream = io.BytesIO()
         save("-", array, format=form, stdout=stream)
         stream.seek(0)
-        read = load("-", stdin=stream, dtype=dtype_label(array.dtype)).array
+        read = load("-", stdin=stream, dtype=document_dtype(array.dtype)).array
         assert read.tobytes() == array.astype(read.dtype).tobytes() or array.dtype.kind == "U"
 
 
@@ -125,9 +125,9 @@ def test_bit_for_bit_in_binary_formats(array: np.ndarray) -> None:
 @given(any_array(), st.sampled_from([*NUMPY_NAMES, *SMALL_NAMES]))
 def test_an_exact_cast_keeps_every_value(array: np.ndarray, name: str) -> None:
     """Checked one by one with Python's own numbers, which are exact."""
-    dtype = dtype_named(name)
+    dtype = parse_dtype(name)
     try:
-        cast = cast_exactly(array, dtype, "x")
+        cast = cast_lossless(array, dtype, "x")
     except GscliError:
         return
     assert cast.shape == array.shape
@@ -171,7 +171,7 @@ def test_the_cast_accepts_what_is_exact() -> None:
         (np.array([0.5], np.float16), "complex64"),
     ]
     for array, name in exact:
-        assert cast_exactly(array, dtype_named(name), "x").dtype == dtype_named(name)
+        assert cast_lossless(array, parse_dtype(name), "x").dtype == parse_dtype(name)
     refused = [
         (np.array([256]), "uint8"),
         (np.array([-1]), "uint64"),
@@ -194,7 +194,7 @@ def test_the_cast_accepts_what_is_exact() -> None:
     ]
     for array, name in refused:
         try:
-            cast_exactly(array, dtype_named(name), "x")
+            cast_lossless(array, parse_dtype(name), "x")
         except GscliError:
             continue
         raise AssertionError(f"{array} became {name}")

@@ -9,7 +9,7 @@ import pytest
 import safetensors.numpy
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import parse_dtype
 from gscli.files import load, members, save
 from gscli.files.formats import safetensor
 from gscli.files.request import Member
@@ -26,7 +26,7 @@ RECENT = ("complex64", "float8")
     ],
 )
 def test_every_type_is_read_and_written_as_the_library_does(name: str, tmp_path: Path) -> None:
-    dtype = dtype_named(name)
+    dtype = parse_dtype(name)
     raw = np.random.default_rng(3).integers(0, 2, 6 * dtype.itemsize, np.uint8)
     array = raw.view(dtype).reshape(2, 3)
     path = tmp_path / "x.safetensors"

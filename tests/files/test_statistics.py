@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gscli.files import statistics as module
-from gscli.files.statistics import statistics
+from gscli.files.statistics import compute_statistics
 
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 20])
@@ -17,7 +17,7 @@ def test_like_numpy(dtype: str, block: int, monkeypatch: pytest.MonkeyPatch) -> 
     generator = np.random.default_rng(7)
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
     array = generator.integers(0, 9, (3, 5)).astype(kind)
-    found = statistics(array)
+    found = compute_statistics(array)
     wide = array.astype(np.float64)
     assert found.smallest is not None
     assert found.largest is not None
@@ -30,18 +30,18 @@ def test_like_numpy(dtype: str, block: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_oddities_are_counted_and_left_out() -> None:
-    found = statistics(np.array([np.nan, np.inf, -np.inf, 2.0, -1.0]))
+    found = compute_statistics(np.array([np.nan, np.inf, -np.inf, 2.0, -1.0]))
     assert (found.nan, found.infinite) == (1, 2)
     assert found.mean == 0.5
     assert found.to_dict()["min"] == {"value": -1.0, "at": [4]}
 
 
 def test_nothing_to_measure() -> None:
-    assert statistics(np.zeros((0, 2))).smallest is None
-    assert statistics(np.array(["a"])).mean is None
-    both = statistics(np.array([1 + 1j, 3 - 1j]))
+    assert compute_statistics(np.zeros((0, 2))).smallest is None
+    assert compute_statistics(np.array(["a"])).mean is None
+    both = compute_statistics(np.array([1 + 1j, 3 - 1j]))
     assert both.smallest is None
     assert both.mean == 2
-    assert statistics(np.array(7)).text() == (
+    assert compute_statistics(np.array(7)).text() == (
         "int64 []  min=7 at []  max=7 at []  mean=7  nan=0  inf=0  zero=0"
     )

@@ -23,7 +23,7 @@ from gscli.base import (
 )
 from gscli.files import content as contents
 from gscli.files import load, members, save
-from gscli.files.content import open_content, read_pipe, reader
+from gscli.files.content import blocking_reader, open_content, read_pipe
 from gscli.files.formats.npy import npy_header
 
 
@@ -55,7 +55,7 @@ def test_short_texts(text: bytes) -> None:
 def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gscli.files.TEXT_LIMIT", 1000)
     monkeypatch.setattr(contents, "PIPE_CHUNK", 100)
-    monkeypatch.setattr(contents, "JUDGED_FROM", 200)
+    monkeypatch.setattr(contents, "MIN_SNIFF_BYTES", 200)
 
     class Endless(io.RawIOBase):
         taken = 0
@@ -119,7 +119,7 @@ def test_a_stream_that_does_not_block_is_waited_for() -> None:
 
 def test_a_stream_without_a_descriptor_is_read_as_it_is() -> None:
     stream = io.BytesIO(b"abc")
-    assert read_pipe(reader(stream), "x", 10) == b"abc"
+    assert read_pipe(blocking_reader(stream), "x", 10) == b"abc"
 
 
 @pytest.mark.parametrize("suffix", ["", ".npy", ".npz", ".json", ".safetensors", ".h5", ".pb"])

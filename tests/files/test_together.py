@@ -93,7 +93,7 @@ def test_an_empty_list_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "indices.json").write_text("[]")
     loaded = load_many(str(tmp_path), ("indices",), empty_dtype="int64")
     assert loaded["indices"].array.dtype == np.int64
-    assert not loaded["indices"].typed
+    assert not loaded["indices"].is_typed
 
 
 def test_what_cannot_stand_for_all_inputs(tmp_path: Path) -> None:

@@ -31,14 +31,14 @@ from gscli.base import (
     LimitRefused,
     UsageError,
 )
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.disk import mapped
 from gscli.files import load, members, save
 from gscli.files.stores import codecs, zarr_format
-from gscli.files.stores.zarr_format import created
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import Store, open_store
-from gscli.stream.cluster.packed_plans import named
+from gscli.files.stores.zarr_format import create_zarr_array
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.stream.cluster.packed_plans import to_file_reference
 
 LIMIT = 1 << 30
 
@@ -66,11 +66,11 @@ CODECS: dict[str, dict[str, Any]] = {
 def test_any_codec_is_read(tmp_path: Path, codec: str) -> None:
     read = load(made(tmp_path / "s.zarr", **CODECS[codec]))
     assert np.array_equal(read.array, DATA)
-    assert read.typed
+    assert read.is_typed
     assert not read.array.flags.writeable
-    store = open_store(Place(str(tmp_path / "s.zarr")), LIMIT)
-    chunk = store.read((1, 0))
-    assert np.array_equal(chunk, DATA[store.box((1, 0))])
+    store = open_zarr_array(ZarrPath(str(tmp_path / "s.zarr")), LIMIT)
+    chunk = store.read_chunk((1, 0))
+    assert np.array_equal(chunk, DATA[store.chunk_slices((1, 0))])
     assert chunk.flags.writeable
 
 
@@ -108,8 +108,8 @@ def test_opaque_elements_need_their_name(tmp_path: Path) -> None:
     save(path, load("[1,2]", dtype="bfloat16").array)
     with pytest.raises(DtypeRefused, match="opaque"):
         load(path)
-    store = open_store(Place(path), LIMIT, load("[1]", dtype="bfloat16").array.dtype, True)
-    store.write((0,), load("[3,4]", dtype="bfloat16").array)
+    store = open_zarr_array(ZarrPath(path), LIMIT, load("[1]", dtype="bfloat16").array.dtype, True)
+    store.write_chunk((0,), load("[3,4]", dtype="bfloat16").array)
     assert load(path, dtype="bfloat16").array.tolist() == [3, 4]
 
 
@@ -144,13 +144,13 @@ def test_an_archive_is_read_and_never_written(tmp_path: Path) -> None:
             archive.write(path, path.relative_to(tmp_path / "s.zarr"))
     path = str(tmp_path / "s.zip")
     assert np.array_equal(load(path).array, DATA)
-    store = open_store(Place(path), LIMIT)
-    assert len(list(store.keys())) == 6
+    store = open_zarr_array(ZarrPath(path), LIMIT)
+    assert len(list(store.stored_keys())) == 6
     assert store.folder is None
-    assert store.encoded("c/9/9") is None
+    assert store.read_encoded("c/9/9") is None
     with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
         archive.write(tmp_path / "s.zarr" / "zarr.json", "zarr.json")
-    assert not open_store(Place(f"{tmp_path}/e.zip"), LIMIT).read((0, 0)).any()
+    assert not open_zarr_array(ZarrPath(f"{tmp_path}/e.zip"), LIMIT).read_chunk((0, 0)).any()
     with pytest.raises(UsageError, match="no format"):
         save(path, DATA)
     Path(path).write_bytes(b"hello")
@@ -200,17 +200,17 @@ def test_a_store_replaces_an_older_one_whole(tmp_path: Path) -> None:
 
 def test_chunks_are_those_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "s.zarr")
-    assert guarded(["convert", "arange:10x6", path, "--chunks", "3x-1"]) == 0
+    assert run_safely(["convert", "arange:10x6", path, "--chunks", "3x-1"]) == 0
     assert zarr.open_array(path, mode="r").chunks == (3, 6)
     for words, says in (
         (["--chunks", "3"], "1 sizes, the array has 2 axes"),
         (["--chunks", "3xb"], "a size for each axis"),
         (["--chunks", "0x1"], "a size for each axis"),
     ):
-        assert guarded(["convert", "arange:10x6", path, *words]) == 2
+        assert run_safely(["convert", "arange:10x6", path, *words]) == 2
         assert says in capsys.readouterr().err
-    assert guarded(["convert", "arange:4", f"{tmp_path}/x.npy", "--chunks", "2"]) == 2
-    assert guarded(["convert", "arange:4", "-", "-f", "zarr"]) == 2
+    assert run_safely(["convert", "arange:4", f"{tmp_path}/x.npy", "--chunks", "2"]) == 2
+    assert run_safely(["convert", "arange:4", "-", "-f", "zarr"]) == 2
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (40, 50), (3, 4, 5), (2, 3, 30, 4), (0, 3)])
@@ -224,17 +224,17 @@ def test_a_picture_reads_the_chunks_that_it_shows(
     data = np.arange(math.prod(shape), dtype=np.int16).reshape(shape)
     path = made(tmp_path / "a.zarr", data, chunks=(2,) * data.ndim)
     np.save(tmp_path / "a.npy", data)
-    read, real = list[Any](), Store.read
+    read, real = list[Any](), ZarrArray.read_chunk
 
-    def reading(self: Store, coordinates: tuple[int, ...]) -> Any:
+    def reading(self: ZarrArray, coordinates: tuple[int, ...]) -> Any:
         read.append(coordinates)
         return real(self, coordinates)
 
-    monkeypatch.setattr(Store, "read", reading)
-    monkeypatch.setattr(Store, "whole", None)
+    monkeypatch.setattr(ZarrArray, "read_chunk", reading)
+    monkeypatch.setattr(ZarrArray, "read_all", None)
     pictures = []
     for name in (path, f"{tmp_path}/a.npy"):
-        assert guarded(["show", name]) == 0
+        assert run_safely(["show", name]) == 0
         pictures.append(capsys.readouterr().out.partition("  ")[2])
     assert pictures[0] == pictures[1]
     assert len(read) == len(set(read))
@@ -247,18 +247,18 @@ def test_a_large_array_is_not_held_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes to a temporary file, whose pages can be given back, and keeps to the limit."""
-    monkeypatch.setattr(zarr_format, "LARGE", 1)
+    monkeypatch.setattr(zarr_format, "MIN_SPILL_BYTES", 1)
     path = made(tmp_path / "a.zarr")
     array = load(path).array
     assert np.array_equal(array, DATA)
-    assert mapped.file_of(array) is not None
-    assert named(array) is array  # no worker could open the file
+    assert mapped.find_file(array) is not None
+    assert to_file_reference(array) is array  # no worker could open the file
     with pytest.raises(LimitRefused, match="the array is larger"):
         load(path, max_bytes=239)
     made(tmp_path / "i.zarr", np.array([[0], [9], [0]]))
     made(tmp_path / "u.zarr", DATA[:3])
     words = [path, f"{tmp_path}/i.zarr", f"{tmp_path}/u.zarr", "-o", f"{tmp_path}/o.zarr"]
-    assert guarded(["scatter-nd", *words, "--reduction", "add"]) == 0
+    assert run_safely(["scatter-nd", *words, "--reduction", "add"]) == 0
     expected = DATA.copy()
     np.add.at(expected, [0, 9, 0], DATA[:3])
     assert np.array_equal(load(f"{tmp_path}/o.zarr").array, expected)
@@ -268,13 +268,13 @@ def test_a_store_is_shown_and_gathered_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = made(tmp_path / "s.zarr")
-    assert guarded(["show", path, "--stat"]) == 0
+    assert run_safely(["show", path, "--stat"]) == 0
     assert "float32 [10,6]" in capsys.readouterr().out
-    assert guarded(["gather", path, "[3]", "--json=output"]) == 0
+    assert run_safely(["gather", path, "[3]", "--json=output"]) == 0
     assert json.loads(capsys.readouterr().out)["data"] == DATA[3].tolist()
     zarr.open_group(f"{tmp_path}/g.zarr", mode="w").create_array("x", shape=(1,), dtype="i4")
     zarr.open_group(f"{tmp_path}/g.zarr", mode="a").create_array("y", shape=(1,), dtype="i4")
-    assert guarded(["show", f"{tmp_path}/g.zarr"]) == 0
+    assert run_safely(["show", f"{tmp_path}/g.zarr"]) == 0
     assert capsys.readouterr().out.startswith("x  int32 [1]")
 
 
@@ -301,7 +301,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     Path(path, "c").rename(tmp_path / "elsewhere")
     Path(path, "c").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ContentRefused, match="link"):
-        open_store(Place(path), LIMIT).read((1, 0))
+        open_zarr_array(ZarrPath(path), LIMIT).read_chunk((1, 0))
     other = zarr.open_group(f"{tmp_path}/g.zarr", mode="w")
     other.create_array("a", shape=(1,), dtype="i4")
     Path(tmp_path, "g.zarr", "b").symlink_to(tmp_path / "g.zarr" / "a")
@@ -517,7 +517,9 @@ def test_absent_chunks_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     chunks = {"shape": [60_000_000], "chunks": [1], "compressor": GZIP, "fill_value": 7}
     path = _long(tmp_path / "s.zarr", chunks, gzip.compress(b"x"), "59")
     reads = list[tuple[int, ...]]()
-    monkeypatch.setattr(Store, "read", lambda _, at: reads.append(at) or np.full(1, 9, np.uint8))
+    monkeypatch.setattr(
+        ZarrArray, "read_chunk", lambda _, at: reads.append(at) or np.full(1, 9, np.uint8)
+    )
     array = load(path).array
     assert reads == [(59,)]
     assert (array[59], array[58], array.sum()) == (9, 7, 420_000_002)
@@ -603,10 +605,10 @@ def test_a_missing_package_says_what_to_install(
 def test_stores_are_pickled_as_places(tmp_path: Path) -> None:
     import pickle
 
-    store = open_store(Place(made(tmp_path / "s.zarr")), LIMIT)
-    again: Store = pickle.loads(pickle.dumps(store))
-    assert np.array_equal(again.whole(), DATA)
-    fresh = created(Place(str(tmp_path / "n.zarr")), np.dtype("f4"), (3,), like=store)
+    store = open_zarr_array(ZarrPath(made(tmp_path / "s.zarr")), LIMIT)
+    again: ZarrArray = pickle.loads(pickle.dumps(store))
+    assert np.array_equal(again.read_all(), DATA)
+    fresh = create_zarr_array(ZarrPath(str(tmp_path / "n.zarr")), np.dtype("f4"), (3,), like=store)
     assert [codec.to_dict() for codec in fresh.array.compressors] == [
         codec.to_dict() for codec in store.array.compressors
     ]
@@ -629,38 +631,38 @@ def test_filled_chunks_are_stored_all_the_same(tmp_path: Path) -> None:
 def test_chunks_of_any_layout_are_found(tmp_path: Path) -> None:
     path = made(tmp_path / "s.zarr")
     Path(path, "c", "0", "junk.partial").write_text("x")
-    assert len(list(open_store(Place(path), LIMIT).keys())) == 6
+    assert len(list(open_zarr_array(ZarrPath(path), LIMIT).stored_keys())) == 6
     empty = str(tmp_path / "e.zarr")
     zarr.create_array(empty, shape=(4,), dtype="f4", chunks=(2,))
-    store = open_store(Place(empty), LIMIT)
-    assert list(store.keys()) == []
-    assert store.whole().tolist() == [0] * 4
-    assert store.read((1,)).tolist() == [0, 0]
-    gone = open_store(Place(made(tmp_path / "g.zarr")), LIMIT)
+    store = open_zarr_array(ZarrPath(empty), LIMIT)
+    assert list(store.stored_keys()) == []
+    assert store.read_all().tolist() == [0] * 4
+    assert store.read_chunk((1,)).tolist() == [0, 0]
+    gone = open_zarr_array(ZarrPath(made(tmp_path / "g.zarr")), LIMIT)
     Path(tmp_path, "g.zarr").rename(tmp_path / "h.zarr")
-    assert list(gone.keys()) == []
+    assert list(gone.stored_keys()) == []
 
 
 def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(tmp_path / "s.zarr")
-    store = open_store(Place(path), LIMIT, writable=True)
+    store = open_zarr_array(ZarrPath(path), LIMIT, writable=True)
 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(zarr.storage._local, "_put", full)
     with pytest.raises(CannotWrite, match="no space"):
-        store.write((0, 0), DATA[:4, :3])
+        store.write_chunk((0, 0), DATA[:4, :3])
 
     def large(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr(zarr.storage._local, "_put", large)
     with pytest.raises(MemoryError):
-        store.write((0, 0), DATA[:4, :3])
+        store.write_chunk((0, 0), DATA[:4, :3])
     monkeypatch.setattr(zarr.storage._local, "_put", None)
     with pytest.raises(CannotWrite, match="not callable"):
-        store.write((0, 0), DATA[:4, :3])
+        store.write_chunk((0, 0), DATA[:4, :3])
 
 
 def test_a_store_is_no_stream(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,10 +8,10 @@ from conftest import assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused
-from gscli.frameworks import framework
+from gscli.frameworks import load_framework
 from gscli.layout.axes import Tensor
 
-CAFFE2 = framework("caffe2").operators
+CAFFE2 = load_framework("caffe2").operators
 ROWS = np.array([[0, 1], [2, 3], [4, 5]], np.float32)
 LAST = np.array([-1])
 
@@ -118,14 +118,14 @@ def test_duplicates_are_warned_about() -> None:
         "DATA": Tensor("DATA", (3,), "int32"),
         "INDICES": Tensor("INDICES", (2,), "int32"),
     }
-    assign = CAFFE2["scatter_assign"].layout(
+    assign = CAFFE2["scatter_assign"].infer_layout(
         tensors | {"SLICES": Tensor("SLICES", (2,), "int32")}, {}
     )
-    assert "arbitrary" in assign.open_order
-    scatter = CAFFE2["scatter"].layout(
+    assert "arbitrary" in assign.unspecified_order
+    scatter = CAFFE2["scatter"].infer_layout(
         tensors | {"UPDATES": Tensor("UPDATES", (2,), "int32")}, {"axis": 0}
     )
-    assert "does not document" in scatter.open_order
+    assert "does not document" in scatter.unspecified_order
 
 
 @pytest.mark.parametrize("name", ["gather", "scatter", "scatter_assign"])

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.numpy import add_at
-from gscli.plan import Inputs, layout_of
+from gscli.plan import CallInputs, infer_layout
 
 DATA = np.arange(6.0).reshape(3, 2)
 ROWS = np.array([[2], [0]])
 
 
 def test_equal_calls_share_one_layout() -> None:
-    operator = find("mxnet.scatter_nd")
+    operator = find_operator("mxnet.scatter_nd")
     inputs = {"data": np.ones(2), "indices": np.array([[0, 2]])}
-    first = layout_of(operator, inputs, {"shape": (4,)})
-    assert layout_of(operator, inputs, {"shape": (4,)}) is first
-    assert layout_of(operator, inputs, {"shape": (5,)}).output_shape == (5,)
+    first = infer_layout(operator, inputs, {"shape": (4,)})
+    assert infer_layout(operator, inputs, {"shape": (4,)}) is first
+    assert infer_layout(operator, inputs, {"shape": (5,)}).output_shape == (5,)
 
 
 @pytest.mark.parametrize("shape", [(True,), (4.0,), (4.5,), ("4",), (np.int64(4),)])
@@ -98,11 +98,11 @@ def test_types_of_untyped_inputs_are_asked_for_and_not_found_out_by_errors() -> 
         "indices": np.array([[3], [1]]),
         "updates": np.array([9, 8]),
     }
-    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), dict.fromkeys(arrays, False))
+    inputs = CallInputs(arrays, dict.fromkeys(arrays, "inline"), dict.fromkeys(arrays, False))
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        resolve_dtypes(find("onnx.scatter_nd"), inputs, {}, strict=False)
+        resolve_dtypes(find_operator("onnx.scatter_nd"), inputs, {}, strict=False)
     finally:
         sys.settrace(before)
     assert inputs.arrays["updates"].dtype == np.float64

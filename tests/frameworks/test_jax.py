@@ -11,11 +11,11 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.frameworks import framework
-from gscli.frameworks.jax.common import promoted
+from gscli.frameworks import load_framework
+from gscli.frameworks.jax.common import promote_dtypes
 from gscli.layout.axes import Tensor
 
-JAX = framework("jax").operators
+JAX = load_framework("jax").operators
 ROW = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 BEYOND = np.array([0, -1, 5, -6])
 NAN = float("nan")
@@ -235,7 +235,7 @@ def test_set_saturates_and_drops_imaginary_parts() -> None:
 )  # fmt: skip
 def test_promotion_is_symmetric(left: str, right: str, common: str) -> None:
     first, second = Tensor("x", (), left), Tensor("y", (), right)
-    assert promoted(first, second) == promoted(second, first) == common
+    assert promote_dtypes(first, second) == promote_dtypes(second, first) == common
 
 
 def test_small_types_do_not_mix() -> None:

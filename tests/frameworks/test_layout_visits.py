@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.frameworks import execute
-from gscli.plan import layout_of
+from gscli.plan import infer_layout
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_a_command_asks_for_the_layout_once_for_each_set_of_types(
 
     def counting(*args: object) -> object:
         asked.append(args)
-        return layout_of(*args)  # type: ignore[arg-type]
+        return infer_layout(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(execute, "layout_of", counting)
-    monkeypatch.setattr("gscli.plan.layout_of", counting)
-    assert guarded([*shlex.split(line), "-q"]) == 0
+    monkeypatch.setattr(execute, "infer_layout", counting)
+    monkeypatch.setattr("gscli.plan.infer_layout", counting)
+    assert run_safely([*shlex.split(line), "-q"]) == 0
     assert len(asked) == visits

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import gscli
 from gscli.base import GscliError, GscliWarning
-from gscli.cli import guarded
-from gscli.frameworks import find
+from gscli.cli import run_safely
+from gscli.frameworks import find_operator
 from gscli.plan.adjusted import count_outcomes
 from gscli.traces import Trace
-from gscli.traces.check import remarks
+from gscli.traces.check import iter_findings
 
 CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "onnx.gather": ("gather", {}),
@@ -39,7 +39,7 @@ NUMBERS = st.lists(st.integers(-9, 9), min_size=1, max_size=4)
 
 def inputs_of(name: str, numbers: list[int]) -> dict[str, object]:
     """Inputs of an operator on four rows, by the order of its inputs."""
-    operator = find(name)
+    operator = find_operator(name)
     data, indices = np.arange(4), np.array(numbers)
     if name == "jax.segment_sum":
         return {"data": np.arange(len(numbers)), "segment_ids": indices}
@@ -70,7 +70,7 @@ def test_all_that_is_not_read_as_written_is_counted_and_found(
 ) -> None:
     trace = traced(call, numbers)
     name, attrs = CALLS[call]
-    found = list(remarks(find(name), inputs_of(name, numbers), attrs))  # type: ignore[arg-type]
+    found = list(iter_findings(find_operator(name), inputs_of(name, numbers), attrs))  # type: ignore[arg-type]
     if trace is None:
         assert any(one.kind == "index" for one in found)
         return
@@ -102,7 +102,7 @@ FOUND = [
 def test_check_finds_what_is_not_read_as_written(
     line: str, told: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(["check", *shlex.split(line)]) == 1
+    assert run_safely(["check", *shlex.split(line)]) == 1
     said = capsys.readouterr().out
     assert all(one in said for one in told), said
 
@@ -132,13 +132,13 @@ def test_what_is_open_or_changed_is_warned_of_and_strict_refuses(
     line: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(line)
-    assert guarded([*words, "-q"]) == 0
+    assert run_safely([*words, "-q"]) == 0
     assert told in " ".join(capsys.readouterr().err.split())
-    assert guarded([*words, "--json"]) == 0
+    assert run_safely([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert told in json.dumps(document["warnings"])
-    assert guarded([*words, "--strict"]) == 1
-    assert guarded(["check", *words]) == 1
+    assert run_safely([*words, "--strict"]) == 1
+    assert run_safely(["check", *words]) == 1
 
 
 @pytest.mark.parametrize(
@@ -156,25 +156,25 @@ def test_what_is_open_or_changed_is_warned_of_and_strict_refuses(
 def test_nan_under_max_and_min_is_warned_of_where_the_text_is_open(
     line: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded([*line.split(), "--json"]) == 0
+    assert run_safely([*line.split(), "--json"]) == 0
     captured = capsys.readouterr()
     assert f"{told} does not say what m" in captured.err
     assert f"{told} does not say" in json.dumps(json.loads(captured.out)["warnings"])
-    assert guarded([*line.replace("NaN", "2.0").split(), "--json=output"]) == 0
+    assert run_safely([*line.replace("NaN", "2.0").split(), "--json=output"]) == 0
     assert capsys.readouterr().err == ""
 
 
 def test_a_picture_that_shows_an_index_moving_needs_no_warning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert guarded(["mxnet", "take", "[1,2,3]", "[7]"]) == 0
+    assert run_safely(["mxnet", "take", "[1,2,3]", "[7]"]) == 0
     captured = capsys.readouterr()
     assert "7" in captured.out
     assert captured.err == ""
 
 
 def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["numpy", "take", "[1,2,3]", "[7]", "--mode", "clip", "-q", "--strict"]) == 0
+    assert run_safely(["numpy", "take", "[1,2,3]", "[7]", "--mode", "clip", "-q", "--strict"]) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -196,11 +196,11 @@ def test_a_number_that_stands_for_several_entries_is_counted_once(
 ) -> None:
     data = "[[10,20,30],[40,50,60]]"
     words = ["torch", "take-along-dim", data, "[[-1,3]]", "--dim=1"]
-    assert guarded([*words, "--json=output"]) == 0
+    assert run_safely([*words, "--json=output"]) == 0
     told = capsys.readouterr().err
     assert "2 indices wrap around the axis" in told
     assert told.count("wraps to") == 2
-    assert guarded(["check", "jax", "at-get", data, "[[7],[1]]", "[5,0]"]) == 1
+    assert run_safely(["check", "jax", "at-get", data, "[[7],[1]]", "[5,0]"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["indices_0[0,0] = 7: is clipped to 1", "indices_1[0] = 5: is clipped to 2"]
     assert lines[-1] == "2 findings"

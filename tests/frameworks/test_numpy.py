@@ -14,10 +14,10 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.frameworks import find, framework
+from gscli.frameworks import find_operator, load_framework
 from gscli.layout.axes import Tensor
 
-NUMPY = framework("numpy").operators
+NUMPY = load_framework("numpy").operators
 TABLE = np.array([[10, 20, 30], [40, 50, 60]])
 LINE = np.array([10, 20, 30, 40])
 UFUNCS = ("add", "subtract", "multiply", "maximum", "minimum")
@@ -38,7 +38,7 @@ def expected_at(name: str, a: Array, indices: Any, b: object) -> Array:
 
 
 def test_take_is_a_bare_command() -> None:
-    assert find("take").full_name == "numpy.take"
+    assert find_operator("take").full_name == "numpy.take"
     assert gscli.take([10, 20, 30], [0, -1]).tolist() == [10, 30]
 
 
@@ -252,10 +252,10 @@ def test_imaginary_parts_are_not_dropped_in_silence() -> None:
 
 def test_several_values_for_one_cell_have_no_promised_order() -> None:
     assert put(LINE, [0, 0], [1, 2]).tolist()[0] == 2, "the last value seen"
-    layout = NUMPY["put"].layout(
+    layout = NUMPY["put"].infer_layout(
         {name: Tensor(name, (2,), "int64") for name in ("a", "ind", "v")}, {}
     )
-    assert "does not promise" in layout.open_order
+    assert "does not promise" in layout.unspecified_order
 
 
 @pytest.mark.parametrize("attrs", [{"mode": "drop"}, {"mode": None}, {"axis": 2}, {"axis": "x"},

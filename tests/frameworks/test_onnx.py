@@ -11,9 +11,9 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import DtypeRefused, IndexRefused, ShapeRefused, UsageError
-from gscli.frameworks import find, framework
+from gscli.frameworks import find_operator, load_framework
 
-ONNX = framework("onnx").operators
+ONNX = load_framework("onnx").operators
 TABLE = np.array([[1, 2, 3], [4, 5, 6]])
 LINE = np.array([10, 20, 30])
 
@@ -31,10 +31,10 @@ def test_bare_names_are_the_newest_version() -> None:
         "scatter_nd": 18,
     }
     for name, version in versions.items():
-        assert find(name) is ONNX[name]
-        assert ONNX[name].version(None) == version
+        assert find_operator(name) is ONNX[name]
+        assert ONNX[name].resolve_version(None) == version
     with pytest.raises(UsageError, match="unknown operator 'scatter'"):
-        find("scatter")
+        find_operator("scatter")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_bare_names_are_the_newest_version() -> None:
 def test_the_opset_of_a_model_finds_the_version_in_force(
     name: str, opset: int, version: int
 ) -> None:
-    assert ONNX[name].version(opset) == version
+    assert ONNX[name].resolve_version(opset) == version
 
 
 def test_what_an_opset_does_not_have_is_refused() -> None:

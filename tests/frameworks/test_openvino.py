@@ -10,10 +10,10 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.frameworks import find, framework
+from gscli.frameworks import find_operator, load_framework
 from gscli.layout.axes import Tensor
 
-OPENVINO = framework("openvino").operators
+OPENVINO = load_framework("openvino").operators
 TABLE = np.array([[1, 2, 3], [4, 5, 6]])
 LINE = np.array([10, 20, 30])
 
@@ -23,7 +23,7 @@ def run(name: str, *inputs: Any, **attrs: Any) -> Array:
 
 
 def test_scatter_update_is_a_bare_command() -> None:
-    assert find("scatter_update").full_name == "openvino.scatter_update"
+    assert find_operator("scatter_update").full_name == "openvino.scatter_update"
     assert gscli.scatter_update(LINE, [2], [7], 0).tolist() == [10, 20, 7]
 
 
@@ -188,9 +188,9 @@ def test_names_of_reductions_are_the_operators_own() -> None:
     for name, bad in (("scatter_elements_update", "sub"), ("scatter_nd_update", "mean")):
         for reduction in (bad, "add", "SUM", ""):
             with pytest.raises(UsageError, match="unknown reduction"):
-                OPENVINO[name].convert({"reduction": reduction})
+                OPENVINO[name].bind_attributes({"reduction": reduction})
     with pytest.raises(UsageError, match="did you mean sum"):
-        OPENVINO["scatter_nd_update"].convert({"reduction": "add"})
+        OPENVINO["scatter_nd_update"].bind_attributes({"reduction": "add"})
 
 
 def test_scatter_nd_update_of_the_reference_page_corrected() -> None:
@@ -248,7 +248,7 @@ def test_numbers_only_where_the_text_says_so() -> None:
 
 
 def test_duplicates_leave_the_order_open() -> None:
-    layout = OPENVINO["scatter_update"].layout(
+    layout = OPENVINO["scatter_update"].infer_layout(
         {
             "data": Tensor("data", (3,), "int64"),
             "indices": Tensor("indices", (2,), "int64"),
@@ -257,7 +257,7 @@ def test_duplicates_leave_the_order_open() -> None:
         },
         {},
     )
-    assert "undefined" in layout.open_order
+    assert "undefined" in layout.unspecified_order
     assert run("scatter_update", LINE, [0, 0], [7, 8], 0).tolist() == [8, 20, 30]
 
 

@@ -12,7 +12,7 @@ from worlds import GOOD
 
 import gscli
 from gscli import frameworks
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.frameworks.operator import Operator
 
 TESTS = Path(__file__).parents[1]
@@ -38,14 +38,14 @@ def words(command: str) -> list[str]:
 def test_help_ends_with_two_examples_that_run(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded([*words(operator.command_line), "--help"]) == 0
+    assert run_safely([*words(operator.command_line), "--help"]) == 0
     text = capsys.readouterr().out
     assert operator.summary in " ".join(text.split())
     block = text.partition("Examples:\n")[2].partition("\n\n")[0].splitlines()
     examples = [line.strip() for line in block]
     assert len(examples) == 2
     for example in examples:
-        assert guarded(words(example)) == 0, example
+        assert run_safely(words(example)) == 0, example
         printed = capsys.readouterr()
         assert printed.out
         assert "error" not in printed.err
@@ -74,8 +74,8 @@ def test_every_attribute_is_described() -> None:
 def test_the_refused_example_meets_one_paragraph(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = f"{operator.command_line} {operator.refused}"
-    status = guarded(words(command))
+    command = f"{operator.command_line} {operator.error_example}"
+    status = run_safely(words(command))
     printed = capsys.readouterr()
     assert status in (2, 65)
     assert not printed.out
@@ -88,7 +88,7 @@ def test_explain_tells_the_formula_and_every_entry(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = f"gscli explain {operator.command_line.removeprefix('gscli ')} {operator.example}"
-    assert guarded(words(command)) == 0
+    assert run_safely(words(command)) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("output") for line in lines), "a formula"
     assert any(line.startswith("a: ") for line in lines), "an entry"
@@ -105,7 +105,7 @@ def test_every_framework_is_listed() -> None:
 
 def test_the_oracle_and_the_worlds_know_it() -> None:
     for operator in EVERY:
-        oracle, worlds = f"tests/oracle/{operator.owner}.py", "one of tests/worlds/"
+        oracle, worlds = f"tests/oracle/{operator.framework_name}.py", "one of tests/worlds/"
         name = operator.full_name
         assert name in set(ORACLE), f"write {name} as a plain loop in {oracle}: @operator({name!r})"
         assert name in set(GOOD), f"register({name!r}, …) small worlds in {worlds}"
@@ -113,7 +113,7 @@ def test_the_oracle_and_the_worlds_know_it() -> None:
 
 def test_it_has_recorded_answers() -> None:
     for operator in EVERY:
-        owner = operator.owner
+        owner = operator.framework_name
         assert operator.full_name in recorded(), (
             f"no case of {operator.full_name} in tests/vectors/{owner}.jsonl: add it to OPERATORS "
             f"of tests/vectors/record/{owner}_calls.py, then: PYTHON tests/vectors/record {owner}"

@@ -13,8 +13,8 @@ import pytest
 
 import gscli
 from gscli.base import GscliError, IndexRefused
-from gscli.frameworks import find, operators
-from gscli.lab.jobs import answer
+from gscli.frameworks import find_operator, operators
+from gscli.lab.jobs import run_job
 
 
 class Tensor:
@@ -49,7 +49,7 @@ def has_a_signature_a_name_and_a_text(operator: Any) -> None:
     named = [item.name for item in (*operator.inputs, *operator.attributes)]
     assert list(found.parameters) == named, operator.full_name
     for attribute in operator.attributes:
-        if not attribute.required:
+        if not attribute.is_required:
             assert found.parameters[attribute.name].default == attribute.default
     assert operator.__name__ == operator.name
     assert operator.__doc__
@@ -130,15 +130,15 @@ def test_an_operator_is_found_however_it_is_spelt() -> None:
     for operator in operators():
         owner = operator.framework.name
         for name in (operator.name, operator.command, operator.command.replace("-", "_")):
-            assert find(f"{owner}.{name}") is operator
-            assert find(f"{owner} {name}") is operator
+            assert find_operator(f"{owner}.{name}") is operator
+            assert find_operator(f"{owner} {name}") is operator
 
 
 def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([[1, 2], [3, 4]]))
     job = {"op": "tf gather-nd", "inputs": {"params": str(tmp_path / "a.npy"), "indices": [[1]]}}
     line = json.dumps({**job, "attrs": {"batch-dims": 0}}).encode()
-    assert answer(line, 7)["output"]["data"] == [3, 4]
-    assert answer(line, 7)["id"] == 7
-    broken = answer(b"{", 3)
+    assert run_job(line, 7)["output"]["data"] == [3, 4]
+    assert run_job(line, 7)["id"] == 7
+    broken = run_job(b"{", 3)
     assert (broken["id"], broken["line"]) == (None, 3)

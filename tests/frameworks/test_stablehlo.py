@@ -298,13 +298,13 @@ def test_the_specifications_rule_is_the_default_everywhere(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Python, the shell and a batch job give what the help says: cells outside are left out."""
-    from gscli.cli import guarded
+    from gscli.cli import run_safely
 
     starts, updates = np.array([[-2], [1], [4]]), np.arange(1, 10).reshape(3, 3)
     assert scatter(np.zeros(5, int), starts, updates, **WINDOWS).tolist() == [3, 4, 5, 6, 7]
     texts = ["[0,0,0,0,0]", "[[-2],[1],[4]]", "[[1,2,3],[4,5,6],[7,8,9]]"]
     flags = [f"--{name.replace('_', '-')}={_text(value)}" for name, value in WINDOWS.items()]
-    assert guarded(["stablehlo", "scatter", *texts, *flags, "--json=output"]) == 0
+    assert run_safely(["stablehlo", "scatter", *texts, *flags, "--json=output"]) == 0
     assert json.loads(capsys.readouterr().out)["data"] == [3, 4, 5, 6, 7]
 
 

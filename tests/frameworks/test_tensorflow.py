@@ -16,10 +16,10 @@ from gscli.base import (
     ShapeRefused,
     UsageError,
 )
-from gscli.frameworks import framework
+from gscli.frameworks import load_framework
 from gscli.layout.axes import Tensor
 
-TF = framework("tensorflow").operators
+TF = load_framework("tensorflow").operators
 ROWS = np.array([[1, 2, 3], [4, 5, 6]])
 NUMBERS = np.array([10.0, 20.0, 30.0], np.float32)
 BAD = np.array([0, -1, 9], np.int32)
@@ -334,8 +334,8 @@ def test_the_last_update_stays_and_only_the_cpu_promises_it() -> None:
         "indices": Tensor("indices", (2, 1), "int32"),
         "updates": Tensor("updates", (2,), "float32"),
     }
-    assert not operator.layout(tensors, {}).open_order
-    assert "on the CPU only" in operator.layout(tensors, {"device": "gpu"}).open_order
+    assert not operator.infer_layout(tensors, {}).unspecified_order
+    assert "on the CPU only" in operator.infer_layout(tensors, {"device": "gpu"}).unspecified_order
 
 
 @pytest.mark.parametrize("bad", [{"axis": 2}, {"axis": -3}, {"axis": "x"}, {"axes": 0}])

@@ -14,10 +14,10 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.frameworks import framework
+from gscli.frameworks import load_framework
 from gscli.layout.axes import Tensor
 
-TORCH = framework("torch").operators
+TORCH = load_framework("torch").operators
 TABLE = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 LINE = np.array([1, 2, 3], np.float32)
 HALVES = ((np.dtype(np.float16), 5000, 2048), (np.dtype(ml_dtypes.bfloat16), 600, 256))
@@ -384,8 +384,8 @@ def test_several_writers_of_a_cell_are_left_open() -> None:
         "src": Tensor("src", (2,), "float32"),
     }
     scatter = TORCH["scatter"]
-    assert "arbitrary" in scatter.layout(tensors, {"dim": 0}).open_order
-    assert not scatter.layout(tensors, {"dim": 0, "reduce": "add"}).open_order
+    assert "arbitrary" in scatter.infer_layout(tensors, {"dim": 0}).unspecified_order
+    assert not scatter.infer_layout(tensors, {"dim": 0, "reduce": "add"}).unspecified_order
     assert run("scatter", LINE, [0, 0], LINE, dim=0).tolist() == [2, 2, 3], "the last, here"
 
 

@@ -16,8 +16,8 @@ from worlds.subscript import key_of
 
 import gscli
 from gscli import base as errors
-from gscli.frameworks import find
-from gscli.lab.examples import example
+from gscli.frameworks import find_operator
+from gscli.lab.examples import build_probe
 
 SHOWN = 20
 SHARE = 15
@@ -99,12 +99,14 @@ def test_what_has_an_oracle_or_worlds_is_declared() -> None:
 
 def test_faults_are_put_into_every_index_and_every_choice() -> None:
     for name in GOOD:
-        probe = example(find(name), {})
+        probe = build_probe(find_operator(name), {})
         assert probe is not None
-        read = {item.name for item in find(name).inputs} & set(probe.trace.layout.index_inputs)
+        read = {item.name for item in find_operator(name).inputs} & set(
+            probe.trace.layout.index_inputs
+        )
         unknown = {one for one in read if not is_index(one, name)}
         assert not unknown, f"add {unknown} to INDICES of tests/worlds/bad.py, or {name}.…"
-        choices = {one.name for one in find(name).attributes if one.choices} - CHOICES
+        choices = {one.name for one in find_operator(name).attributes if one.choices} - CHOICES
         assert not choices, f"{name}: add {choices} to CHOICES of tests/worlds/bad.py"
 
 

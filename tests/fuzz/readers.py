@@ -22,10 +22,10 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 with atheris.instrument_imports(include=["gscli"]):
     from gscli.base import GscliError
-    from gscli.files.content import HeldContent
+    from gscli.files.content import BufferedContent
     from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
     from gscli.files.formats import tensorproto as _tensorproto
-    from gscli.files.request import Request, Wish, format_for
+    from gscli.files.request import ReadOptions, ReadRequest, format_for
 
 import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imports it
 from hostile.archives import by_hand  # noqa: E402
@@ -37,9 +37,9 @@ LIMIT = 1 << 22
 
 def read(suffix: str, content: bytes) -> np.ndarray | None:
     """The array, or None where it was refused."""
-    request = Request("x", None, Wish(), LIMIT, suffix)
+    request = ReadRequest("x", None, ReadOptions(), LIMIT, suffix)
     try:
-        return format_for(suffix).read(HeldContent("x", content), request).array
+        return format_for(suffix).read(BufferedContent("x", content), request).array
     except GscliError:
         return None
 

@@ -10,7 +10,7 @@ from hostile import strangers
 from hostile.commands import Command, commands
 from hostile.test_hostile import MEMORY, memory_limited, unprintable
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 
 COMMANDS = [*commands(), *strangers.commands()]
 KINDS = sorted({command.name.partition("/")[0] for command in COMMANDS})
@@ -57,7 +57,7 @@ def test_every_command_ends_with_its_status(
         before = everything_below(folder)
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(command.stdin)))
         with memory_limited(MEMORY):
-            code = guarded(command.words)
+            code = run_safely(command.words)
         shown = "".join(capfd.readouterr())
         if wrong := complaint(command, folder, code, shown, before):
             complaints.append(f"{command.name}: {wrong}\n{shown}")

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.cli import guarded
-from gscli.disk.mapped import open_regular, undo_file_of
+from gscli.cli import run_safely
+from gscli.disk.mapped import open_regular_file, undo_file_of
 from gscli.stream.direct_patch import UndoFile
 from gscli.stream.row_patch import write_rows
 
@@ -57,12 +57,12 @@ def cut_short(path: Path, data: np.ndarray[Any, np.dtype[Any]]) -> None:
     Path(undo_file_of(str(path))).unlink(missing_ok=True)
     np.save(path, data)
     old, rows = data.view(np.uint8).reshape(len(data), -1), np.arange(len(data))
-    file = open_regular(str(path))
+    file = open_regular_file(str(path))
     assert file is not None
     offset = file.size - data.nbytes
     note = UndoFile(file, offset, old.shape[1])
     note.add(rows, old, old[::-1].copy())
-    note.seal()
+    note.commit()
     note.leave()
     with path.open("r+b") as target:
         write_rows(target.fileno(), offset, rows[: len(rows) // 2], old[::-1].copy())
@@ -127,7 +127,7 @@ def work(act: Callable[[], object]) -> tuple[int, int]:
 
 def run(words: list[str]) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        guarded(words)
+        run_safely(words)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -153,5 +153,5 @@ def test_more_than_anybody_looks_at_is_refused_at_once(
 ) -> None:
     if command == "explain gather" and "full" in words:
         words = "--limit 20001"
-    assert guarded([*command.split(), "arange:1000000", "arange:1000000", *words.split()]) == 65
+    assert run_safely([*command.split(), "arange:1000000", "arange:1000000", *words.split()]) == 65
     assert "too many entries to draw" in capsys.readouterr().err

@@ -18,8 +18,8 @@ from hostile.mutation import mutated, seeds
 
 from gscli.base import GscliError
 from gscli.files import read_array
-from gscli.files.content import HeldContent
-from gscli.files.request import Request, Wish, format_for
+from gscli.files.content import BufferedContent
+from gscli.files.request import ReadOptions, ReadRequest, format_for
 from gscli.lab import cases, jobs
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
@@ -33,8 +33,8 @@ def test_only_refusals_leave_the_readers(suffix: str) -> None:
     accepted = 0
     for _ in range(MUTATIONS // len(SEEDS)):
         content = mutated(choices.choice(SEEDS[suffix]), choices)
-        held = HeldContent("x", content)
-        request = Request("x", None, Wish(), 1 << 20, suffix)
+        held = BufferedContent("x", content)
+        request = ReadRequest("x", None, ReadOptions(), 1 << 20, suffix)
         try:
             format_for(suffix).listing(held, request)
             array = read_array(held, request).array
@@ -100,13 +100,13 @@ def damaged(document: bytes, choices: random.Random) -> bytes:
 
 def judged(line: bytes) -> None:
     case = cases.parse_case(line, "x")
-    cases.judge(case)
-    cases.reproduction(case)
+    cases.run_case(case)
+    cases.build_repro_command(case)
 
 
 @pytest.mark.parametrize(
     ("read", "documents"),
-    [(lambda line: jobs.answer(line, 1), JOBS), (judged, (RECORDED,))],
+    [(lambda line: jobs.run_job(line, 1), JOBS), (judged, (RECORDED,))],
     ids=["jobs", "cases"],
 )
 def test_only_refusals_leave_jobs_and_cases(

@@ -15,7 +15,7 @@ import pytest
 
 from gscli.disk import processes
 from gscli.disk.processes import Child, Failure, ProcessSpec, left_running, python_program
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.runtimes.catalogue import build_runtime_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 
@@ -162,14 +162,14 @@ def program(body: str) -> ProcessSpec:
     return ProcessSpec((sys.executable, "-c", text))
 
 
-CALL = (find("onnx.gather"), {"data": np.arange(300_000), "indices": np.array([1])}, {})
+CALL = (find_operator("onnx.gather"), {"data": np.arange(300_000), "indices": np.array([1])}, {})
 
 
 @pytest.mark.parametrize("body", ["time.sleep(100)", "while True: print('noise', file=sys.stderr)"])
 def test_a_runtime_that_stops_reading_hangs_no_longer_than_patience(body: str) -> None:
     with RuntimeProcess(program(body), patience=0.3) as runtime:
         runtime.start()
-        assert runtime.ask(*CALL).how == "hang"
+        assert runtime.run_call(*CALL).status == "hang"
 
 
 def test_what_a_runtime_says_on_standard_error_is_dropped_but_for_its_end() -> None:
@@ -182,8 +182,8 @@ def test_what_a_runtime_says_on_standard_error_is_dropped_but_for_its_end() -> N
         runtime.start()
         child = runtime._child
         assert child is not None
-        reply = runtime.ask(*CALL)
-        assert (reply.how, reply.text) == ("crash", "ended with status 3: the end")
+        reply = runtime.run_call(*CALL)
+        assert (reply.status, reply.text) == ("crash", "ended with status 3: the end")
         assert len(child._errors) <= processes.LAST_WORDS
 
 

@@ -15,7 +15,7 @@ import gscli
 from gscli import files
 from gscli import stream as streaming
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.files.request import format_for
 from gscli.lab import jobs
@@ -42,7 +42,7 @@ def test_a_table_holds_no_formula(text: str, suffix: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("character", "\u034f\u115f\u1160\u3164\uffa0\u2800\ufe0f\U000e0100")
 def test_what_prints_as_nothing_is_printed_escaped(character: str) -> None:
-    assert safe(f"a{character}b").startswith("a\\")
+    assert sanitize(f"a{character}b").startswith("a\\")
 
 
 @pytest.mark.skipif(not Path("/proc/self/mounts").exists(), reason="needs /proc")
@@ -81,7 +81,7 @@ def test_entries_that_move_nothing_are_not_visited() -> None:
         "scatter_nd": {"data": EMPTY, "indices": MANY, "updates": {**MANY, "dtype": "int8"}},
     }.items():
         line = json.dumps({"op": name, "inputs": inputs}).encode()
-        error = jobs.answer(line, 1)["error"]
+        error = jobs.run_job(line, 1)["error"]
         assert error["problem"] == "there are more entries than values"
 
 
@@ -96,14 +96,14 @@ def test_a_line_of_a_batch_answers_for_itself(monkeypatch: pytest.MonkeyPatch) -
     cells = {"dtype": "int8", "shape": [7], "data": [1] * 7}
     many = {"dtype": "int64", "shape": [100_000_000, 0], "data": []}
     job = {"op": "openvino.gather_nd", "inputs": {"data": cells, "indices": many}}
-    assert jobs.answer(json.dumps(job).encode(), 1)["error"]["kind"] == "LimitRefused"
+    assert jobs.run_job(json.dumps(job).encode(), 1)["error"]["kind"] == "LimitRefused"
 
     def exhausted(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(jobs, "execute", exhausted)
     line = b'{"id": 7, "op": "gather", "inputs": {"data": [1], "indices": [0]}}'
-    assert jobs.answer(line, 1)["error"]["problem"] == "not enough memory for this line"
+    assert jobs.run_job(line, 1)["error"]["problem"] == "not enough memory for this line"
 
 
 def test_a_document_that_nobody_could_read_is_refused() -> None:
@@ -118,9 +118,9 @@ def test_no_block_is_lost_in_silence(
     def fail(*_: object) -> int:
         raise error
 
-    monkeypatch.setattr(writeback._Stream, "_put", fail)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
-    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    monkeypatch.setattr(writeback._DirectWriter, "_write_at", fail)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
     plan = judged("onnx.gather", {"data": np.arange(9000.0), "indices": np.arange(9000)}, {})
     with pytest.raises(GscliError, match="cannot write"):
         streaming.run_to_file(plan, str(tmp_path / "out.npy"))
@@ -131,7 +131,7 @@ def test_a_device_that_refuses_to_be_written_past_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writeback, "set_direct", lambda *_, **__: False)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
     plan = judged("onnx.gather", {"data": np.arange(9000.0), "indices": np.arange(9000)}, {})
     streaming.run_to_file(plan, str(tmp_path / "out.npy"))
     assert np.array_equal(np.load(tmp_path / "out.npy"), np.arange(9000.0))

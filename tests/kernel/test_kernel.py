@@ -19,13 +19,13 @@ from worlds import GOOD
 
 import gscli
 from gscli import kernel
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.kernel import loops, walks
 from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.steps import Step, combine
-from gscli.kernel.tuning import Share, Tuning, for_each
-from gscli.plan import layout_of
+from gscli.kernel.steps import Tile, combine
+from gscli.kernel.tuning import ThreadShare, Tuning, run_parallel
+from gscli.plan import infer_layout
 from gscli.plan import plan as plans
 from gscli.plan.plan import Plan
 
@@ -96,47 +96,51 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         return
     if loops.library() is None:
         pytest.skip("no compiled loops beside the sources")
-    monkeypatch.setattr(sizes, "WORTH", 1)
+    monkeypatch.setattr(sizes, "MIN_NATIVE_ITEMS", 1)
 
 
 @cache
 def expected_rows(dtype: np.dtype[Any], reduction: str, run: int, place: int) -> Array:
     """The loop's answer to one of the crowds, for both ways."""
     addresses = list(crowds(11, 100))[place]
-    ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
+    ufunc = REDUCTIONS[reduction].select_ufunc(dtype, dtype)
     return one_by_one(values((11, run), dtype), addresses, values((100, run), dtype, 2), ufunc)
 
 
 @pytest.mark.parametrize("reduction", ["add", "sub", "mul", "max", "min"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -> None:
-    ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
+    ufunc = REDUCTIONS[reduction].select_ufunc(dtype, dtype)
     for run, (place, addresses) in itertools.product((1, 3, 33), enumerate(crowds(11, 100))):
         rows, updates = values((11, run), dtype), values((100, run), dtype, 2)
         expected = expected_rows(dtype, reduction, run, place)
-        step = Step(slice(None), addresses, None, (slice(None),))
+        step = Tile(slice(None), addresses, None, (slice(None),))
         for count in (1, 3):
             actual = rows.copy()
             with np.errstate(all="ignore"):
                 for number in range(count):
-                    combine(actual, step, updates, ufunc, Share(number, count))
+                    combine(actual, step, updates, ufunc, ThreadShare(number, count))
             assert_same(actual, expected)
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
-    Plan(layout_of(find(name), inputs, attrs), inputs).validate()
+    Plan(infer_layout(find_operator(name), inputs, attrs), inputs).validate()
     return run_unjudged(name, inputs, attrs, tuning)
 
 
 def run_unjudged(
     name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning
 ) -> Array:
-    layout = layout_of(find(name), inputs, attrs)
+    layout = infer_layout(find_operator(name), inputs, attrs)
     plan = Plan(layout, inputs).validate(lazy=True)
     if layout.kind == "gather":
-        assert layout.data is not None
-        return kernel.gather(plan, inputs[layout.data].reshape(layout.data_shape), tuning=tuning)
-    return kernel.scatter(plan, None if layout.data is None else inputs[layout.data], tuning=tuning)
+        assert layout.data_name is not None
+        return kernel.gather(
+            plan, inputs[layout.data_name].reshape(layout.data_shape), tuning=tuning
+        )
+    return kernel.scatter(
+        plan, None if layout.data_name is None else inputs[layout.data_name], tuning=tuning
+    )
 
 
 def indices(shape: tuple[int, ...], size: int, seed: int = 5) -> Array:
@@ -363,7 +367,7 @@ def test_lanes_copy_all_cells_that_nobody_writes(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Positions that share entries, a few to a lane; columns of the first `size` positions only."""
-    monkeypatch.setattr(walks, "NEAR", 22_000)
+    monkeypatch.setattr(walks, "CACHE_CELLS", 22_000)
     shared = {"data": values((size, 40, 10), F4), "indices": indices((1100,), 20) % 20}
     shared |= {"axis": np.array(1), "updates": values((size, 1100, 10), F4, 7)}
     cut = {"data": values((5, 40, 70), F4), "indices": indices((size, 9, 70), 40)}
@@ -384,13 +388,13 @@ def test_whole_numbers_are_combined_in_a_table_for_each_thread(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tables: list[int] = []
-    combine_apart = kernel._combine_apart
+    combine_apart = kernel._combine_per_thread
 
     def noted(*given: Any) -> None:
         tables.append(given[-1])
         combine_apart(*given)
 
-    monkeypatch.setattr(kernel, "_combine_apart", noted)
+    monkeypatch.setattr(kernel, "_combine_per_thread", noted)
     dtype = np.dtype(kind)
     inputs = {"a": values((300, 11), dtype), "indices_0": indices((6000,), 299)}
     inputs["b"] = values((6000, 11), dtype, 3)
@@ -410,13 +414,13 @@ def test_a_failure_in_either_thread_reaches_the_caller() -> None:
                 raise KeyError(lane)
 
         with pytest.raises(KeyError):
-            for_each(range(4), work, 2)
+            run_parallel(range(4), work, 2)
 
 
 def test_threads_keep_the_error_state() -> None:
     states: list[str] = []
     with np.errstate(over="ignore"):
-        for_each(range(2), lambda _: states.append(np.geterr()["over"]), 2)
+        run_parallel(range(2), lambda _: states.append(np.geterr()["over"]), 2)
     assert states == ["ignore", "ignore"]
 
 
@@ -432,7 +436,7 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
             continue
         with monkeypatch.context() as patched:
             for place in (plans, kernel):
-                patched.setattr(place, "FEW_ENTRIES", -1)
+                patched.setattr(place, "SMALL_CALL_ENTRIES", -1)
             for function in (kernel.gather, kernel.scatter):
                 patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
             assert_same(gscli.run(name, world.inputs, world.attrs), expected)

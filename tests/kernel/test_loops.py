@@ -19,11 +19,11 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli.base import CannotRead
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.kernel import gather, loops, steps, tuning
-from gscli.kernel.loops import Numbers
-from gscli.kernel.steps import Step
-from gscli.plan import layout_of
+from gscli.kernel.loops import Deferred
+from gscli.kernel.steps import Tile
+from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
 
 KERNEL = Path(loops.__file__).parent
@@ -49,7 +49,7 @@ compiled = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def small_jobs_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "WORTH", 1)
+    monkeypatch.setattr(tuning, "MIN_NATIVE_ITEMS", 1)
 
 
 def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
@@ -122,7 +122,7 @@ def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> Non
 
     def resolved(*grids: Array) -> Array:
         columns = [(one, 6, turn, 10, 1000, 1, 7) for one in grids]
-        return loops.resolved(Numbers(columns, grid.shape, refuse))
+        return loops.resolve_addresses(Deferred(columns, grid.shape, refuse))
 
     wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
     expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4) + 7
@@ -147,7 +147,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
     rng = np.random.default_rng(count)
     written = rng.integers(-50, 50, (count, 2))
     columns = [(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
-    where = Numbers(columns, (count,), refuse)
+    where = Deferred(columns, (count,), refuse)
     addresses = written[:, 0] % 50 * 50 + written[:, 1] % 50
     data = rng.integers(0, 1000, (2500, 1))
     for height in (1, 3, 7):
@@ -162,7 +162,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
         assert loops.combine(put, where, items, np.add)
         np.add.at(expected, addresses, items.reshape(count, 1))
         assert_same(put, expected)
-        for share in (tuning.Share(0, 2), tuning.Share(1, 2)):
+        for share in (tuning.ThreadShare(0, 2), tuning.ThreadShare(1, 2)):
             assert loops.combine(put, where, items, np.subtract, share=share)
         assert_same(put, data)
 
@@ -171,7 +171,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
 def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
     written = np.zeros((1, 1, 100), np.int64)
     written[0, 0, 99] = 7
-    where = Numbers([(written, 7, 7, 1)], (100,), refuse)
+    where = Deferred([(written, 7, 7, 1)], (100,), refuse)
     data = np.zeros((7, 1))
     with pytest.raises(IndexError):
         loops.put(data, where, np.ones((100, 1)))
@@ -218,7 +218,7 @@ def test_grids_with_holes_are_moved_without_a_copy() -> None:
 def test_parts_share_their_addresses() -> None:
     data = np.arange(24).reshape(12, 2)
     addresses = np.array([3, 0])
-    step = Step(slice(0, 12), addresses, None, (slice(None), slice(None)), parts=3)
+    step = Tile(slice(0, 12), addresses, None, (slice(None), slice(None)), repeats=3)
     out = np.empty((3, 2, 2), data.dtype)
     steps.take(data, step, out, 0)
     assert_same(out, data.reshape(3, 4, 2)[:, addresses])
@@ -236,7 +236,7 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
     width: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planes that fit the nearest cache and larger ones, one and several at a time, past caches."""
-    monkeypatch.setattr(loops, "STREAMED", 1000)
+    monkeypatch.setattr(loops, "NONTEMPORAL_BYTES", 1000)
     rng = np.random.default_rng(width)
     source = rng.integers(0, 90, (5 * width, 1)).astype(dtype)
     updates = rng.integers(0, 90, (5, width, 1)).astype(dtype)
@@ -244,7 +244,7 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
     cells = written % width + np.arange(5)[:, None, None] * width
     for planes in (5, 1):
         of = slice(0, planes * width)
-        where = Numbers([(written[:planes], width, width, 1, width)], (planes, width, 1), refuse)
+        where = Deferred([(written[:planes], width, width, 1, width)], (planes, width, 1), refuse)
         expected, found = source[of].copy(), np.zeros_like(source[of])
         expected[cells[:planes].reshape(-1)] = updates[:planes].reshape(-1, 1)
         assert loops.put(found, where, updates[:planes], source=source[of])
@@ -264,7 +264,7 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
 def test_results_written_past_the_caches_have_any_beginning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loops, "STREAMED", 1000)
+    monkeypatch.setattr(loops, "NONTEMPORAL_BYTES", 1000)
     rng = np.random.default_rng(6)
     for dtype, first in itertools.product(("int8", "float32", "float64", "complex64"), range(5)):
         data, addresses = rng.integers(0, 90, (3000, 1)).astype(dtype), rng.integers(0, 3000, 1999)
@@ -277,12 +277,15 @@ def test_results_written_past_the_caches_have_any_beginning(
 
 def test_large_arrays_begin_where_a_line_of_the_caches_does() -> None:
     for dtype in map(np.dtype, ("int8", "complex128", "S5", "O")):
-        small, large = tuning.unfilled((3, 2), dtype), tuning.unfilled((1000, 5001), dtype)
+        small, large = (
+            tuning.empty_aligned((3, 2), dtype),
+            tuning.empty_aligned((1000, 5001), dtype),
+        )
         assert (small.shape, large.shape) == ((3, 2), (1000, 5001))
         assert small.dtype == large.dtype == dtype
         assert large.flags.c_contiguous
         assert large.flags.writeable
-        assert dtype.hasobject or large.ctypes.data % tuning.LINE == 0
+        assert dtype.hasobject or large.ctypes.data % tuning.CACHE_LINE == 0
 
 
 def test_read_only_and_empty_inputs() -> None:
@@ -308,7 +311,7 @@ def test_an_index_outside_is_refused_before_a_loop_follows_it() -> None:
 @compiled
 def test_an_index_that_changed_after_it_was_judged_is_not_followed() -> None:
     inputs = {"data": np.zeros((100, 3), np.float32), "indices": np.zeros((5000, 1), np.int64)}
-    plan = Plan(layout_of(find("onnx.gather_nd"), inputs, {}), inputs).validate()
+    plan = Plan(infer_layout(find_operator("onnx.gather_nd"), inputs, {}), inputs).validate()
     inputs["indices"][17] = 1 << 40
     with pytest.raises(CannotRead, match="changed while it was read"):
         gather(plan, inputs["data"])
@@ -322,7 +325,7 @@ def test_addresses_beyond_31_bits(tmp_path: Path) -> None:
     numbers = np.arange(10_000)[::-1] + (1 << 31)
     column = (numbers.reshape(1, 1, -1) - size, size, size, 1)
     updates = np.arange(10_000).astype(np.int8)[:, None]
-    for where in (numbers, Numbers([column], numbers.shape, refuse)):
+    for where in (numbers, Deferred([column], numbers.shape, refuse)):
         assert loops.combine(data, where, updates, np.add)
     found = np.empty_like(updates)
     assert loops.take(data, numbers, found)
@@ -338,7 +341,7 @@ def test_addresses_beyond_31_bits(tmp_path: Path) -> None:
 
 
 def way(**variables: str) -> str:
-    code = "from gscli.kernel import loops; print(loops.way())"
+    code = "from gscli.kernel import loops; print(loops.backend_name())"
     root = str(KERNEL.parents[1])
     environment = {"PYTHONPATH": root, "PATH": os.environ["PATH"], **variables}
     done = subprocess.run(
@@ -349,7 +352,7 @@ def way(**variables: str) -> str:
 
 def test_the_library_can_be_switched_off() -> None:
     assert way(GSCLI_LOOPS="plain") == "plain NumPy"
-    assert way() == loops.way()
+    assert way() == loops.backend_name()
 
 
 def test_the_loops_are_there_where_they_can_be_compiled() -> None:

@@ -12,9 +12,9 @@ import pytest
 from shell import forked as gscli
 
 import gscli as package
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import dump_json, load_json
-from gscli.lab.jobs import answer
+from gscli.lab.jobs import run_job
 
 GATHER: dict[str, Any] = {"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}
 
@@ -26,7 +26,7 @@ def lines(*jobs: object) -> bytes:
 def answers(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     """Exit status and the decoded answers."""
     (tmp_path / "jobs.jsonl").write_bytes(data)
-    status = guarded(["batch", str(tmp_path / "jobs.jsonl")])
+    status = run_safely(["batch", str(tmp_path / "jobs.jsonl")])
     printed = capsys.readouterr()
     assert not printed.err
     return status, [json.loads(line) for line in printed.out.splitlines()]
@@ -44,12 +44,12 @@ def test_the_answers_are_those_of_the_library() -> None:
     rng = np.random.default_rng(3)
     data = rng.normal(size=(4, 3)).astype(np.float32)
     for name, attrs in (("torch.gather", {"dim": 1}), ("onnx.gather_elements", {"axis": 1})):
-        names = [item.name for item in package.frameworks.find(name).inputs]
+        names = [item.name for item in package.frameworks.find_operator(name).inputs]
         indices = rng.integers(0, 3, (4, 2))
         inputs = dict(zip(names, (data, indices), strict=True))
         described = {key: dump_json(value) for key, value in inputs.items()}
         job = {"op": name, "inputs": described, "attrs": attrs}
-        found = load_json(answer(json.dumps(job).encode(), 1)["output"])
+        found = load_json(run_job(json.dumps(job).encode(), 1)["output"])
         expected = package.run(name, inputs, attrs)
         assert found.dtype == expected.dtype
         assert np.array_equal(found, expected)
@@ -58,7 +58,7 @@ def test_the_answers_are_those_of_the_library() -> None:
 def test_untyped_updates_take_the_type_of_data() -> None:
     data = {"dtype": "float32", "shape": [2], "data": [1, 2]}
     job = {"op": "scatter_nd", "inputs": {"data": data, "indices": [[0]], "updates": [1.5]}}
-    output = answer(json.dumps(job).encode(), 1)["output"]
+    output = run_job(json.dumps(job).encode(), 1)["output"]
     assert output == {"dtype": "float32", "shape": [2], "data": [1.5, 2.0]}
 
 
@@ -85,7 +85,7 @@ BAD = [
 
 @pytest.mark.parametrize(("line", "kind", "problem"), BAD)
 def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: str) -> None:
-    found = answer(line, 7)
+    found = run_job(line, 7)
     assert found.get("line", found["id"]) == 7
     assert set(found) - {"line"} == {"id", "error"}
     assert found["error"]["kind"] == kind
@@ -99,7 +99,7 @@ def test_a_bad_line_does_not_stop_the_rest(
     status, found = answers(data, tmp_path, capsys)
     assert status == 1
     assert [("error" in one) for one in found] == [True, False] * len(BAD)
-    assert guarded(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
+    assert run_safely(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
     refused = capsys.readouterr().out.splitlines()
     named = [json.loads(line) for line in refused]
     assert [one.get("line", one["id"]) for one in named] == list(range(1, 2 * len(BAD), 2))
@@ -113,19 +113,19 @@ def test_jobs_through_a_pipe_in_one_process() -> None:
 
 
 def test_a_file_that_is_not_there_is_unreadable(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["batch", "nofile.jsonl"]) == 66
+    assert run_safely(["batch", "nofile.jsonl"]) == 66
     assert "nofile.jsonl: no such file" in capsys.readouterr().err
 
 
 def test_warnings_stand_beside_the_output() -> None:
     job = {"op": "scatter_nd", "inputs": {"data": [1], "indices": [[0], [0]], "updates": [8, 9]}}
-    found = answer(json.dumps(job).encode(), 1)
+    found = run_job(json.dumps(job).encode(), 1)
     assert found["output"]["data"] == [9]
     assert [one["problem"] for one in found["warnings"]] == ["2 entries write the same cell"]
-    assert "warnings" not in answer(json.dumps({**job, "attrs": {"reduction": "add"}}).encode(), 1)
+    assert "warnings" not in run_job(json.dumps({**job, "attrs": {"reduction": "add"}}).encode(), 1)
     narrow = {"dtype": "int8", "shape": [1], "data": [0]}
     widened = {"op": "gather", "inputs": {"data": [1], "indices": narrow}}
-    (warning,) = answer(json.dumps(widened).encode(), 1)["warnings"]
+    (warning,) = run_job(json.dumps(widened).encode(), 1)["warnings"]
     assert warning["problem"] == "indices is int8, widened to int64"
 
 
@@ -150,10 +150,10 @@ def test_an_output_is_held_against_what_is_expected(
     assert "negative indices are read as 0" in [one["cause"] for one in told[1]["causes"]]
     assert told[3]["dtype"] == ["int64", "float64"]
     assert told[4]["shape"] == [[2], [1, 2]]
-    assert guarded(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
+    assert run_safely(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
     assert json.loads(capsys.readouterr().out.splitlines()[0])["id"] == "wrong"
     (tmp_path / "jobs.jsonl").write_bytes(lines({**job, "expect": [10, 30]}))
-    assert guarded(["batch", str(tmp_path / "jobs.jsonl")]) == 0
+    assert run_safely(["batch", str(tmp_path / "jobs.jsonl")]) == 0
 
 
 def test_an_output_goes_to_the_file_that_is_named(
@@ -182,15 +182,15 @@ def test_an_output_that_cannot_be_written_is_refused(
 )
 def test_operators_go_by_every_spelling(name: str) -> None:
     job = {"op": name, "inputs": {"a": [1, 2], "indices_0": [0, 0], "b": 1}}
-    assert answer(json.dumps(job).encode(), 1)["output"]["data"] == [3, 2]
+    assert run_job(json.dumps(job).encode(), 1)["output"]["data"] == [3, 2]
 
 
 def test_a_name_that_several_frameworks_have_is_refused_with_them() -> None:
-    found = answer(b'{"op": "segment_sum", "inputs": {}}', 1)["error"]
+    found = run_job(b'{"op": "segment_sum", "inputs": {}}', 1)["error"]
     assert found["code"] == 2
     assert "tensorflow.segment_sum" in found["hint"]
 
 
 @pytest.mark.parametrize("line", [b"broken", b"{}", b'{"op": "gather", "inputs": {}, "more": 1}'])
 def test_every_refused_line_has_a_way_on(line: bytes) -> None:
-    assert answer(line, 1)["error"]["hint"] == "what a line holds: gscli batch --help"
+    assert run_job(line, 1)["error"]["hint"] == "what a line holds: gscli batch --help"

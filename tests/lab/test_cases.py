@@ -15,7 +15,7 @@ import shell
 from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files.formats import jsonlines
 from gscli.lab import cases
-from gscli.lab.cases import judge, parse_case, read_cases, reproduction
+from gscli.lab.cases import build_repro_command, parse_case, read_cases, run_case
 from gscli.lab.difference import describe_difference
 
 CASE: dict[str, Any] = {
@@ -55,18 +55,20 @@ def verify(*arguments: str, stdin: str = "") -> Done:
 
 
 def test_verdicts() -> None:
-    assert judge(changed()).passed
+    assert run_case(changed()).has_passed
     wrong = changed(output={"dtype": "float32", "shape": [1], "data": [2]})
-    assert judge(wrong).problem == "output[0] is nan, recorded 2.0"
+    assert run_case(wrong).problem == "output[0] is nan, recorded 2.0"
     other = changed(output={"dtype": "float64", "shape": [1], "data": [2]})
-    assert judge(other).problem == "dtype is float32, recorded float64"
+    assert run_case(other).problem == "dtype is float32, recorded float64"
     shape = changed(output={"dtype": "float32", "shape": [1, 1], "data": [2]})
-    assert judge(shape).problem == "shape is [1], recorded [1,1]"
-    assert judge(changed(expect="error")).problem == "answered, the framework refuses"
+    assert run_case(shape).problem == "shape is [1], recorded [1,1]"
+    assert run_case(changed(expect="error")).problem == "answered, the framework refuses"
     bad = {**CASE["inputs"], "indices": {"dtype": "int64", "shape": [1], "data": [5]}}
-    assert judge(changed(inputs=bad)).problem.startswith("refused, recorded an answer: index out")
-    assert judge(changed(inputs=bad, expect="error")).passed
-    assert judge(changed(inputs=bad, expect="open")).passed
+    assert run_case(changed(inputs=bad)).problem.startswith(
+        "refused, recorded an answer: index out"
+    )
+    assert run_case(changed(inputs=bad, expect="error")).has_passed
+    assert run_case(changed(inputs=bad, expect="open")).has_passed
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_tolerances(dtype: str, near: float, far: float) -> None:
 
 
 def test_the_reproducing_command_gives_the_same_answer() -> None:
-    words = shlex.split(reproduction(changed()))
+    words = shlex.split(build_repro_command(changed()))
     assert words[0] == "gscli"
     done = gscli([*words[1:], "--json=output"])
     assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
@@ -115,7 +117,7 @@ def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
     text = Path("long.jsonl").read_text()
     command = json.loads(verify("-", "--json", stdin=text).stdout)["failures"][0]["command"]
     assert command == "gscli verify - --only 'a b'"
-    assert reproduction(changed(), "long.jsonl") == reproduction(changed())
+    assert build_repro_command(changed(), "long.jsonl") == build_repro_command(changed())
 
 
 def test_a_limit_is_no_recorded_refusal() -> None:
@@ -129,7 +131,7 @@ def test_a_limit_is_no_recorded_refusal() -> None:
     case = {**bare, "output": inputs["values"]}
     answers = {"output": case, "error": bare, "open": bare}
     problems = {
-        expect: judge(parse_case(json.dumps({**one, "expect": expect}).encode(), "here")).problem
+        expect: run_case(parse_case(json.dumps({**one, "expect": expect}).encode(), "here")).problem
         for expect, one in answers.items()
     }
     assert problems["output"] == problems["error"]
@@ -140,7 +142,7 @@ def test_a_limit_is_no_recorded_refusal() -> None:
 def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
     path = Path(__file__).parents[1] / "vectors" / "jax.jsonl"
     case = next(case for case in read_cases(str(path)) if case.operator == "stablehlo.scatter")
-    words = shlex.split(reproduction(case))
+    words = shlex.split(build_repro_command(case))
     assert "--xla" in words
     done = gscli([*words[1:], "--json=output"])
     assert case.output is not None
@@ -167,7 +169,7 @@ def test_a_line_without_an_end(path: str, tmp_path: Path, monkeypatch: pytest.Mo
     Path("cases.jsonl").write_bytes(b"a\n" + bytes(2000))
     with Path("cases.jsonl").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        lines = cases.lines_of(path)
+        lines = cases.read_lines(path)
         assert next(lines) == b"a\n"
         with pytest.raises(LimitRefused, match="a line is larger"):
             next(lines)
@@ -186,9 +188,9 @@ def test_nothing_of_a_case_reaches_the_terminal_raw() -> None:
         id="\x1b[2J", inputs=inputs, output={**text, "data": ["b"]}, attrs={"\x07": "\x1b"}
     )
     assert case.id == "\\x1b[2J"
-    assert "\x1b" not in reproduction(case) + judge(case).problem
-    assert "\x07" not in reproduction(case) + judge(case).problem
-    problem = judge(changed(inputs=inputs, output={**text, "data": ["b"]})).problem
+    assert "\x1b" not in build_repro_command(case) + run_case(case).problem
+    assert "\x07" not in build_repro_command(case) + run_case(case).problem
+    problem = run_case(changed(inputs=inputs, output={**text, "data": ["b"]})).problem
     assert problem == r"output[0] is \x1b[31m, recorded b"
 
 

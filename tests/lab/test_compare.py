@@ -11,16 +11,16 @@ from recording.drawn import CALLS, compared
 
 import gscli
 from gscli.base import UsageError
-from gscli.cli import guarded
-from gscli.frameworks import NAMES, framework
+from gscli.cli import run_safely
+from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import ConceptName
-from gscli.lab.answers import document
+from gscli.lab.answers import comparison_to_dict
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.terminal.compare import comparison
-from gscli.views.words.compare_words import comparison_words
+from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.words.compare_words import describe_comparison
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -47,10 +47,14 @@ UNLIKE = {
 
 
 def test_an_operator_is_compared_where_others_of_its_name_are() -> None:
-    """If yours fails here, declare `compares`: its concept, a label, and which input is which."""
+    """If yours fails here, declare `concept_mappings`: its concept, a label, and which input is
+    which.
+    """
     own_name = {one: one.name.rpartition(".")[2].replace("_", "") for one in gscli.operators()}
-    names = {own_name[one] for one in own_name if one.compares}
-    alone = {one.full_name for one in own_name if own_name[one] in names and not one.compares}
+    names = {own_name[one] for one in own_name if one.concept_mappings}
+    alone = {
+        one.full_name for one in own_name if own_name[one] in names and not one.concept_mappings
+    }
     assert alone == set(UNLIKE)
 
 
@@ -78,38 +82,38 @@ def test_a_lone_number_is_no_vector(name: ConceptName) -> None:
     inputs = {key: inputs[key] for key in CONCEPTS[name].inputs}
     found = compare(name, inputs)
     assert all(row.error is not None for row in found.rows)
-    assert "no such shapes" in {one.reason for one in found.unsaid}
+    assert "no such shapes" in {one.reason for one in found.unsupported}
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_groups_are_whole_and_apart(name: str) -> None:
     groups = compared(name).groups
     for number, group in enumerate(groups):
-        assert all(group.first.answers_like(row) for row in group.rows)
-        assert not any(group.first.answers_like(other.first) for other in groups[:number])
+        assert all(group.first.has_same_result(row) for row in group.rows)
+        assert not any(group.first.has_same_result(other.first) for other in groups[:number])
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("name", CALLS)
 def test_screens_fit(name: str, width: int) -> None:
     options = ViewOptions(width=width, color="none")
-    text = render(comparison(compared(name), options), options)
+    text = render_text(make_comparison_view(compared(name), options), options)
     assert max(map(len, text.splitlines())) <= width
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_sentences_are_ascii(name: str) -> None:
-    assert comparison_words(compared(name), ViewOptions()).isascii()
+    assert describe_comparison(compared(name), ViewOptions()).isascii()
 
 
 def test_plain_is_sentences_in_any_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "gather", "[10,20,30,40]", "[0,-1,9]"]
-    assert guarded([*words, "--plain", "--width", "40", "--color", "always"]) == 1
+    assert run_safely([*words, "--plain", "--width", "40", "--color", "always"]) == 1
     told = capsys.readouterr().out
-    assert told == comparison_words(compared("gather"), ViewOptions())
-    assert guarded(["--plain", *words]) == 1
+    assert told == describe_comparison(compared("gather"), ViewOptions())
+    assert run_safely(["--plain", *words]) == 1
     assert capsys.readouterr().out == told
-    assert guarded([*words, "--plain", "-q"]) == 1
+    assert run_safely([*words, "--plain", "-q"]) == 1
     (summary,) = capsys.readouterr().out.splitlines()
     assert summary.startswith("6 different results, 8 refusals.")
     assert summary.isascii()
@@ -117,7 +121,7 @@ def test_plain_is_sentences_in_any_terminal(capsys: pytest.CaptureFixture[str]) 
 
 def test_sentences_cut_long_answers_short() -> None:
     data = np.arange(200)
-    told = comparison_words(
+    told = describe_comparison(
         compare("gather", {"data": data, "indices": -1 - data}, only=["onnx", "tf"]), ViewOptions()
     )
     assert "and 188 more entries with such numbers." in told
@@ -127,11 +131,11 @@ def test_sentences_cut_long_answers_short() -> None:
 
 def test_colour_adds_nothing_but_colour() -> None:
     options = ViewOptions(width=100, color="truecolor")
-    colored = render(comparison(compared("gather"), options), options)
+    colored = render_text(make_comparison_view(compared("gather"), options), options)
     plain = ViewOptions(width=100, color="none")
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     lines = [line.rstrip() for line in stripped.splitlines()]
-    assert lines == render(comparison(compared("gather"), plain), plain).splitlines()
+    assert lines == render_text(make_comparison_view(compared("gather"), plain), plain).splitlines()
 
 
 def test_eight_rule_sets_with_their_true_answers() -> None:
@@ -159,7 +163,7 @@ def test_eight_rule_sets_with_their_true_answers() -> None:
 def test_a_refusing_base_is_read_entry_by_entry() -> None:
     found = compared("gather")
     by_label = {group.labels[0]: group for group in found.groups}
-    flags = found.differs(by_label["OpenVINO Gather-8"])
+    flags = found.differing_mask(by_label["OpenVINO Gather-8"])
     assert flags is not None
     assert flags.tolist() == [False, False, True]
 
@@ -168,7 +172,7 @@ def test_mxnet_reads_vectors_along_the_first_axis_both_ways() -> None:
     found = compared("gather-nd")
     rows = {row.label: row for group in found.groups for row in group.rows}
     assert rows["MXNet 1.9 gather_nd"].inputs["indices"].tolist() == [[0, 1], [1, -1]]
-    assert rows["MXNet 1.9 gather_nd"].answers_like(rows["ONNX GatherND-13"])
+    assert rows["MXNet 1.9 gather_nd"].has_same_result(rows["ONNX GatherND-13"])
     zeros = compare("scatter-nd", {"data": [0, 0], "indices": [[1]], "updates": [7]})
     labels = [label for group in zeros.groups for label in group.labels]
     assert "MXNet scatter_nd (on zeros)" in labels
@@ -201,7 +205,7 @@ def test_arguments_that_a_concept_does_not_have(
 
 
 def test_the_document_tells_every_row() -> None:
-    found = document(compared("gather"))
+    found = comparison_to_dict(compared("gather"))
     again = json.loads(json.dumps(found))
     assert again["agree"] is False
     first = again["rows"][0]
@@ -217,7 +221,7 @@ def test_every_concept_has_a_base_and_company() -> None:
         rows = [
             comparison
             for name in NAMES
-            for _, comparison in framework(name).comparisons
+            for _, comparison in load_framework(name).operator_mappings
             if comparison.concept == concept
         ]
         assert len({row.label for row in rows}) == len(rows) >= 4, concept
@@ -225,12 +229,12 @@ def test_every_concept_has_a_base_and_company() -> None:
 
 def test_every_framework_takes_part() -> None:
     for name in NAMES:
-        assert framework(name).comparisons, name
+        assert load_framework(name).operator_mappings, name
 
 
 def test_rows_that_warn_say_so_in_the_document() -> None:
     name, inputs, attrs = CALLS["scatter-nd-zeros"]
-    rows = document(compare(name, inputs, **attrs))["rows"]  # type: ignore[arg-type]
+    rows = comparison_to_dict(compare(name, inputs, **attrs))["rows"]  # type: ignore[arg-type]
     warned = {row["label"]: row.get("warnings") for row in rows}  # type: ignore[attr-defined]
     assert warned["ONNX ScatterND-18"][0]["problem"] == "2 entries write the same cell"
     assert warned["TF scatter_nd CPU (on zeros)"] == []
@@ -241,7 +245,7 @@ def test_what_answers_are_compared_with_does_not_depend_on_the_width(name: str) 
     told = set()
     for width in (40, 60, 80, 120):
         options = ViewOptions(width=width, color="none")
-        text = " ".join(render(comparison(compared(name), options), options).split())
+        text = " ".join(render_text(make_comparison_view(compared(name), options), options).split())
         told.add(text.partition("marks a value other than ")[2])
     assert len(told) == 1
 
@@ -250,7 +254,9 @@ def test_arrows_of_a_number_line_end_at_their_cells() -> None:
     """The coordinate above an arrow's tip is where the rule set goes, by Python's own %."""
     inputs = {"data": [10, 20, 30], "indices": [0, -1, 7]}
     options = ViewOptions(width=100, color="none")
-    lines = render(comparison(compare("gather", inputs), options), options).splitlines()
+    lines = render_text(
+        make_comparison_view(compare("gather", inputs), options), options
+    ).splitlines()
     ruler = next(line for line in lines if line.startswith("index "))
     ends = {match.end() - 1: int(match[0]) for match in re.finditer(r"-?\d+", ruler)}
     wrapping = [line for line in lines if re.search(r"[→←]", line)]
@@ -273,12 +279,14 @@ def test_a_large_base_is_drawn_only_when_it_is_asked_for() -> None:
         (ViewOptions(color="none"), False),
         (ViewOptions(color="none", rows=3), True),
     ):
-        text = render(comparison(found, options), options)
+        text = render_text(make_comparison_view(found, options), options)
         assert ("output  int64 [50×2]" in text) == drawn
 
 
 def test_rows_that_differ_are_listed_as_rows() -> None:
     inputs = {"data": np.arange(12).reshape(4, 3), "indices": [0, 9]}
     options = ViewOptions(color="none")
-    text = render(comparison(compare("gather", inputs, only=["jax"]), options), options)
+    text = render_text(
+        make_comparison_view(compare("gather", inputs, only=["jax"]), options), options
+    )
     assert re.search(r"output\[1,:\]: \S+ \S+ \S+ ≠ \S+ \S+ \S+\n", text)

@@ -9,13 +9,13 @@ import pytest
 from shell import forked as gscli
 
 import gscli.lab.compare as comparing
-from gscli.lab.answers import Comparing
+from gscli.lab.answers import ComparisonResult
 
 ONE = {"data": [1, 2, 3], "indices": [[0], [0], [-1]], "updates": [4, 5, 6]}
 CELLS = {"data": [1, 2, 3], "indices": [0, 1, -1], "updates": [4, 5, 6]}
 
 
-def groups(found: Comparing) -> list[tuple[tuple[str, ...], bool]]:
+def groups(found: ComparisonResult) -> list[tuple[tuple[str, ...], bool]]:
     """Labels of each group, and whether it answers."""
     return [(group.labels, group.first.output is not None) for group in found.groups]
 
@@ -42,7 +42,7 @@ def test_scatter_elements_was_called_scatter() -> None:
     assert groups(found) == [(("ONNX opset 9", "ONNX opset 11", "ONNX opset 18"), True)]
     assert found.base.operator.name == "scatter"
     added = comparing.compare("scatter-elements", CELLS, reduction="add", opsets=[10, 18])
-    assert [one.label for one in added.unsaid] == ["ONNX opset 10"]
+    assert [one.label for one in added.unsupported] == ["ONNX opset 10"]
 
 
 def test_other_frameworks_stand_beside_where_they_are_asked_for() -> None:

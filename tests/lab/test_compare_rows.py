@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, InputRefused, UsageError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import dump_json
-from gscli.frameworks import NAMES, framework, operators
-from gscli.lab.answers import Comparing, Row, document
-from gscli.lab.compare import compare, grouped
+from gscli.frameworks import NAMES, load_framework, operators
+from gscli.lab.answers import ComparisonResult, RuleSetResult, comparison_to_dict
+from gscli.lab.compare import compare, group_equal_results
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
-from gscli.lab.documents import comparison_of
+from gscli.lab.documents import replay_comparison
 
 LISTS: dict[str, dict[str, object]] = {
     "gather": {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},
@@ -55,12 +55,14 @@ EVERYDAY = 4
 """Of the pairs of frameworks one in so many is asked for every day."""
 
 
-def made(name: str, arguments: dict[str, int | str], typed: bool, only: list[str]) -> Comparing:
+def made(
+    name: str, arguments: dict[str, int | str], typed: bool, only: list[str]
+) -> ComparisonResult:
     inputs = (TYPED if typed else LISTS)[name]
     return compare(name, inputs, only=only, **arguments)  # type: ignore[arg-type]
 
 
-def rows_of(found: Comparing) -> list[Row]:
+def rows_of(found: ComparisonResult) -> list[RuleSetResult]:
     return [row for group in found.groups for row in group.rows]
 
 
@@ -68,7 +70,7 @@ def word(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], typed: bool) 
     return json.dumps(dump_json(array) if typed else array.tolist())
 
 
-def command(row: Row, *, typed: bool) -> list[str]:
+def command(row: RuleSetResult, *, typed: bool) -> list[str]:
     """The row as a user of its framework would type it."""
     words = row.operator.command_line.split()[1:]
     places = {name: place for place, name in enumerate(row.operator.input_names)}
@@ -93,10 +95,10 @@ def test_a_row_is_what_the_command_of_its_framework_answers(
 
 
 def answers_are_those_of_commands(
-    found: Comparing, typed: bool, capsys: pytest.CaptureFixture[str]
+    found: ComparisonResult, typed: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for row in rows_of(found):
-        code = guarded([*command(row, typed=typed), "--json"])
+        code = run_safely([*command(row, typed=typed), "--json"])
         captured = capsys.readouterr()
         told = json.loads(captured.out or captured.err)
         if row.output is None:
@@ -111,7 +113,7 @@ def answers_are_those_of_commands(
 
 def answer_or_refusal(
     name: str, arguments: dict[str, int | str], typed: bool, only: list[str]
-) -> Comparing | UsageError:
+) -> ComparisonResult | UsageError:
     try:
         return made(name, arguments, typed, only)
     except UsageError as error:
@@ -120,8 +122,8 @@ def answer_or_refusal(
 
 def beginnings(name: str) -> tuple[str, ...]:
     """What the labels of a framework's rule sets begin with: its title, or how these shorten it."""
-    labels = {one.label.split()[0] for _, one in framework(name).comparisons}
-    return (framework(name).title, *sorted(labels))
+    labels = {one.label.split()[0] for _, one in load_framework(name).operator_mappings}
+    return (load_framework(name).title, *sorted(labels))
 
 
 @pytest.mark.parametrize(("name", "arguments", "typed"), CALLS)
@@ -137,7 +139,7 @@ def test_every_rule_set_that_is_asked_for_appears_in_order(
             assert all(any(word in details for word in beginnings(one)) for one in only), details
             continue
         answered = {row.operator.framework.name for row in rows_of(found)}
-        unsaid = {one.label for one in found.unsaid}
+        unsaid = {one.label for one in found.unsupported}
         for one in only:
             told = any(label.startswith(beginnings(one)) for label in unsaid)
             assert one in answered or told, (only, one)
@@ -150,14 +152,14 @@ def test_every_rule_set_that_is_asked_for_appears_in_order(
 def test_an_unknown_operation_is_a_usage_error_with_a_way_on(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(["compare", name, "[1,2]", "[0]"]) == 2
+    assert run_safely(["compare", name, "[1,2]", "[0]"]) == 2
     assert "help: " in capsys.readouterr().err
 
 
 def test_no_operator_is_a_bug_in_compare(capsys: pytest.CaptureFixture[str]) -> None:
     for operator in operators():
         for words in ([operator.command], [operator.framework.name, operator.command]):
-            assert guarded(["compare", *words, "[1]"]) == 2, words
+            assert run_safely(["compare", *words, "[1]"]) == 2, words
             assert "help: " in capsys.readouterr().err
 
 
@@ -170,7 +172,7 @@ def test_words_of_as_that_mean_nothing_get_near_names() -> None:
 def test_open_orders_are_told_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "scatter-nd", "[0,0]", "[[0],[0]]", "[1,2]", "--as", "onnx,jax"]
     for form in ([], ["--plain"]):
-        assert guarded([*words, *form]) == 0
+        assert run_safely([*words, *form]) == 0
         told = capsys.readouterr().out
         assert "2 entries write the same cell: a warning of ONNX ScatterND-18, JAX at.set." in told
 
@@ -182,21 +184,21 @@ def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
     rules = [row for group in made.groups for row in group.rows]
     wrong = np.array([10, 99, 30])
     own = [
-        replace(rules[0], label=f"ort 1: {rules[0].label}", trace=None, answered=wrong,
+        replace(rules[0], label=f"ort 1: {rules[0].label}", trace=None, runtime_output=wrong,
                 error=None, from_runtime=True),
         replace(rules[1], label=f"torch 2: {rules[1].label}", from_runtime=True),
         replace(rules[1], label=f"odd 3: {rules[1].label}", error=InputRefused("no such kernel"),
                 from_runtime=True),
     ]  # fmt: skip
-    asked = replace(made, groups=tuple(grouped([*rules, *own])))
-    text = json.dumps(document(asked))
-    again = comparison_of(json.loads(text))
-    assert json.dumps(document(again)) == text
+    asked = replace(made, groups=tuple(group_equal_results([*rules, *own])))
+    text = json.dumps(comparison_to_dict(asked))
+    again = replay_comparison(json.loads(text))
+    assert json.dumps(comparison_to_dict(again)) == text
     assert [group.labels for group in again.groups] == [group.labels for group in asked.groups]
     strange = json.loads(text)
     strange["rows"][-1]["label"] = "ort 1: some other rule"
     with pytest.raises(ContentRefused, match="about no rule set"):
-        comparison_of(strange)
+        replay_comparison(strange)
 
 
 CUBE = np.arange(12).reshape(2, 2, 3)

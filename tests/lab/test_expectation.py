@@ -11,12 +11,12 @@ import pytest
 from conftest import Array
 
 import gscli
-from gscli.cli import guarded
-from gscli.frameworks import find
+from gscli.cli import run_safely
+from gscli.frameworks import find_operator
 from gscli.lab import difference as lab_difference
 from gscli.lab import expectation
 from gscli.lab.difference import Tolerance
-from gscli.lab.expectation import Expectation
+from gscli.lab.expectation import OutputDiagnosis
 
 DATA = np.arange(24.0).reshape(4, 6)
 ROWS = np.array([[1], [-1], [2], [1]])
@@ -136,17 +136,17 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
 
 def told(
     name: str, inputs: dict[str, Array], attrs: dict[str, Any], expected: Array
-) -> Expectation:
+) -> OutputDiagnosis:
     # Exact: a rounding to float32 lies within the tolerance of nothing.
-    return Expectation(gscli.trace(name, inputs, attrs), expected, "want", Tolerance(0.0))
+    return OutputDiagnosis(gscli.trace(name, inputs, attrs), expected, "want", Tolerance(0.0))
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])
 def test_a_planted_mistake_is_named(planted: tuple[str, str, dict[str, Array], Any, Any]) -> None:
     cause, name, inputs, attrs, expected = planted
     found = told(name, inputs, attrs, expected)
-    assert not found.equal
-    assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
+    assert not found.is_equal
+    assert cause in [fit.cause for fit in found.causes if fit.is_exact], found.describe()
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])
@@ -158,13 +158,13 @@ def test_the_command_names_a_planted_mistake(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     cause, name, inputs, attrs, expected = planted
-    words = find(name).command_line.split()[1:]
+    words = find_operator(name).command_line.split()[1:]
     for key, array in (inputs | {"want": expected}).items():
         np.save(f"{key}.npy", array)
     words += [f"{key}.npy" for key in inputs]
     for key, value in attrs.items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    assert guarded([*words, "--expect", "want.npy", "--rtol", "0", "--width", "200"]) == 1
+    assert run_safely([*words, "--expect", "want.npy", "--rtol", "0", "--width", "200"]) == 1
     told = capsys.readouterr().out
     assert "the expected answer is what you get when\n" in told
     assert f"\n  {cause}" in told
@@ -174,25 +174,25 @@ def test_the_command_names_a_planted_mistake(
 def test_a_planted_mistake_is_named_on_a_sample_of_a_large_answer(
     planted: tuple[str, str, dict[str, Array], Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gscli.lab.expectation.EXPLAINED", 0)
+    monkeypatch.setattr("gscli.lab.expectation.MAX_FULL_SEARCH_CELLS", 0)
     cause, name, inputs, attrs, expected = planted
     trace = gscli.trace(name, inputs, attrs)
-    found = Expectation(trace, expected, "want", Tolerance(0.0))
+    found = OutputDiagnosis(trace, expected, "want", Tolerance(0.0))
     if trace.output.shape != expected.shape:
-        assert found.fits == ()
+        assert found.causes == ()
         return
-    assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
-    assert any("causes are tried on" in line for line in found.sentences())
+    assert cause in [fit.cause for fit in found.causes if fit.is_exact], found.describe()
+    assert any("causes are tried on" in line for line in found.describe())
     assert found.to_dict()["tried"] == expected.size
 
 
 def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
     found = told("onnx.gather", {"data": BITS, "indices": np.array([3, -1])}, {}, BITS[[3, 0]])
-    causes = [fit.cause for fit in found.fits]
+    causes = [fit.cause for fit in found.causes]
     assert "negative indices are read as 0" in causes
     assert any("NumPy take (clip)" in cause for cause in causes)
-    assert all(fit.exact for fit in found.fits)
-    assert found.entries == ("b",)
+    assert all(fit.is_exact for fit in found.causes)
+    assert found.differing_entries == ("b",)
 
 
 def test_what_explains_a_part_is_told_as_a_part() -> None:
@@ -200,14 +200,14 @@ def test_what_explains_a_part_is_told_as_a_part() -> None:
     expected[2] += 0.5
     inputs = {"data": BITS, "indices": np.array([3, -1, 1])}
     found = told("onnx.gather", inputs, {}, expected)
-    assert [(fit.cells, fit.exact) for fit in found.fits[:1]] == [(1, False)]
-    assert any("1 of the differing cells" in line for line in found.sentences())
+    assert [(fit.cells, fit.is_exact) for fit in found.causes[:1]] == [(1, False)]
+    assert any("1 of the differing cells" in line for line in found.describe())
 
 
 def test_what_nothing_explains_is_said_so() -> None:
     found = told("onnx.gather", {"data": BITS, "indices": np.array([1])}, {}, np.array([0.25]))
-    assert found.fits == ()
-    assert "no common mistake" in found.sentences()[-1]
+    assert found.causes == ()
+    assert "no common mistake" in found.describe()[-1]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
@@ -216,47 +216,53 @@ def test_rounding_is_no_difference_but_integers_are_exact(dtype: str) -> None:
     near = expected.copy()
     near[0] = np.nextafter(near[0], 2e6) if dtype != "int64" else near[0] + 1
     trace = gscli.trace("onnx.gather", {"data": near, "indices": np.array([0, 1])})
-    assert Expectation(trace, expected, "want").equal == (dtype != "int64")
-    assert Expectation(trace, expected, "want", Tolerance(1e-3)).equal
-    assert Expectation(trace, expected, "want", Tolerance(0.0, 2.0)).equal
+    assert OutputDiagnosis(trace, expected, "want").is_equal == (dtype != "int64")
+    assert OutputDiagnosis(trace, expected, "want", Tolerance(1e-3)).is_equal
+    assert OutputDiagnosis(trace, expected, "want", Tolerance(0.0, 2.0)).is_equal
 
 
 def test_nan_equals_nan_and_infinity_only_itself() -> None:
     data = np.array([np.nan, np.inf, -np.inf])
     trace = gscli.trace("onnx.gather", {"data": data, "indices": np.arange(3)})
-    assert Expectation(trace, data, "want").equal
-    assert Expectation(trace, np.array([np.nan, np.inf, np.inf]), "w").difference.different == 1
-    assert Expectation(trace, np.array([0.0, np.inf, -np.inf]), "w").difference.different == 1
+    assert OutputDiagnosis(trace, data, "want").is_equal
+    assert (
+        OutputDiagnosis(trace, np.array([np.nan, np.inf, np.inf]), "w").difference.differing_count
+        == 1
+    )
+    assert (
+        OutputDiagnosis(trace, np.array([0.0, np.inf, -np.inf]), "w").difference.differing_count
+        == 1
+    )
 
 
 def test_shape_and_type_come_first() -> None:
     trace = gscli.trace("onnx.gather", {"data": BITS, "indices": np.array([1, 2])})
-    wide = Expectation(trace, BITS[[1, 2]].astype(np.float32), "want")
-    assert wide.sentences()[0] == "the type is float64, want has float32"
-    assert not wide.equal
-    long = Expectation(trace, BITS, "want")
-    assert long.sentences()[0] == "the shape is [2], want has [4]"
+    wide = OutputDiagnosis(trace, BITS[[1, 2]].astype(np.float32), "want")
+    assert wide.describe()[0] == "the type is float64, want has float32"
+    assert not wide.is_equal
+    long = OutputDiagnosis(trace, BITS, "want")
+    assert long.describe()[0] == "the shape is [2], want has [4]"
     assert long.to_dict()["shape"] == [[2], [4]]
 
 
 def test_text_is_compared_as_text() -> None:
     trace = gscli.trace("onnx.gather", {"data": np.array(["a", "bb"]), "indices": np.array([1])})
-    assert Expectation(trace, np.array(["bb"]), "want").equal
-    assert Expectation(trace, np.array(["b"]), "want").difference.largest is None
+    assert OutputDiagnosis(trace, np.array(["bb"]), "want").is_equal
+    assert OutputDiagnosis(trace, np.array(["b"]), "want").difference.largest is None
 
 
 def test_entries_are_named_however_many_there_are() -> None:
     at = np.zeros(3000, np.int64)
     at[2500] = -1
     trace = gscli.trace("onnx.gather", {"data": BITS, "indices": at})
-    found = Expectation(trace, BITS[np.maximum(at, 0)], "want")
-    assert len(found.entries) == 1
-    assert found.sentences()[1] == "reached by 1 of 3,000 entries: 2,500"
+    found = OutputDiagnosis(trace, BITS[np.maximum(at, 0)], "want")
+    assert len(found.differing_entries) == 1
+    assert found.describe()[1] == "reached by 1 of 3,000 entries: 2,500"
     written = gscli.trace(
         "onnx.scatter_nd", {"data": BITS, "indices": at.reshape(-1, 1), "updates": at * 1.0}
     )
-    late = Expectation(written, np.array([0.0, 5.0, 6.0, 7.0]), "want")
-    assert late.sentences()[1] == "reached by none of the first 1,000 of 3,000 entries"
+    late = OutputDiagnosis(written, np.array([0.0, 5.0, 6.0, 7.0]), "want")
+    assert late.describe()[1] == "reached by none of the first 1,000 of 3,000 entries"
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -266,7 +272,7 @@ def test_slices_are_counted_on_answers_of_any_size(
     kind: str, axis: int, monkeypatch: pytest.MonkeyPatch, *, large: bool
 ) -> None:
     if large:  # causes are tried on some cells alone, and cells are compared in many blocks
-        monkeypatch.setattr(expectation, "EXPLAINED", 1)
+        monkeypatch.setattr(expectation, "MAX_FULL_SEARCH_CELLS", 1)
         monkeypatch.setattr(lab_difference, "BLOCK", 7)
     data, indices = np.arange(6.0 * 5 * 4).reshape(6, 5, 4), np.array([3, 0, 2])
     inputs: dict[str, Any] = {"data": data, "indices": indices}
@@ -281,7 +287,7 @@ def test_slices_are_counted_on_answers_of_any_size(
     expected = trace.output + (rng.random(trace.output.shape) < 0.1)
     others = tuple(one for one in range(3) if one != axis)
     count = np.count_nonzero((expected != trace.output).any(axis=others))
-    found = Expectation(trace, expected, "want", Tolerance(0.0))
-    assert found.slices == count > 0
-    assert f"in {count} slices, " in " ".join(found.sentences())
-    assert Expectation(trace, trace.output, "want").slices == 0
+    found = OutputDiagnosis(trace, expected, "want", Tolerance(0.0))
+    assert found.differing_slice_count == count > 0
+    assert f"in {count} slices, " in " ".join(found.describe())
+    assert OutputDiagnosis(trace, trace.output, "want").differing_slice_count == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import Array
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 
 onnx = pytest.importorskip("onnx")
 
@@ -72,7 +72,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    status = guarded(["run", *words])
+    status = run_safely(["run", *words])
     printed = capsys.readouterr()
     return status, printed.out, printed.err
 
@@ -233,17 +233,17 @@ def test_one_data_set_alone_is_a_node_test(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_show_lists_nodes_beside_tensors(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["show", "net.onnx"]) == 0
+    assert run_safely(["show", "net.onnx"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("idx  int64 [3,1]")
     assert "4 of 6 nodes are gather or scatter" in told
-    assert guarded(["show", "net.onnx", "--json"]) == 0
+    assert run_safely(["show", "net.onnx", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["nodes"]) == 4
     bare = model()
     del bare.graph.node[2:]
     del bare.graph.initializer[:]
     Path("bare.onnx").write_bytes(bare.SerializeToString())
-    assert guarded(["show", "bare.onnx"]) == 0
+    assert run_safely(["show", "bare.onnx"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("no tensors\nbare.onnx: opset 18, 1 of 2 nodes is gather or scatter\n")
 
@@ -311,7 +311,7 @@ def test_nodes_inside_branches_and_loops_are_listed(capsys: pytest.CaptureFixtur
     assert "x float32 [4,3], row int64 [1] (constant) -> picked float32 [1,3]" in rows[1]
     assert "state float32 [4,3], at int64 [1,1] (constant), picked float32 [1,3]" in rows[2]
     assert "--node y/else_branch/pick" in hint
-    assert guarded(["show", "nested/model.onnx"]) == 0
+    assert run_safely(["show", "nested/model.onnx"]) == 0
     assert f"{THEN}last/body/at  int64 [1,1]" in capsys.readouterr().out
 
 

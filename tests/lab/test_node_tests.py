@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from shell import forked as gscli
 
-from gscli.cli import guarded
-from gscli.lab.node_tests import folders_below, run_folder
+from gscli.cli import run_safely
+from gscli.lab.node_tests import find_test_folders, run_folder
 
 onnx = pytest.importorskip("onnx")
 
@@ -74,7 +74,7 @@ def outcome(folder: Path) -> str:
 def test_the_backend_suite_passes(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     count = len(list(suite.iterdir()))
     assert count >= 26
-    assert guarded(["run", str(suite)]) == 0
+    assert run_safely(["run", str(suite)]) == 0
     assert capsys.readouterr().out == f"{count} passed, 0 failed\n"
 
 
@@ -89,7 +89,7 @@ def test_the_command_in_a_shell(suite: Path) -> None:
 
 
 def test_outcomes_as_data(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["run", str(suite), "--only", "scatternd_max", "--json"]) == 0
+    assert run_safely(["run", str(suite), "--only", "scatternd_max", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["failed"] == 0
     assert [Path(test["folder"]).name for test in document["tests"]] == [
@@ -103,11 +103,11 @@ def test_a_wrong_output_fails(copied: Path, capsys: pytest.CaptureFixture[str]) 
     array = onnx.numpy_helper.to_array(tensor).copy()
     array[0, 1, 2] += 1
     recorded.write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
-    assert guarded(["run", str(copied)]) == 1
+    assert run_safely(["run", str(copied)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"FAILED {copied}/test_data_set_0: output[0,1,2] is ")
     assert lines[1] == "0 passed, 1 failed"
-    assert guarded(["run", str(copied), "-q"]) == 1
+    assert run_safely(["run", str(copied), "-q"]) == 1
     assert capsys.readouterr().out == "0 passed, 1 failed\n"
 
 
@@ -162,15 +162,15 @@ def test_what_is_no_gather_or_scatter_is_skipped_with_the_reason(
         alien: "Gather is of the domain com.example",
         two: "the model has 2 nodes, a node test has one",
     }
-    assert guarded(["run", *map(str, [*others, copied])]) == 0
+    assert run_safely(["run", *map(str, [*others, copied])]) == 0
     assert capsys.readouterr().out.splitlines() == [
         *(f"skipped {folder}: {reason}" for folder, reason in others.items()),
         "1 passed, 0 failed, 3 skipped",
     ]
     (copied / "test_data_set_0" / "input_2.pb").unlink()
-    assert guarded(["run", str(tmp_path), "-q"]) == 1
+    assert run_safely(["run", str(tmp_path), "-q"]) == 1
     assert capsys.readouterr().out == "0 passed, 1 failed, 3 skipped\n"
-    assert guarded(["run", str(relu), str(copied), "--json"]) == 1
+    assert run_safely(["run", str(relu), str(copied), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert [document[status] for status in ("passed", "failed", "skipped")] == [0, 1, 1]
     assert [test["status"] for test in document["tests"]] == ["skipped", "failed"]
@@ -182,36 +182,36 @@ def test_of_many_skipped_folders_some_are_listed(
 ) -> None:
     for number in range(13):
         foreign(tmp_path / f"test_{number}", "Relu")
-    assert guarded(["run", str(copied.parent)]) == 0
+    assert run_safely(["run", str(copied.parent)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.startswith("skipped ") for line in lines) == 10
     assert lines[-2:] == ["and 3 more skipped: -v", "1 passed, 0 failed, 13 skipped"]
-    assert guarded(["run", str(copied.parent), "-v"]) == 0
+    assert run_safely(["run", str(copied.parent), "-v"]) == 0
     assert capsys.readouterr().out.count("skipped /") == 13
 
 
 def test_nothing_to_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     relu = foreign(tmp_path / "test_relu", "Relu")
-    assert guarded(["run", str(relu)]) == 65
+    assert run_safely(["run", str(relu)]) == 65
     assert "nothing to run here" in (told := capsys.readouterr().err)
     assert "gscli has no operator Relu" in told
-    assert guarded(["run", str(relu), "--json"]) == 65
+    assert run_safely(["run", str(relu), "--json"]) == 65
     assert json.loads(capsys.readouterr().err)["error"]["details"] == ["gscli has no operator Relu"]
-    assert guarded(["run", str(tmp_path), "--only", "scatter"]) == 2
+    assert run_safely(["run", str(tmp_path), "--only", "scatter"]) == 2
     assert "no folder's name contains 'scatter'" in capsys.readouterr().err
 
 
 def test_folders_without_models_are_unreadable(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(["run", str(tmp_path)]) == 66
+    assert run_safely(["run", str(tmp_path)]) == 66
     assert "no model.onnx here" in capsys.readouterr().err
 
 
 def test_folders_are_found_one_level_below(suite: Path) -> None:
-    assert len(folders_below([str(suite)])) == len(list(suite.iterdir()))
+    assert len(find_test_folders([str(suite)])) == len(list(suite.iterdir()))
     for named in ("test_gather_0", "test_gather_0/model.onnx"):
-        assert folders_below([str(suite / named)]) == [suite / "test_gather_0"]
+        assert find_test_folders([str(suite / named)]) == [suite / "test_gather_0"]
 
 
 def _all_that_is_drawn(master: int) -> bytes:
@@ -231,7 +231,7 @@ def test_progress_is_drawn_on_a_terminal_when_it_takes_long(
     with ThreadPoolExecutor(1) as reader, os.fdopen(slave, "w") as terminal:
         reading = reader.submit(_all_that_is_drawn, master)
         monkeypatch.setattr("sys.stderr", terminal)
-        code = guarded(["run", str(suite), "--only", "scatternd"])
+        code = run_safely(["run", str(suite), "--only", "scatternd"])
         terminal.close()
         drawn = reading.result(timeout=60)
     os.close(master)

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.frameworks import find
-from gscli.lab.article_tables import table
-from gscli.lab.examples import example
-from gscli.lab.rules import EXTREME, Rule, document, markdown, rules
+from gscli.frameworks import find_operator
+from gscli.lab.article_tables import format_article_table
+from gscli.lab.examples import build_probe
+from gscli.lab.rules import EXTREME, Rule, compute_rules, format_markdown, rules_to_dicts
 
 
 def rule(name: str, variant: str = "") -> Rule:
-    return next(found for found in rules([find(name)]) if not variant or variant in found.variants)
+    return next(
+        found
+        for found in compute_rules([find_operator(name)])
+        if not variant or variant in found.variants
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,11 +62,11 @@ def test_what_the_tables_say(
     untouched: str,
     axis: str,
 ) -> None:
-    assert rule(name, variant).answers == (negative, beyond, duplicates, untouched, axis)
+    assert rule(name, variant).behaviours == (negative, beyond, duplicates, untouched, axis)
 
 
 def test_every_operator_and_version_has_a_rule() -> None:
-    found = rules(gscli.operators())
+    found = compute_rules(gscli.operators())
     for operator in gscli.operators():
         own = [one for one in found if one.operator is operator]
         assert own, operator.full_name
@@ -71,22 +75,25 @@ def test_every_operator_and_version_has_a_rule() -> None:
 
 
 def test_versions_that_differ_stand_apart() -> None:
-    assert [one.versions for one in rules([find("openvino.gather")])] == [(1, 7), (8,)]
+    assert [one.versions for one in compute_rules([find_operator("openvino.gather")])] == [
+        (1, 7),
+        (8,),
+    ]
 
 
 def test_every_example_runs_under_its_own_defaults() -> None:
     for operator in gscli.operators():
-        assert example(operator, {}) is not None, operator.full_name
+        assert build_probe(operator, {}) is not None, operator.full_name
 
 
 def test_documents() -> None:
-    found = rules([find("onnx.gather")])
-    assert document(found)[0]["versions"] == [1, 11, 13]
-    assert "| `onnx.gather 1 11 13` | from the end | error |" in markdown(found)
+    found = compute_rules([find_operator("onnx.gather")])
+    assert rules_to_dicts(found)[0]["versions"] == [1, 11, 13]
+    assert "| `onnx.gather 1 11 13` | from the end | error |" in format_markdown(found)
 
 
 def test_the_articles_tables() -> None:
-    one, two = table(1), table(2)
+    one, two = format_article_table(1), format_article_table(2)
     assert "| Coordinates of a vector run along | the last axis | the last axis | the first" in one
     assert "1.9: from the end; 1.6: error (unchecked there)" in one
     assert "| Axis not given | 0 | 0 | 0 | flattened | 0 | flattened |" in two
@@ -95,8 +102,8 @@ def test_the_articles_tables() -> None:
 
 @pytest.mark.parametrize("name", ["torch.masked_select", "torch.masked_scatter"])
 def test_masks_have_no_index_to_write_otherwise(name: str) -> None:
-    (rule,) = rules([find(name)])
-    assert rule.answers[:2] == ("–", "–")
+    (rule,) = compute_rules([find_operator(name)])
+    assert rule.behaviours[:2] == ("–", "–")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from functools import cache
 
 import pytest
 
-from gscli.cli import guarded
-from gscli.frameworks import find
-from gscli.lab.rules import EXTREME, Rule, rules
+from gscli.cli import run_safely
+from gscli.frameworks import find_operator
+from gscli.lab.rules import EXTREME, Rule, compute_rules
 
 MEANT = {
     5: "last kept, order open",
@@ -35,7 +35,7 @@ CALLS = [
 
 @cache
 def rules_of(operator: str) -> tuple[Rule, ...]:
-    return tuple(rules([find(operator)]))
+    return tuple(compute_rules([find_operator(operator)]))
 
 
 def rule_of(operator: str, choice: str) -> Rule:
@@ -53,14 +53,14 @@ def rule_of(operator: str, choice: str) -> Rule:
 def test_duplicates_are_combined_as_told(
     name: str, attribute: str, choice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    operator = find(name)
+    operator = find_operator(name)
     indices = "[[0],[0]]" if "nd" in operator.command.split("-") else "[0,0]"
     words = [*operator.command_line.split()[1:], "[1,2,3]", indices, "[7,5]"]
     words += ["0"] if any(item.name == "axis" for item in operator.inputs) else []
     words += ["--dim", "0"] if any(item.name == "dim" for item in operator.attributes) else []
     if choice:
         words += [f"--{attribute}"] + ([] if choice == "true" else [choice])
-    assert guarded([*words, "--json=output"]) == 0
+    assert run_safely([*words, "--json=output"]) == 0
     kept = json.loads(capsys.readouterr().out)["data"][0]
     assert rule_of(name, f"{attribute}={choice}" if choice else "").duplicates == MEANT[kept]
 
@@ -85,31 +85,33 @@ ended the process for -1, and left three cells as they were for 3."""
 @pytest.mark.parametrize(("label", "negative", "beyond"), OPENVINO)
 def test_what_openvino_itself_does_is_told(label: str, negative: str, beyond: str) -> None:
     name, _, versions = label.partition(" ")
-    row = next(rule for rule in rules([find(name)]) if rule.label.startswith(label))
+    row = next(
+        rule for rule in compute_rules([find_operator(name)]) if rule.label.startswith(label)
+    )
     assert (row.negative, row.out_of_range) == (negative, beyond), versions
 
 
 def test_an_axis_that_changes_the_answer_has_its_row(capsys: pytest.CaptureFixture[str]) -> None:
-    flat, along = rules([find("torch.take_along_dim")])
+    flat, along = compute_rules([find_operator("torch.take_along_dim")])
     assert (flat.negative, flat.out_of_range) == ("error", "error")
     assert along.variants == ("dim=1",)
     assert (along.negative, along.out_of_range) == ("modulo", "modulo")
     for index in ("[-1]", "[2]"):
-        assert guarded(["torch", "take-along-dim", "[10,20]", index]) == 65
-        assert guarded(["torch", "take-along-dim", "[10,20]", index, "--dim=0", "-q"]) == 0
+        assert run_safely(["torch", "take-along-dim", "[10,20]", index]) == 65
+        assert run_safely(["torch", "take-along-dim", "[10,20]", index, "--dim=0", "-q"]) == 0
     capsys.readouterr()
 
 
 def test_a_choice_of_the_example_is_not_called_the_default() -> None:
     """The example of at.get asks for mode fill; by default it clips."""
-    default = rules([find("jax.at.get")])[0]
+    default = compute_rules([find_operator("jax.at.get")])[0]
     assert "default" in default.variants
     assert "mode=fill" not in default.variants
     assert default.out_of_range == "clipped to the last"
 
 
 def test_numbers_that_follow_an_index_are_judged_with_it() -> None:
-    linear, circular = rules([find("onnx.tensor_scatter")])
+    linear, circular = compute_rules([find_operator("onnx.tensor_scatter")])
     assert (linear.negative, linear.out_of_range) == ("error", "error")
     assert (circular.negative, circular.out_of_range) == ("modulo", "modulo")
 
@@ -127,9 +129,9 @@ def test_what_is_read_outside_by_default_is_told(
     line: str, answer: object, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     framework, command, *words = shlex.split(line)
-    assert guarded([framework, command, *words, "--json=output"]) == 0
+    assert run_safely([framework, command, *words, "--json=output"]) == 0
     assert json.loads(capsys.readouterr().out)["data"] == [answer]
-    found = rules([find(f"{framework} {command}")])
+    found = compute_rules([find_operator(f"{framework} {command}")])
     device = "device=gpu" if "gpu" in line else ""
     row = next(rule for rule in found if any(device in word for word in rule.variants or ("",)))
     assert row.out_of_range == told

@@ -8,11 +8,11 @@ from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 
 from gscli.base import GscliError, InputRefused
 from gscli.base.arrays import unequal_cells
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.lab.difference import Tolerance
-from gscli.lab.expectation import Expectation
-from gscli.lab.sample import values_at
+from gscli.lab.expectation import OutputDiagnosis
+from gscli.lab.sample import run_at_cells
 from gscli.traces import Trace
 
 EVERY, HELD = 8, 58
@@ -25,13 +25,13 @@ def test_values_at_some_cells_are_those_of_the_whole_result(framework: str) -> N
     tried = 0
     for case in load_cases(framework)[::EVERY]:
         try:
-            plan, output = execute(find(operator_name(case)), *arguments(case))
+            plan, output = execute(find_operator(operator_name(case)), *arguments(case))
         except GscliError:
             continue
         if not output.size:
             continue
         cells = np.unique(rng.integers(0, output.size, rng.integers(1, output.size + 1)))
-        found = values_at(plan, cells, output.size)
+        found = run_at_cells(plan, cells, output.size)
         assert not unequal_cells(found, output.reshape(-1)[cells]).any(), case["id"]
         tried += 1
     assert tried > 5
@@ -42,7 +42,7 @@ def test_any_recorded_call_can_be_held_against_an_answer(framework: str) -> None
     tried = 0
     for case in load_cases(framework)[::HELD]:
         try:
-            operator = find(operator_name(case))
+            operator = find_operator(operator_name(case))
             plan, output = execute(operator, *arguments(case))
         except GscliError:
             continue
@@ -50,16 +50,16 @@ def test_any_recorded_call_can_be_held_against_an_answer(framework: str) -> None
             continue
         expected = output.copy()
         expected.reshape(-1)[-1:] = output.reshape(-1)[:1]
-        found = Expectation(Trace(operator, plan, output), expected, "want", Tolerance(0.0))
-        assert found.sentences()
-        assert found.to_dict()["equal"] is (found.difference.different == 0)
-        moves = plan.layout.window_size != 1 and found.difference.different > 0
-        assert (found.slices > 0) == moves, case["id"]
+        found = OutputDiagnosis(Trace(operator, plan, output), expected, "want", Tolerance(0.0))
+        assert found.describe()
+        assert found.to_dict()["equal"] is (found.difference.differing_count == 0)
+        moves = plan.layout.window_size != 1 and found.difference.differing_count > 0
+        assert (found.differing_slice_count > 0) == moves, case["id"]
         tried += 1
     assert tried
 
 
 def test_a_result_of_another_size_has_no_such_cells() -> None:
-    plan, _ = execute(find("gather"), {"data": np.arange(3), "indices": np.arange(2)}, {})
+    plan, _ = execute(find_operator("gather"), {"data": np.arange(3), "indices": np.arange(2)}, {})
     with pytest.raises(InputRefused, match="another size"):
-        values_at(plan, np.arange(2), 3)
+        run_at_cells(plan, np.arange(2), 3)

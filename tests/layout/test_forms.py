@@ -9,10 +9,10 @@ import pytest
 from conftest import Array
 
 from gscli import kernel
-from gscli.frameworks import find
-from gscli.kernel.walks import addresses_of, walk
-from gscli.layout.forms import cells, recognized
-from gscli.plan import layout_of
+from gscli.frameworks import find_operator
+from gscli.kernel.walks import cell_addresses, tile_plan
+from gscli.layout.forms import build_cells_form, choose_form
+from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
 
 RNG = np.random.default_rng(4)
@@ -50,15 +50,15 @@ CASES: list[tuple[str, str, dict[str, Array], dict[str, Any]]] = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
 def test_a_gather_of_addresses_finds_the_addresses(case: tuple[Any, ...]) -> None:
     kind, name, inputs, attrs = case
-    layout = layout_of(find(name), inputs, attrs)
+    layout = infer_layout(find_operator(name), inputs, attrs)
     plan = Plan(layout, inputs).validate(lazy=True)
     assert layout.form.kind == kind
-    assert layout.data is not None
-    found = kernel.gather(plan, inputs[layout.data])
-    addresses, inside = addresses_of(plan, 0, layout.entry_count)
+    assert layout.data_name is not None
+    found = kernel.gather(plan, inputs[layout.data_name])
+    addresses, inside = cell_addresses(plan, 0, layout.entry_count)
     assert inside is None
-    order = layout.addressing.order
-    full = addresses.reshape(layout.addressing.entries + layout.addressing.window)
+    order = layout.addressing.result_axes
+    full = addresses.reshape(layout.addressing.entry_shape + layout.addressing.window)
     assert found.tolist() == full.transpose(order).tolist()
 
 
@@ -67,14 +67,14 @@ def test_any_layout_may_be_taken_for_cells(
     case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, name, inputs, attrs = case
-    layout = layout_of(find(name), inputs, attrs)
-    assert layout.data is not None
-    expected = kernel.gather(Plan(layout, inputs).validate(lazy=True), inputs[layout.data])
-    monkeypatch.setattr("gscli.layout.recognized", cells)
+    layout = infer_layout(find_operator(name), inputs, attrs)
+    assert layout.data_name is not None
+    expected = kernel.gather(Plan(layout, inputs).validate(lazy=True), inputs[layout.data_name])
+    monkeypatch.setattr("gscli.layout.choose_form", build_cells_form)
     general = layout._replace()
     assert general.form.kind == "cells"
     assert (
-        kernel.gather(Plan(general, inputs).validate(lazy=True), inputs[layout.data]).tolist()
+        kernel.gather(Plan(general, inputs).validate(lazy=True), inputs[layout.data_name]).tolist()
         == expected.tolist()
     )
 
@@ -83,22 +83,27 @@ def test_any_layout_may_be_taken_for_cells(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
 def test_steps_in_sequence_leave_nothing_out(case: tuple[Any, ...], block: int) -> None:
     _, name, inputs, attrs = case
-    layout = layout_of(find(name), inputs, attrs)
+    layout = infer_layout(find_operator(name), inputs, attrs)
     plan, form = Plan(layout, inputs).validate(lazy=True), layout.form
-    assert layout.data is not None
-    rows = inputs[layout.data].reshape(-1, form.run)
-    parts = [rows[step.flat()[0]] for step in walk(plan, block, in_sequence=True).every_step()]
-    found = np.concatenate(parts).reshape(form.result)
-    whole = kernel.gather(plan, inputs[layout.data])
-    both = layout.addressing.entries + layout.addressing.window
-    back = np.argsort(layout.addressing.order)
-    canonical = whole.transpose(back).reshape(both).transpose(form.order)
+    assert layout.data_name is not None
+    rows = inputs[layout.data_name].reshape(-1, form.row_size)
+    parts = [
+        rows[step.flat_addresses()[0]]
+        for step in tile_plan(plan, block, sequential=True).iter_all_tiles()
+    ]
+    found = np.concatenate(parts).reshape(form.result_dims)
+    whole = kernel.gather(plan, inputs[layout.data_name])
+    both = layout.addressing.entry_shape + layout.addressing.window
+    back = np.argsort(layout.addressing.result_axes)
+    canonical = whole.transpose(back).reshape(both).transpose(form.result_axes)
     assert found.reshape(-1).tolist() == canonical.reshape(-1).tolist()
 
 
 def test_an_axis_that_is_cut_is_still_a_batch_if_it_is_the_first() -> None:
-    layout = layout_of(
-        find("onnx.gather_elements"), {"data": DATA, "indices": at(2, 5, 9, size=8)}, {"axis": 2}
+    layout = infer_layout(
+        find_operator("onnx.gather_elements"),
+        {"data": DATA, "indices": at(2, 5, 9, size=8)},
+        {"axis": 2},
     )
-    form = recognized(layout.addressing)
-    assert (form.data, form.result, form.run) == ((30, 1, 8, 1), (10, 1, 9, 1), 1)
+    form = choose_form(layout.addressing)
+    assert (form.data_dims, form.result_dims, form.row_size) == ((30, 1, 8, 1), (10, 1, 9, 1), 1)

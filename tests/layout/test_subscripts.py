@@ -10,10 +10,10 @@ import pytest
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.layout.axes import Tensor
-from gscli.layout.items import parsed, written
-from gscli.layout.subscripts import Notation, subscripted
+from gscli.layout.items import format_subscript, parse_subscript
+from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 CUBE = np.arange(24).reshape(2, 3, 4)
 GRID = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -35,7 +35,7 @@ def test_words_of_a_shell_are_items_of_the_subscript(
     words: list[str], key: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = "arange:2x3x4"
-    assert guarded(["numpy", "getitem", data, "--json=output", "--", *words]) == 0
+    assert run_safely(["numpy", "getitem", data, "--json=output", "--", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["shape"] == list(CUBE[key].shape)
     assert found["data"] == CUBE[key].reshape(-1).tolist()
@@ -63,11 +63,11 @@ def test_a_document_runs_again() -> None:
 
 def test_the_line_reads_back() -> None:
     text = "1:3, ::-2, i, m, +, u, b, None, ..., :"
-    assert written(parsed(text)) == text
-    assert parsed("[:, i]") == parsed(" : ,i")
+    assert format_subscript(parse_subscript(text)) == text
+    assert parse_subscript("[:, i]") == parse_subscript(" : ,i")
     for wrong in ("1.5", "x", "1:2:3:4", "i,", "1"):
         with pytest.raises(UsageError, match="a subscript has slices"):
-            parsed(wrong)
+            parse_subscript(wrong)
 
 
 def test_what_is_refused() -> None:
@@ -98,8 +98,10 @@ def test_a_number_takes_its_axis_away_first_in_pytorch_alone() -> None:
 
 def test_dots_without_an_axis_part_arrays_in_numpy_alone() -> None:
     data, i = Tensor("x", (4, 5, 6), "int8"), Tensor("i", (2, 1), "int64")
-    numpy = subscripted(data, "None, i, ..., i, i", [i] * 3, Notation(dots_part=True))
-    jax = subscripted(data, "None, i, ..., i, i", [i] * 3, Notation())
+    numpy = run_subscript(
+        data, "None, i, ..., i, i", [i] * 3, SubscriptRules(has_separating_ellipsis=True)
+    )
+    jax = run_subscript(data, "None, i, ..., i, i", [i] * 3, SubscriptRules())
     assert (numpy.result_shape, jax.result_shape) == ((2, 1, 1), (1, 2, 1))
 
 

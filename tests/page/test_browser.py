@@ -16,12 +16,12 @@ from page.browser import PATIENCE, Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
 from gscli import trace
-from gscli.lab.answers import Comparing
+from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
-from gscli.lab.expectation import Expectation
+from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
-from gscli.views.page import page
+from gscli.views.page import render_page
 
 pytestmark = [
     pytest.mark.browser,
@@ -72,16 +72,16 @@ def show(window: Browser, tmp_path: Path) -> Iterator[Any]:
     file = tmp_path / "page.html"
 
     def opened(
-        *shown: Trace | Comparing,
+        *shown: Trace | ComparisonResult,
         quiz: bool = False,
         options: ViewOptions | None = None,
-        expectation: Expectation | None = None,
+        expectation: OutputDiagnosis | None = None,
     ) -> Browser:
         alone = shown[0]
-        if len(shown) == 1 and isinstance(alone, Comparing):
-            text = page([alone])
+        if len(shown) == 1 and isinstance(alone, ComparisonResult):
+            text = render_page([alone])
         else:
-            text = page(shown, quiz=quiz, options=options, expectation=expectation)
+            text = render_page(shown, quiz=quiz, options=options, diagnosis=expectation)
         file.write_text(text, encoding="utf-8")
         window.resize(1120)
         window.open(file)
@@ -228,7 +228,7 @@ def test_a_cell_is_called_wrong_once_it_is_final(show: Any) -> None:
     """Cell (1,1) is never touched, (0,1) is written by a and c."""
     wanted = added().output.copy()
     wanted[0, 1], wanted[1, 1] = 40, 7
-    window = show(added(), expectation=Expectation(added(), wanted, "the expected answer"))
+    window = show(added(), expectation=OutputDiagnosis(added(), wanted, "the expected answer"))
     wrong = (
         "return [...document.querySelectorAll('.output .off')].map(c => "
         "getComputedStyle(c.querySelector('em'), '::before').content)"
@@ -475,7 +475,7 @@ def test_a_lesson_holds_runs_and_comparisons(show: Any) -> None:
     assert window.run(ELBOWS.replace(".current", "#example-1")) == 2
 
 
-def comparison() -> Comparing:
+def comparison() -> ComparisonResult:
     inputs = {"data": [10, 20, 30, 40], "indices": [0, -1, 9, 2]}
     return compare("gather", inputs, only=["onnx", "numpy", "tf", "jax"])
 
@@ -675,7 +675,7 @@ def test_tab_reaches_all_there_is_and_leaves_again(show: Any, width: int) -> Non
 
 def test_a_script_that_is_not_ours_does_not_run(window: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    text = page([added()]).replace("</main>", "<script>window.stolen = 1</script></main>")
+    text = render_page([added()]).replace("</main>", "<script>window.stolen = 1</script></main>")
     file.write_text(text, encoding="utf-8")
     window.open(file)
     assert window.run("return window.stolen === undefined")

@@ -18,14 +18,14 @@ from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered,
 
 from gscli import trace
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
-from gscli.lab.documents import trace_of
-from gscli.lab.expectation import Expectation
+from gscli.lab.documents import replay_trace
+from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
-from gscli.views.page import page
-from gscli.views.page.sheets import Scene
-from gscli.views.summary import purpose
-from gscli.views.terminal.explain import explain
+from gscli.views.page import render_page
+from gscli.views.page.sheets import TraceView
+from gscli.views.summary import describe_purpose
+from gscli.views.terminal.explain import make_explanation
 
 VOID = {"meta", "input", "br"}
 
@@ -77,7 +77,7 @@ def facts(text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("quiz", [False, True])
 def test_a_small_page_is_whole_balanced_and_small(name: str, quiz: bool) -> None:
-    text = page([EXAMPLES[name]()], quiz=quiz)
+    text = render_page([EXAMPLES[name]()], quiz=quiz)
     reader = Reader(text)
     assert [attrs["lang"] for attrs in reader.all("html")] == ["en"]
     assert len(reader.all("h1")) == 1
@@ -87,7 +87,7 @@ def test_a_small_page_is_whole_balanced_and_small(name: str, quiz: bool) -> None
 
 
 def test_nothing_comes_from_outside_and_only_our_script_runs() -> None:
-    text = page([added()])
+    text = render_page([added()])
     assert not re.search(r"\b(src|href|srcset|action)\s*=|url\(|@import|<link|<base|<iframe", text)
     policy = next(attrs["content"] for attrs in Reader(text).all("meta") if "http-equiv" in attrs)
     assert policy is not None
@@ -100,7 +100,7 @@ def test_nothing_comes_from_outside_and_only_our_script_runs() -> None:
 
 
 def test_every_cell_says_where_it_is_what_it_holds_and_who_touches_it() -> None:
-    reader = Reader(page([added()]))
+    reader = Reader(render_page([added()]))
     assert len(reader.cells) == 8 + 4 + 12
     assert reader.labels == [
         "indices 3,0 is -1, wraps, entry d",
@@ -113,7 +113,7 @@ def test_every_cell_says_where_it_is_what_it_holds_and_who_touches_it() -> None:
 
 
 def test_skipped_entries_are_struck_through() -> None:
-    text = page([dropped()])
+    text = render_page([dropped()])
     cells = [attrs for attrs in Reader(text).all("td") if "drop" in (attrs.get("class") or "")]
     assert [attrs["aria-label"] for attrs in cells] == [
         "indices 1,0 is 5, out of range, entry b",
@@ -126,7 +126,7 @@ def test_a_filled_result_is_not_struck_through() -> None:
     found = trace(
         "tensorflow.gather", {"params": [10, 20, 30], "indices": [0, 7]}, {"device": "gpu"}
     )
-    cells = {attrs["aria-label"]: attrs["class"] for attrs in Reader(page([found])).cells
+    cells = {attrs["aria-label"]: attrs["class"] for attrs in Reader(render_page([found])).cells
              if "aria-label" in attrs}  # fmt: skip
     assert cells["output 1 is 0, filled, entry b"] == "n1 x fill"
     assert "drop" in str(cells["indices 1 is 7, out of range, entry b"])
@@ -136,7 +136,7 @@ def test_many_entries_of_one_cell_are_counted() -> None:
     found = trace("onnx.gather", {"data": [7], "indices": [0] * 9})
     assert (
         '<i class="c0" data-t="a"></i><i class="m" data-t="+7"></i><i class="c1" data-t="i"></i>'
-    ) in page([found])
+    ) in render_page([found])
 
 
 def test_planes_have_captions_and_batches_are_named() -> None:
@@ -145,22 +145,22 @@ def test_planes_have_captions_and_batches_are_named() -> None:
         {"data": np.arange(8).reshape(2, 2, 2), "indices": [[0], [1]]},
         {"batch_dims": 1},
     )
-    text = page([found])
+    text = render_page([found])
     assert "<caption>data[1,:,:] <small>batch 1</small></caption>" in text
     assert "data 1,1,0 is 6, entry b" in Reader(text).labels
 
 
 def test_rows_that_are_batches_are_named() -> None:
     inputs = {"data": [[1, 2], [3, 4]], "indices": [[0], [1]]}
-    text = page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
+    text = render_page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
     assert text.count('<th scope="row"><small>batch</small> 1</th>') == 2
     found = trace("tensorflow.gather", {"params": [[1, 2], [3, 4]], "indices": [[0, 0], [1, 0]]},
                   {"batch_dims": 1, "axis": 1})  # fmt: skip
-    assert page([found]).count("<small>batch</small> 0") == 3
+    assert render_page([found]).count("<small>batch</small> 0") == 3
 
 
 def test_strings_stay_text() -> None:
-    text = page([EXAMPLES["hostile"]()])
+    text = render_page([EXAMPLES["hostile"]()])
     reader = Reader(text)
     assert not reader.all("img")
     assert len(reader.all("script")) == 2
@@ -171,30 +171,30 @@ def test_strings_stay_text() -> None:
 
 
 def test_a_title_and_names_of_attributes_are_escaped() -> None:
-    text = page([added()], title="<b>\x1b[31m & co")
+    text = render_page([added()], title="<b>\x1b[31m & co")
     assert "<title>&lt;b&gt;\\x1b[31m &amp; co</title>" in text
     assert "<h2" in text
 
 
 def test_the_replay_goes_from_data_to_the_result() -> None:
-    found = Scene(added(), ViewOptions())
-    assert list(found.output.start.values()) == ["1"] * 12
+    found = TraceView(added(), ViewOptions())
+    assert list(found.output.initial_texts.values()) == ["1"] * 12
     assert found.steps == [{(0, 1): "11"}, {(2, 2): "21"}, {(0, 1): "41"}, {(3, 0): "41"}]
-    (fact,) = facts(page([added()]))
+    (fact,) = facts(render_page([added()]))
     assert fact["opening"] == "Nothing is written yet: output is a copy of data."
     assert fact["finish"] == ""
 
 
 def test_a_gather_is_replayed_from_nothing() -> None:
-    found = Scene(gathered(), ViewOptions())
-    assert list(found.output.start.values()) == [""] * 6
+    found = TraceView(gathered(), ViewOptions())
+    assert list(found.output.initial_texts.values()) == [""] * 6
     assert found.steps[0] == {(0, 0): "5", (0, 1): "6"}
 
 
 def test_a_mean_is_the_mean_so_far_as_on_the_terminal() -> None:
-    found = Scene(averaged(), ViewOptions())
+    found = TraceView(averaged(), ViewOptions())
     assert [list(step.values()) for step in found.steps] == [["1.5"], ["3.0"], ["4.0"]]
-    assert "(1 + 2) / 2 =" in page([averaged()])
+    assert "(1 + 2) / 2 =" in render_page([averaged()])
 
 
 @pytest.mark.parametrize("some", [slice(1), *slow([slice(1, None)])], ids=["first", "others"])
@@ -212,13 +212,13 @@ def test_the_last_step_is_the_output_of_every_operator(framework: str, some: sli
                 found = trace(name, inputs, attrs)
             except GscliError:
                 continue
-            scene = Scene(found, ViewOptions())
-            last = dict(scene.output.start)
+            scene = TraceView(found, ViewOptions())
+            last = dict(scene.output.initial_texts)
             for step in scene.steps:
                 last |= step
             told = len(scene.steps) == found.entry_count
             assert not told or last == scene.output.texts, case["id"]
-            reader = Reader(page([found]))
+            reader = Reader(render_page([found]))
             shown = sum(len(tensor.texts) for tensor in scene.tensors)
             assert len(reader.cells) == shown, case["id"]
             assert trace_again(found).output.tobytes() == found.output.tobytes()
@@ -228,11 +228,11 @@ def test_the_last_step_is_the_output_of_every_operator(framework: str, some: sli
 
 def trace_again(found: Trace) -> Trace:
     """The trace of a document that went through JSON."""
-    return trace_of(json.loads(json.dumps(found.to_dict())))
+    return replay_trace(json.loads(json.dumps(found.to_dict())))
 
 
 def test_a_large_tensor_has_a_lens_per_neighbourhood() -> None:
-    text = page([large()])
+    text = render_page([large()])
     labels = Reader(text).labels
     assert len(labels) < 300
     assert "data 4120,100 is 0, entry b" in labels
@@ -242,18 +242,18 @@ def test_a_large_tensor_has_a_lens_per_neighbourhood() -> None:
 
 
 def test_a_window_says_what_is_left_out() -> None:
-    text = page([large()], options=ViewOptions(rows=12))
+    text = render_page([large()], options=ViewOptions(rows=12))
     assert re.search(r"⋮ [\d,]+ rows", text)
     assert re.search(r'<th scope="col" class="gap" aria-label="[\d,]+ columns not shown">', text)
 
 
 def test_a_map_shows_where_in_a_large_matrix_the_windows_lie() -> None:
-    text = page([large()])
+    text = render_page([large()])
     (drawn,) = re.findall('<figure class="map">(.*?)</figure>', text)
     assert "rows 0 … 9,999 down, columns 0 … 9,999 across" in drawn
     places = re.findall(r'<text class="c\d" x="(\d+)" y="(\d+)">(\w)</text>', drawn)
     assert places == [("9", "14", "a"), ("9", "62", "b"), ("291", "136", "c")]
-    assert '<figure class="map">' not in page([added()])
+    assert '<figure class="map">' not in render_page([added()])
 
 
 def test_many_rows_are_tables_of_some_each() -> None:
@@ -267,7 +267,7 @@ def test_many_rows_are_tables_of_some_each() -> None:
             "updates": numbers.astype(np.float32),
         },
     )
-    text = page([found], options=ViewOptions(full=True, limit=1000))
+    text = render_page([found], options=ViewOptions(full=True, limit=1000))
     reader = Reader(text)
     assert len(reader.cells) == 10_000 + 2_000 + 1_000
     assert len(reader.all("table")) == 4 * 10 + 40 + 40
@@ -278,39 +278,39 @@ def test_many_rows_are_tables_of_some_each() -> None:
 
 def test_a_document_that_is_no_run_names_its_file() -> None:
     with pytest.raises(ContentRefused, match="not a run that gscli wrote"):
-        page([{"schema": "other/1"}])
+        render_page([{"schema": "other/1"}])
 
 
 def test_touched_cells_that_find_no_room_are_counted() -> None:
     data = np.zeros((100, 100), np.int8)
     found = trace("onnx.gather", {"data": data, "indices": list(range(0, 100, 2))})
-    text = page([found])
-    shown = Scene(found, ViewOptions()).tensors[0]
+    text = render_page([found])
+    shown = TraceView(found, ViewOptions()).tensors[0]
     assert f"{5000 - len(shown.entries):,} touched cells not shown" in text
-    planes = page([trace("onnx.gather", {"data": np.zeros((50, 2, 2)), "indices": [7]})])
+    planes = render_page([trace("onnx.gather", {"data": np.zeros((50, 2, 2)), "indices": [7]})])
     assert re.search(r"⋯ \d+ planes not shown", planes)
 
 
 def test_untold_entries_are_counted() -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0, 1] * 50})
-    (fact,) = facts(page([found], options=ViewOptions(limit=7)))
+    (fact,) = facts(render_page([found], options=ViewOptions(limit=7)))
     assert len(fact["entries"]) == 7
     assert fact["finish"].startswith("The other 93 entries follow.")
 
 
 def test_options_choose_tensors_and_refuse_too_many_cells() -> None:
-    text = page([added()], options=ViewOptions(show=("indices",)))
+    text = render_page([added()], options=ViewOptions(show=("indices",)))
     names = {label.split()[0] for label in Reader(text).labels}
     assert names == {"indices", "output"}
-    text = page([added()], options=ViewOptions(show=("data",)))
+    text = render_page([added()], options=ViewOptions(show=("data",)))
     assert {label.split()[0] for label in Reader(text).labels} == {"data", "output"}
     with pytest.raises(LimitRefused):
-        page([large()], options=ViewOptions(full=True))
+        render_page([large()], options=ViewOptions(full=True))
 
 
 @pytest.mark.parametrize("name", ["added", "dropped", "gathered", "clipped"])
 def test_a_question_tells_nothing_of_the_answer(name: str) -> None:
-    text = page([EXAMPLES[name]()], quiz=True)
+    text = render_page([EXAMPLES[name]()], quiz=True)
     question = text[text.index('<div class="stage question">') : text.index("<details")]
     labels = Reader(f"<main>{question}</main>").labels
     assert all(" is " not in label for label in labels if label.startswith("output"))
@@ -320,26 +320,27 @@ def test_a_question_tells_nothing_of_the_answer(name: str) -> None:
 
 
 def test_the_text_version_is_the_plain_one() -> None:
-    (text,) = re.findall(r"<pre>(.*?)</pre>", page([added()]), re.DOTALL)
-    told = explain(added(), ViewOptions(), plain=True)
+    (text,) = re.findall(r"<pre>(.*?)</pre>", render_page([added()]), re.DOTALL)
+    told = make_explanation(added(), ViewOptions(), plain=True)
     assert html.unescape(text) == told
     assert "data[0,:] is 1, 1, 1." in told
 
 
 def test_it_begins_with_what_the_call_does() -> None:
-    (lead,) = re.findall('<p class="lead">(.*?)</p>', page([added()]))
-    assert lead == f"{purpose(added())} ONNX opset 18."
+    (lead,) = re.findall('<p class="lead">(.*?)</p>', render_page([added()]))
+    assert lead == f"{describe_purpose(added())} ONNX opset 18."
 
 
 def test_duplicates_without_a_reduction_are_said_to_be_open() -> None:
     found = trace("onnx.scatter_nd", {"data": [1], "indices": [[0], [0]], "updates": [2, 3]})
-    assert "ONNX leaves the result open with reduction=none; here the last one stays." in page(
-        [found]
+    assert (
+        "ONNX leaves the result open with reduction=none; here the last one stays."
+        in render_page([found])
     )
 
 
 def test_a_lesson_has_a_heading_and_a_section_per_run() -> None:
-    text = page([added().to_dict(), gathered().to_dict()], title="Lesson")
+    text = render_page([added().to_dict(), gathered().to_dict()], title="Lesson")
     reader = Reader(text)
     assert [attrs["id"] for attrs in reader.all("section")] == ["example-1", "example-2"]
     assert reader.text["h1"] == ["Lesson"]
@@ -348,7 +349,7 @@ def test_a_lesson_has_a_heading_and_a_section_per_run() -> None:
 
 def test_no_run_is_no_page() -> None:
     with pytest.raises(UsageError):
-        page([])
+        render_page([])
 
 
 def test_numbers_that_json_cannot_say_come_back() -> None:
@@ -388,7 +389,7 @@ def test_documents_that_cannot_be_replayed_are_refused(
 ) -> None:
     document = json.loads(json.dumps(gathered().to_dict())) | change
     with pytest.raises(GscliError, match=problem):
-        page([document])
+        render_page([document])
 
 
 JUNK = (None, True, -1, 2**70, 1.5, "", "nan", "\x00<", [], [[1], 2], [1, "x"], {}, {"data": [1]})
@@ -409,7 +410,7 @@ def test_a_damaged_document_is_refused_or_shown(name: str, seed: int) -> None:
             node = node[key]
         node[key] = chance.choice(JUNK)
         with suppress(GscliError):
-            assert "</html>" in page([document])
+            assert "</html>" in render_page([document])
 
 
 def test_a_large_input_is_not_in_the_document() -> None:
@@ -419,11 +420,11 @@ def test_a_large_input_is_not_in_the_document() -> None:
     assert "data" not in inputs["data"]
     assert inputs["indices"]["data"] == [0]
     with pytest.raises(ContentRefused, match="does not hold its inputs"):
-        page([found.to_dict()])
+        render_page([found.to_dict()])
 
 
 def test_slices_name_planes() -> None:
-    text = page([sliced()])
+    text = render_page([sliced()])
     assert "output[2,:,:] = updates[1,:,:], 4×4 slice" in text
 
 
@@ -431,7 +432,7 @@ def test_cells_that_are_not_as_expected_show_both_values() -> None:
     found = added()
     expected = found.output.copy()
     expected[0, 1], expected[1, 1] = 40, 7  # one that a and c write, one that nobody touches
-    text = page([found], expectation=Expectation(found, expected, "the expected answer"))
+    text = render_page([found], diagnosis=OutputDiagnosis(found, expected, "the expected answer"))
     labels = re.findall('aria-label="(output [^"]*expected[^"]*)"', text)
     assert labels == ["output 0,1 is 41, expected 40, entry a and c", "output 1,1 is 1, expected 7"]
     assert re.findall('<em data-t="(40|7)">', text) == ["40", "7"]
@@ -443,21 +444,23 @@ def test_cells_that_are_not_as_expected_show_both_values() -> None:
 
 def test_an_answer_as_expected_is_called_so() -> None:
     found = added()
-    text = page([found], expectation=Expectation(found, found.output, "right.npy"))
+    text = render_page([found], diagnosis=OutputDiagnosis(found, found.output, "right.npy"))
     assert '<ul class="verdict"><li>as expected: all 12 cells of right.npy</li></ul>' in text
     assert "expected" not in "".join(re.findall('aria-label="([^"]*)"', text))
 
 
 def test_the_key_tells_the_signs_that_occur() -> None:
-    keys = [re.findall('<p class="key">(.*?)</p>', page([one])) for one in (added(), gathered())]
+    keys = [
+        re.findall('<p class="key">(.*?)</p>', render_page([one])) for one in (added(), gathered())
+    ]
     assert keys == [["↺ counts from the end"]] * 2
-    assert '<p class="key">' not in page([sliced()])
+    assert '<p class="key">' not in render_page([sliced()])
     long = trace("onnx.gather", {"data": np.arange(40), "indices": [39]})
-    assert "⋯ columns left out" in page([long])
+    assert "⋯ columns left out" in render_page([long])
 
 
 def test_batches_are_named() -> None:
     inputs = {"data": np.arange(8).reshape(2, 2, 2), "indices": [[0], [1]]}
-    text = page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
+    text = render_page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
     assert "<small>batch 0</small>" in text
     assert "<small>batch</small> 1</th>" in text

@@ -11,38 +11,38 @@ import pytest
 from page.test_page import Reader, facts
 
 from gscli.base import LimitRefused
-from gscli.lab.answers import Comparing
+from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions
-from gscli.views.number_line import number_line
-from gscli.views.page import page
-from gscli.views.words.comparison import Answers, describe_lettered_refusal
+from gscli.views.number_line import make_number_line
+from gscli.views.page import render_page
+from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
 
 RULE_SETS = ["onnx", "numpy", "tf"]
 
 
-def gathered(*indices: int, only: list[str] = RULE_SETS) -> Comparing:
+def gathered(*indices: int, only: list[str] = RULE_SETS) -> ComparisonResult:
     return compare("gather", {"data": [10, 20, 30, 40], "indices": list(indices)}, only=only)
 
 
-def planes() -> Comparing:
+def planes() -> ComparisonResult:
     return compare("gather", {"data": [[1, 2], [3, 4]], "indices": [0, -1]}, only=RULE_SETS)
 
 
-def scattered() -> Comparing:
+def scattered() -> ComparisonResult:
     inputs = {"data": [1, 2, 3, 4], "indices": [[0], [-1], [0]], "updates": [9, 8, 7]}
     return compare("scatter-nd", inputs)
 
 
-def scalar() -> Comparing:
+def scalar() -> ComparisonResult:
     return compare("gather", {"data": [[1, 2], [3, 4]], "indices": 7}, only=RULE_SETS)
 
 
-def refused() -> Comparing:
+def refused() -> ComparisonResult:
     return gathered(9, only=["Caffe2", "NumPy take (raise)"])
 
 
-def empty() -> Comparing:
+def empty() -> ComparisonResult:
     return compare("gather", {"data": [1, 2], "indices": np.zeros(0, np.int64)}, only=RULE_SETS)
 
 
@@ -74,13 +74,13 @@ def spoken(markup: str) -> str:
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_a_table_with_caption_and_headers_and_a_link_per_answer(name: str) -> None:
     comparing = COMPARISONS[name]()
-    text = page([comparing])
+    text = render_page([comparing])
     reader = Reader(text)
     (table,) = re.findall(r'<table class="answers.*?</table>', text, re.DOTALL)
     assert table.count("<caption>") == 1
-    assert table.count('<th scope="row">') == len(comparing.ways)
+    assert table.count('<th scope="row">') == len(comparing.outcome_groups)
     assert not re.search(r"<th\b(?! scope=)", table)
-    answered = [group for group in comparing.ways if group.first.trace is not None]
+    answered = [group for group in comparing.outcome_groups if group.first.trace is not None]
     whole, *ids = [attrs["id"] for attrs in reader.all("section")]
     assert whole == "example-1"
     assert ids == [f"example-1-answer-{number + 1}" for number in range(len(answered))]
@@ -88,7 +88,7 @@ def test_a_table_with_caption_and_headers_and_a_link_per_answer(name: str) -> No
     assert links == [
         (name, html.escape(group.first.label)) for name, group in zip(ids, answered, strict=True)
     ]
-    for group, told in zip(comparing.ways, rows(text), strict=True):
+    for group, told in zip(comparing.outcome_groups, rows(text), strict=True):
         assert told[0].removesuffix(f" steps of {group.first.label}") == ", ".join(group.labels)
     columns = table.count('scope="col"')
     assert all(len(told) == columns or "colspan" in table for told in rows(text))
@@ -97,10 +97,10 @@ def test_a_table_with_caption_and_headers_and_a_link_per_answer(name: str) -> No
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_it_says_what_the_screen_says(name: str) -> None:
     comparing = COMPARISONS[name]()
-    text = html.unescape(page([comparing]))
-    answers = Answers(comparing, ViewOptions())
+    text = html.unescape(render_page([comparing]))
+    answers = ComparisonTexts(comparing, ViewOptions())
     assert f'<p class="summary">{answers.summary(listed=not answers.columns)}</p>' in text
-    for group, told in zip(comparing.ways, rows(page([comparing])), strict=True):
+    for group, told in zip(comparing.outcome_groups, rows(render_page([comparing])), strict=True):
         if group.first.trace is None:
             letter = told[-1].startswith("entry ")
             heard = told[-1].removeprefix("entry ").replace(" ", ": ", int(letter))
@@ -109,7 +109,7 @@ def test_it_says_what_the_screen_says(name: str) -> None:
 
 
 def test_columns_are_entries_with_their_letter_and_index() -> None:
-    text = page([gathered(0, -1, 9, 2)])
+    text = render_page([gathered(0, -1, 9, 2)])
     heads = [spoken(head) for head in re.findall('<th scope="col">(.*?)</th>', text)]
     assert heads[:6] == [
         "rule sets", "entry a 0", "entry b -1", "entry c 9", "entry d 2", "what happens",
@@ -118,7 +118,7 @@ def test_columns_are_entries_with_their_letter_and_index() -> None:
 
 def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
     told = {row[0].split(" steps")[0].split(",")[0]: row[1:] for row in rows(
-        page([gathered(0, -1, 9, 2)]))}  # fmt: skip
+        render_page([gathered(0, -1, 9, 2)]))}  # fmt: skip
     assert told["ONNX Gather-13"] == [
         "no value", "no value", "error", "no value",
         "entry c 9 index out of range, legal -4 … 3",
@@ -132,7 +132,7 @@ def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
 
 
 def test_more_than_one_axis_lists_the_cells_that_differ() -> None:
-    told = rows(page([planes()]))
+    told = rows(render_page([planes()]))
     clipped = next(row for row in told if row[0].startswith("NumPy take (clip)"))
     assert clipped[1] == ("output[1,:] 1 2 differs from ONNX Gather-13: 3 4")
     assert told[0][1] == "the others are compared with it"
@@ -140,33 +140,33 @@ def test_more_than_one_axis_lists_the_cells_that_differ() -> None:
 
 def test_many_cells_and_entries_are_counted() -> None:
     inputs = {"data": np.arange(40).reshape(20, 2), "indices": -np.arange(1, 21)}
-    told = rows(page([compare("gather", inputs, only=["numpy"])]))
+    told = rows(render_page([compare("gather", inputs, only=["numpy"])]))
     clipped = next(row for row in told if "clip" in row[0])
     assert clipped[1].endswith("and 6 more cells")
     assert clipped[-1].endswith("and 12 more")
 
 
 def test_a_lone_scalar_is_one_entry_and_its_columns_are_cells() -> None:
-    text = page([scalar()])
+    text = render_page([scalar()])
     assert re.findall(r'<th scope="col">(\[\d\])</th>', text) == ["[0]", "[1]"]
     assert '<td class="error" colspan="2">' in text
 
 
 def test_refusals_alone_have_a_table_and_no_example() -> None:
-    text = page([refused()])
+    text = render_page([refused()])
     assert facts(text) == []
     assert "All 2 rule sets refuse." in text
 
 
 def test_names_and_titles_cannot_be_markup() -> None:
-    text = page([gathered(0)], title="</title><script>x\x1b[31m")
+    text = render_page([gathered(0)], title="</title><script>x\x1b[31m")
     Reader(text)
     assert "<script>x" not in text
     assert "\x1b" not in text
 
 
 def test_nothing_comes_from_outside() -> None:
-    text = page([gathered(0, -1, 9, 2)])
+    text = render_page([gathered(0, -1, 9, 2)])
     assert not re.search(r"\b(src|srcset|action)\s*=|url\(|@import|<link|<base|<iframe", text)
     assert set(re.findall(r'href="(.)', text)) == {"#"}
     assert not re.search(r"\s(on[a-z]+|style)=\"", text)
@@ -175,12 +175,12 @@ def test_nothing_comes_from_outside() -> None:
 def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
     comparing = compare("gather", {"data": np.zeros(30_000), "indices": [1]}, only=["onnx"])
     with pytest.raises(LimitRefused, match="too many cells"):
-        page([comparing], options=ViewOptions(full=True))
+        render_page([comparing], options=ViewOptions(full=True))
 
 
 def test_a_strip_per_behaviour_stands_above_the_table() -> None:
-    text = page([gathered(0, -1, 9)])
-    line = number_line(Answers(gathered(0, -1, 9), ViewOptions()))
+    text = render_page([gathered(0, -1, 9)])
+    line = make_number_line(ComparisonTexts(gathered(0, -1, 9), ViewOptions()))
     assert line is not None
     names = re.findall(r'<div class="strip"><p><b>(.*?)</b>', text)
     assert names == [behaviour.name for behaviour in line.behaviours]
@@ -189,9 +189,9 @@ def test_a_strip_per_behaviour_stands_above_the_table() -> None:
     strip = wrapped[: wrapped.index("</svg>")]
     assert ">9 mod 4 = 1<" in strip
     assert strip.count('class="tip') == 2
-    assert "<figure" not in page([planes_of_elements()])
+    assert "<figure" not in render_page([planes_of_elements()])
 
 
-def planes_of_elements() -> Comparing:
+def planes_of_elements() -> ComparisonResult:
     inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, -1]]}
     return compare("gather-elements", inputs, only=["onnx", "torch"])

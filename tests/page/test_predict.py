@@ -9,21 +9,23 @@ from page.examples import EXAMPLES, added, clipped, gathered
 from gscli import trace
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
-from gscli.views.page.predict import Predictions
-from gscli.views.page.sheets import Scene
-from gscli.views.words.facts import Teller
+from gscli.views.page.predict import Mistakes
+from gscli.views.page.sheets import TraceView
+from gscli.views.words.facts import Describer
 
 
 def places(found: Trace, entry: int) -> dict[str, list[list[int | None]]]:
     told: dict[str, list[list[int | None]]] = {}
-    for place, kind in Predictions(found).places(found.entries()[entry]):
+    for place, kind in Mistakes(found).iter_wrong_targets(found.entries()[entry]):
         told.setdefault(kind, []).append(place)
     return told
 
 
 def values(found: Trace, entry: int) -> dict[str, str]:
-    scene = Scene(found, ViewOptions())
-    told = Predictions(found).values(scene.entries[entry], Teller(scene.trace, scene.numbers))
+    scene = TraceView(found, ViewOptions())
+    told = Mistakes(found).iter_wrong_values(
+        scene.entries[entry], Describer(scene.trace, scene.numbers)
+    )
     return {kind: text for text, kind in told}
 
 
@@ -40,7 +42,7 @@ def test_an_index_may_be_counted_along_another_axis() -> None:
     inputs = {"data": np.arange(9).reshape(3, 3), "indices": [2]}
     last = trace("onnx.gather", inputs, {"axis": 1})
     assert places(last, 0)["axis"] == [[2, None]]
-    assert Predictions(last).why("axis") == ("The index counts along axis 1: it names a column.")
+    assert Mistakes(last).explain("axis") == ("The index counts along axis 1: it names a column.")
     assert places(gathered(), 1) == {"axis": [[None, 0]]}
 
 
@@ -64,10 +66,10 @@ def test_an_update_may_replace_and_an_earlier_one_be_forgotten() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_no_wrong_place_is_the_right_one(name: str) -> None:
     found = EXAMPLES[name]()
-    predictions = Predictions(found)
+    predictions = Mistakes(found)
     for entry in found.entries():
-        for place, kind in predictions.places(entry):
-            assert predictions.why(kind)
+        for place, kind in predictions.iter_wrong_targets(entry):
+            assert predictions.explain(kind)
             assert entry.target is not None
             box = zip(place, entry.target, strict=True)
             assert not all(at is None or start <= at < stop for at, (start, stop) in box) or (

@@ -7,11 +7,11 @@ import pytest
 
 import gscli
 from gscli.base import GscliError, ShapeRefused, UsageError
-from gscli.declare import numbered
-from gscli.frameworks import find
+from gscli.declare import variadic_names
+from gscli.frameworks import find_operator
 from gscli.plan.masks import expand_masks
 
-AT = find("numpy.add.at")
+AT = find_operator("numpy.add.at")
 GRID = np.arange(6).reshape(2, 3)
 MASK = np.array([[True, False, True], [False, True, False]])
 
@@ -34,7 +34,7 @@ def test_inputs_without_masks_are_left_alone() -> None:
     assert arrays == inputs
     assert attrs == {}
     assert sources == {name: name for name in inputs}
-    gather = find("onnx.gather")
+    gather = find_operator("onnx.gather")
     assert expand_masks(gather, {"data": GRID, "indices": MASK}, {}).arrays["indices"] is MASK
 
 
@@ -65,7 +65,7 @@ def test_a_mask_has_the_sizes_of_the_axes_it_covers(masks: list[np.ndarray], whe
 
 @pytest.mark.parametrize("name", ["indices", "indices_", "indices_x", "indices_-1", "indices_1_2"])
 def test_other_names_are_no_index_arrays(name: str) -> None:
-    assert numbered("indices", [name]) == []
+    assert variadic_names("indices", [name]) == []
     with pytest.raises(UsageError, match="has no input"):
         gscli.run("numpy.add.at", {"a": [1], name: [0], "b": [1]})
 

@@ -9,13 +9,13 @@ import pytest
 
 import gscli
 from gscli.base import IndexRefused
-from gscli.layout.axes import Beyond, Negative, Policy
+from gscli.layout.axes import Negative, OutOfBounds, Policy
 from gscli.plan.adjusted import count_outcomes
 from gscli.plan.outcomes import outcome_of
 from gscli.plan.plan import Plan
 from gscli.traces.check import check
 
-POLICIES = [Policy(negative, beyond) for negative, beyond in product(Negative, Beyond)]
+POLICIES = [Policy(negative, beyond) for negative, beyond in product(Negative, OutOfBounds)]
 
 
 def seen(policy: Policy, number: int) -> str | None:

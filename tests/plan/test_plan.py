@@ -11,37 +11,37 @@ from conftest import Array
 
 from gscli.base import CannotRead, IndexRefused
 from gscli.layout import Layout, gather_layout
-from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
-from gscli.layout.families import along_axis, vectors
-from gscli.layout.subscripts import Notation, subscripted
-from gscli.plan.indices import apply_policy, legal_range, outside
+from gscli.layout.axes import Axis, Negative, OutOfBounds, Policy, Tensor, Truncation
+from gscli.layout.families import address_axis, address_vectors
+from gscli.layout.subscripts import SubscriptRules, run_subscript
+from gscli.plan.indices import apply_policy, describe_out_of_range, legal_range
 from gscli.plan.plan import Plan
 
 SIZES = (0, 1, 3, 127, 300)
 EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]
 POLICIES = [
-    Policy(negative, beyond, narrow=narrow)
-    for negative, beyond, narrow in itertools.product(Negative, Beyond, Narrow)
+    Policy(negative, beyond, truncation=narrow)
+    for negative, beyond, narrow in itertools.product(Negative, OutOfBounds, Truncation)
 ]
 
 
 def one_number(number: int, size: int, policy: Policy) -> int | None:
     """What the words of a policy say, for one number that is not refused; None: skipped."""
-    if policy.narrow is Narrow.FIRST:
+    if policy.truncation is Truncation.BEFORE_NEGATIVE:
         number = (number + 2**31) % 2**32 - 2**31
     if number < 0 and policy.negative is Negative.SKIP:
         return None
     if number < 0 and policy.negative is Negative.FROM_END:
         number += size
-    if policy.narrow is Narrow.LAST:
+    if policy.truncation is Truncation.AFTER_NEGATIVE:
         number = (number + 2**31) % 2**32 - 2**31
-    if policy.narrow is Narrow.UNSIGNED:
+    if policy.truncation is Truncation.UNSIGNED:
         number %= 2**32
-    if policy.beyond is Beyond.WRAP:
+    if policy.out_of_bounds is OutOfBounds.WRAP:
         return number % size
-    if policy.beyond is Beyond.CLIP:
+    if policy.out_of_bounds is OutOfBounds.CLIP:
         return min(max(number, 0), size - 1)
-    return number if 0 <= number < size or policy.beyond is Beyond.RAISE else None
+    return number if 0 <= number < size or policy.out_of_bounds is OutOfBounds.RAISE else None
 
 
 def numbers_of(dtype: str) -> Array:
@@ -55,7 +55,7 @@ def test_every_number_becomes_what_the_policy_says(dtype: str) -> None:
     numbers = numbers_of(dtype)
     for policy, size in itertools.product(POLICIES, SIZES):
         axis = Axis(size, column=0)
-        refused = outside(numbers, axis, policy)
+        refused = describe_out_of_range(numbers, axis, policy)
         kept = numbers if refused is None else numbers[~refused]
         coordinates, live = apply_policy(kept, axis, policy)
         for place, number in enumerate(kept.tolist()):
@@ -71,7 +71,7 @@ def test_tame_numbers_need_no_policy(dtype: str) -> None:
         for number in numbers_of(dtype):
             array = np.array([number])
             plan = Plan(layout_of_rows(size, array, policy), {"indices": array})
-            narrow = policy.narrow is not Narrow.NEVER
+            narrow = policy.truncation is not Truncation.NEVER
             highest = min(size - 1, 2**31 - 1 if narrow else number)
             tame = number == int(number) and 0 <= number <= highest
             assert plan.in_bounds[0] == tame, f"{number} on {size} under {policy}"
@@ -82,7 +82,7 @@ def test_tame_numbers_need_no_policy(dtype: str) -> None:
 def layout_of_rows(size: int, indices: Array, policy: Policy, inner: int = 2) -> Layout:
     data = Tensor("data", (size, inner), "float32")
     found = Tensor("indices", indices.shape, str(indices.dtype))
-    return gather_layout(data, along_axis(data, found, 0), policy)
+    return gather_layout(data, address_axis(data, found, 0), policy)
 
 
 def test_fractions_and_nothing_at_all_are_never_tame() -> None:
@@ -96,12 +96,14 @@ def test_vectors_may_lie_along_any_axis(dim: int) -> None:
     found = np.moveaxis(np.random.default_rng(0).integers(0, 5, (3, 4, 2)), -1, dim)
     for array in (found, np.ascontiguousarray(found)):
         layout = gather_layout(
-            data, vectors(data, Tensor("i", array.shape, "int64"), vector_dim=dim), Policy()
+            data, address_vectors(data, Tensor("i", array.shape, "int64"), vector_dim=dim), Policy()
         )
         plan = Plan(layout, {"i": array})
         expected = np.moveaxis(array, dim, -1).reshape(-1, 2)
-        assert [plan.raw(column, 2, 9).tolist() for column in (0, 1)] == expected[2:9].T.tolist()
-        assert plan.vector(5) == tuple(expected[5])
+        assert [plan.raw_indices(column, 2, 9).tolist() for column in (0, 1)] == expected[
+            2:9
+        ].T.tolist()
+        assert plan.index_vector(5) == tuple(expected[5])
 
 
 def test_arrays_of_a_tuple_broadcast() -> None:
@@ -109,10 +111,10 @@ def test_arrays_of_a_tuple_broadcast() -> None:
     first, second = np.array([[1], [4]]), np.array([0, 5, 2])
     tensors = [Tensor(name, a.shape, "int64") for name, a in (("i", first), ("j", second))]
     plan = Plan(
-        gather_layout(data, subscripted(data, None, tensors, Notation()), Policy()),
+        gather_layout(data, run_subscript(data, None, tensors, SubscriptRules()), Policy()),
         {"i": first, "j": second},
     )
-    assert [plan.vector(entry) for entry in range(6)] == [
+    assert [plan.index_vector(entry) for entry in range(6)] == [
         (1, 0), (1, 5), (1, 2), (4, 0), (4, 5), (4, 2),
     ]  # fmt: skip
     assert plan.index_position(0, 4) == (1, 0)
@@ -127,7 +129,7 @@ def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
     assert caught.value.where == "indices[1] = 7"
     assert caught.value.valid == "-3 … 2"
     assert "… and 1 more" in "\n".join(caught.value.details)
-    found, total = Plan(layout, {"indices": array}).findings(2)
+    found, total = Plan(layout, {"indices": array}).find_out_of_bounds(2)
     assert ([finding.entry for finding in found], total) == ([1, 2], 4)
 
 
@@ -140,7 +142,9 @@ def test_mapped_indices_are_judged_in_parts(
     np.save(tmp_path / "i.npy", numbers)
     mapped = np.load(tmp_path / "i.npy", mmap_mode="r")
     assert Plan(layout_of_rows(4, mapped, Policy()), {"indices": mapped}).in_bounds == (True,)
-    found, total = Plan(layout_of_rows(3, mapped, Policy()), {"indices": mapped}).findings()
+    found, total = Plan(
+        layout_of_rows(3, mapped, Policy()), {"indices": mapped}
+    ).find_out_of_bounds()
     assert ([finding.position for finding in found], total) == ([(77_777,), (99_999,)], 2)
 
 
@@ -158,30 +162,30 @@ def test_judging_late_changes_neither_addresses_nor_refusals(
 ) -> None:
     array = np.array(numbers).astype(dtype)  # unsigned, -1 is far out of range
     data = Tensor("data", (2, 3), "float32")
-    addressing = vectors(data, Tensor("i", array.shape, dtype))
+    addressing = address_vectors(data, Tensor("i", array.shape, dtype))
     layout = gather_layout(data, addressing, Policy(negative))
     plan, steps = Plan(layout, {"i": array}), (3, 1)[: array.shape[1]]
     late = plan.validate(lazy=True)
-    if plan.findings()[1]:
+    if plan.find_out_of_bounds()[1]:
         with pytest.raises(IndexRefused) as before:
             plan.validate()
         with pytest.raises(IndexRefused) as on_the_way:
-            late.rows(0, len(array), steps)
+            late.row_addresses(0, len(array), steps)
         assert str(on_the_way.value) == str(before.value)
         return
     judged = plan.validate()
     for few in range(len(array) + 1):
-        rows, live = late.rows(0, few, steps)
-        assert rows.tolist() == judged.rows(0, few, steps)[0].tolist()
+        rows, live = late.row_addresses(0, few, steps)
+        assert rows.tolist() == judged.row_addresses(0, few, steps)[0].tolist()
         assert live is None
-    assert [part.tolist() for part in late.block(0, len(array)).coordinates] == [
-        part.tolist() for part in judged.block(0, len(array)).coordinates
+    assert [part.tolist() for part in late.resolve_range(0, len(array)).coordinates] == [
+        part.tolist() for part in judged.resolve_range(0, len(array)).coordinates
     ]
 
 
-@pytest.mark.parametrize("beyond", [Beyond.WRAP, Beyond.CLIP, Beyond.SKIP])
-def test_what_skips_wraps_or_moves_nothing_is_judged_before(beyond: Beyond) -> None:
-    array, policy = np.array([1.0, np.nan]), Policy(beyond=beyond)
+@pytest.mark.parametrize("beyond", [OutOfBounds.WRAP, OutOfBounds.CLIP, OutOfBounds.SKIP])
+def test_what_skips_wraps_or_moves_nothing_is_judged_before(beyond: OutOfBounds) -> None:
+    array, policy = np.array([1.0, np.nan]), Policy(out_of_bounds=beyond)
     with pytest.raises(IndexRefused):
         Plan(layout_of_rows(3, array, policy), {"indices": array}).validate(lazy=True)
     array = np.array([7])
@@ -200,8 +204,8 @@ def test_indices_that_change_while_they_are_read_are_told_of_and_never_followed(
 def test_entries_of_several_columns_are_live_where_all_their_numbers_are() -> None:
     array = np.array([[0, 0], [5, 1], [1, 9]])
     data = Tensor("data", (2, 3), "float32")
-    addressing = vectors(data, Tensor("i", array.shape, "int64"))
-    layout = gather_layout(data, addressing, Policy(Negative.OUTSIDE, Beyond.SKIP))
-    block = Plan(layout, {"i": array}).validate().block(0, 3)
+    addressing = address_vectors(data, Tensor("i", array.shape, "int64"))
+    layout = gather_layout(data, addressing, Policy(Negative.OUTSIDE, OutOfBounds.SKIP))
+    block = Plan(layout, {"i": array}).validate().resolve_range(0, 3)
     assert block.live is not None
     assert block.live.tolist() == [True, False, False]

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.lab.answers import Comparing
+from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.terminal.compare import comparison
-from gscli.views.terminal.explain import explain
-from gscli.views.terminal.frames import frames
-from gscli.views.terminal.tensor import tensor_picture
-from gscli.views.words.compare_words import comparison_words
+from gscli.views.picture import make_picture
+from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.words.compare_words import describe_comparison
 from recording.scenes import COLOR, COLOR_WIDE, MONO, NARROW, PLAIN, SCENES, WIDE
 
 CALLS = {
@@ -57,7 +57,7 @@ CALLS = {
 """Comparisons: concept, inputs, arguments."""
 
 
-def compared(name: str) -> Comparing:
+def compared(name: str) -> ComparisonResult:
     """The comparison of one of the calls."""
     concept, inputs, arguments = CALLS[name]
     return compare(concept, inputs, **arguments)  # type: ignore[arg-type]
@@ -70,8 +70,8 @@ def comparisons() -> dict[str, bytes]:
         answers = compared(name)
         for width in (80, 120):
             options = ViewOptions(width=width, color="none")
-            made[f"{name}-{width}"] = render(comparison(answers, options), options)
-        made[f"{name}-plain"] = comparison_words(answers, ViewOptions())
+            made[f"{name}-{width}"] = render_text(make_comparison_view(answers, options), options)
+        made[f"{name}-plain"] = describe_comparison(answers, ViewOptions())
     return {f"tests/golden/compare/{name}.txt": text.encode() for name, text in made.items()}
 
 
@@ -85,22 +85,25 @@ def views() -> dict[str, bytes]:
 
 def _screens() -> Iterator[tuple[str, str]]:
     for name, made in SCENES.items():
-        yield f"{name}_80.txt", render(picture(made(), PLAIN), PLAIN)
+        yield f"{name}_80.txt", render_text(make_picture(made(), PLAIN), PLAIN)
     for name in ("sheets", "big", "duplicates"):
-        yield f"{name}_120.txt", render(picture(SCENES[name](), WIDE), WIDE)
-        yield f"{name}_120_color.txt", render(picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE)
+        yield f"{name}_120.txt", render_text(make_picture(SCENES[name](), WIDE), WIDE)
+        yield (
+            f"{name}_120_color.txt",
+            render_text(make_picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE),
+        )
     for name in ("duplicates", "negative", "last_wins", "filled", "outside"):
-        yield f"{name}_80_color.txt", render(picture(SCENES[name](), COLOR), COLOR)
+        yield f"{name}_80_color.txt", render_text(make_picture(SCENES[name](), COLOR), COLOR)
     for name in ("duplicates", "negative", "clipped", "sheets", "hostile", "five_axes"):
-        yield f"{name}_40_ascii.txt", render(picture(SCENES[name](), NARROW), NARROW)
-    yield "duplicates_80_mono.txt", render(picture(SCENES["duplicates"](), MONO), MONO)
+        yield f"{name}_40_ascii.txt", render_text(make_picture(SCENES[name](), NARROW), NARROW)
+    yield "duplicates_80_mono.txt", render_text(make_picture(SCENES["duplicates"](), MONO), MONO)
     for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative",
                  "outside"):  # fmt: skip
         made = SCENES[name]()
-        yield f"{name}_explain.txt", render(explain(made, PLAIN, plain=False), PLAIN)
-        yield f"{name}_plain.txt", str(explain(made, PLAIN, plain=True))
+        yield f"{name}_explain.txt", render_text(make_explanation(made, PLAIN, plain=False), PLAIN)
+        yield f"{name}_plain.txt", str(make_explanation(made, PLAIN, plain=True))
     for name in ("duplicates", "filled"):
-        steps = frames(SCENES[name](), PLAIN)
-        yield f"{name}_steps.txt", "\n".join(render(frame, PLAIN) for frame in steps)
+        steps = make_frames(SCENES[name](), PLAIN)
+        yield f"{name}_steps.txt", "\n".join(render_text(frame, PLAIN) for frame in steps)
     grid = np.linspace(-1, 1, 60 * 90).reshape(60, 90)
-    yield "tensor_80.txt", render(tensor_picture("weights", grid, PLAIN), PLAIN)
+    yield "tensor_80.txt", render_text(make_tensor_drawing("weights", grid, PLAIN), PLAIN)

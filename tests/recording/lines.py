@@ -17,10 +17,10 @@ from typing import Any
 
 from conftest import arguments, operator_name, recorded
 
-from gscli.codegen.code import written
-from gscli.codegen.execution import compared, lines_of
+from gscli.codegen.code import generate_code
+from gscli.codegen.execution import compare_reply, start_snippet_process
 from gscli.codegen.native import TARGETS
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 
 FILE = "tests/vectors/code.json"
@@ -64,7 +64,7 @@ def _lines(row: dict[str, Any]) -> str:
 def _row(target: str, python: str, known: dict[str, Any]) -> dict[str, Any]:
     """What the target gave for the operators that are wanted, and for the others what is known."""
     wanted = os.environ.get("GSCLI_OPERATORS", "").split()
-    with lines_of(target, python, PATIENCE) as running:
+    with start_snippet_process(target, python, PATIENCE) as running:
         assert running.hello is not None
         version = running.hello.version
         assert not wanted or version == known["version"], (
@@ -85,14 +85,14 @@ def _of(target: str, running: Any, cases: list[dict[str, Any]]) -> dict[str, Any
     runs: Counter[str] = Counter()
     odd: dict[str, str] = {}
     for case in cases:
-        operator = find(operator_name(case))
+        operator = find_operator(operator_name(case))
         plan, output = execute(operator, *arguments(case))
-        code = written(operator, plan, output, [TARGETS[target]])
+        code = generate_code(operator, plan, output, [TARGETS[target]])
         (answer,) = code.answers
         said[answer.verdict + " (composition)" * answer.composed] += 1
         if answer.verdict == "none":
             continue
-        result = compared(running.run(answer, code.inputs), output)
+        result = compare_reply(running.run(answer, code.inputs), output)
         runs[result["result"]] += 1
         if result["result"] not in ("equal", "not supported") and answer.verdict != "differs":
             odd[case["id"]] = f"{result['result']}: {result.get('text', '')}"[:160]

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # this checkout, installed o
 import onnx
 from onnx import numpy_helper
 
-from gscli.runtimes.packs import OWN_TESTS, measured
+from gscli.runtimes.packs import ONNX_COVERAGE_FILE, measure_suites
 
 ROOT = Path(__file__).parents[2]
 MODULES = ("gather", "gatherelements", "gathernd", "scatter", "scatterelements", "scatternd")
@@ -50,7 +50,7 @@ def made() -> str:
     """The content of the recorded file."""
     with TemporaryDirectory() as folder:
         write_tests(Path(folder))
-        found = measured(folder)
+        found = measure_suites(folder)
     operators = {
         name: {"cases": found[name].cases, "rules": dict(sorted(found[name].met.items()))}
         for name in sorted(found)
@@ -59,4 +59,4 @@ def made() -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "gscli/runtimes" / OWN_TESTS).write_text(made(), "utf-8")
+    (ROOT / "gscli/runtimes" / ONNX_COVERAGE_FILE).write_text(made(), "utf-8")

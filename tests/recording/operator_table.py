@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gscli.frameworks import NAMES, framework
+from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import example
+from gscli.lab.examples import build_probe
 
 
 def operator_table() -> str:
@@ -15,17 +15,17 @@ def operator_table() -> str:
     """  # noqa: E501  a row is one line
     rows = ["| Framework | Gathers | Scatters |", "| --- | --- | --- |"]
     for name in NAMES:
-        found = list(framework(name).operators.values())
+        found = list(load_framework(name).operators.values())
         gathers = [operator for operator in found if kind(operator) == "gather"]
         scatters = [operator for operator in found if operator not in gathers]
-        title = framework(name).title
+        title = load_framework(name).title
         rows.append(f"| {title} `{name}` | {_listed(gathers)} | {_listed(scatters)} |")
     return "\n".join(rows) + "\n"
 
 
 def kind(operator: Operator) -> str:
     """`gather` or `scatter`, as the layout of its own example says."""
-    probe = example(operator, {})
+    probe = build_probe(operator, {})
     assert probe is not None, f"the example of {operator.full_name} is refused"
     return probe.trace.layout.kind
 

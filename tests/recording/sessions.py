@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import forks
 
-from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment
+from gscli.cli.lessons import CLOSING, OPENING, ConsoleCommand, parse_sessions, shell_environment
 from recording.operator_table import operator_table
 
 ROOT = Path(__file__).parents[2]
@@ -105,13 +105,13 @@ def trimmed(screen: str) -> str:
     return "".join(line.rstrip() + "\n" for line in screen.splitlines())
 
 
-def replayed(markdown: str, place: Place) -> list[list[Exchange]]:
+def replayed(markdown: str, place: Place) -> list[list[ConsoleCommand]]:
     """The sessions of a text with what they print now; all of them in one folder.
 
     A command that fails must be followed by `echo $?`: no reader meets a failure unannounced.
     """
-    fresh: list[list[Exchange]] = []
-    for session in sessions(markdown):
+    fresh: list[list[ConsoleCommand]] = []
+    for session in parse_sessions(markdown):
         commands = [one.command for one in session]
         answers = ran(commands, place)
         for command, following, done in zip(commands, [*commands[1:], ""], answers, strict=True):
@@ -119,14 +119,14 @@ def replayed(markdown: str, place: Place) -> list[list[Exchange]]:
             assert announced, f"{command}: {done.status}\n{done.screen}"
         fresh.append(
             [
-                Exchange(one.command, trimmed(done.screen), one.line)
+                ConsoleCommand(one.command, trimmed(done.screen), one.line)
                 for one, done in zip(session, answers, strict=True)
             ]
         )
     return fresh
 
 
-def rewritten(markdown: str, fresh: list[list[Exchange]]) -> str:
+def rewritten(markdown: str, fresh: list[list[ConsoleCommand]]) -> str:
     """The text with its console blocks replaced."""
     lines: list[str] = []
     remaining = iter(fresh)

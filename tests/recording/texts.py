@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator
 
 import gscli
-from gscli.cli.building import attribute_flags, attribute_metavar, input_words
+from gscli.cli.building import attribute_flags, attribute_metavar, format_input_metavars
 from gscli.cli.tree import TOOLS
 from gscli.frameworks.operator import Operator
-from gscli.lab.article_tables import table
+from gscli.lab.article_tables import format_article_table
 from recording.sessions import Place, run_here, trimmed
 
 SHARED_HEADINGS = "\n\nResult:\n"
@@ -33,7 +33,7 @@ def help_of_everything() -> dict[str, bytes]:
 
 def _structure(operator: Operator) -> str:
     """The usage line and a line per option: flags, type, default, choices."""
-    lines = [" ".join([operator.command_line, *input_words(operator)])]
+    lines = [" ".join([operator.command_line, *format_input_metavars(operator)])]
     for attribute in operator.attributes:
         option = ", ".join(attribute_flags(attribute))
         since = attribute.option.choices_since
@@ -42,7 +42,7 @@ def _structure(operator: Operator) -> str:
             for one in attribute.choices
         ]
         kind = ", ".join(choices) or attribute_metavar(attribute) or ""
-        default = "" if attribute.required else f" = {attribute.default}"
+        default = "" if attribute.is_required else f" = {attribute.default}"
         lines.append(f"  {option}  {kind}{default}".rstrip())
     return "\n".join(lines) + "\n"
 
@@ -57,7 +57,13 @@ def _tools() -> str:
 
 def article_tables() -> dict[str, bytes]:
     """The two tables of the article, computed."""
-    text = "\n".join(["# The tables of the article, computed\n", table(1), table(2)])
+    text = "\n".join(
+        [
+            "# The tables of the article, computed\n",
+            format_article_table(1),
+            format_article_table(2),
+        ]
+    )
     return {"tests/golden/article_tables.md": text.encode()}
 
 
@@ -82,7 +88,7 @@ def _refusals() -> Iterator[str]:
         if title != titled:
             yield ("```\n" if titled else "") + f"\n## {title}\n\n```console\n"
             titled = title
-        command = f"{operator.command_line} {operator.refused}"
+        command = f"{operator.command_line} {operator.error_example}"
         done = run_here(shlex.split(command)[1:], Place())
         yield f"$ {command}\n{trimmed(done.screen)}$ echo $?\n{done.status}\n"
     yield "```\n"

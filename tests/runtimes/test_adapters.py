@@ -14,10 +14,10 @@ from conftest import slow
 
 import gscli
 from gscli.base import UsageError
-from gscli.codegen.execution import lines_of
+from gscli.codegen.execution import start_snippet_process
 from gscli.disk.processes import ProcessSpec
-from gscli.frameworks import find
-from gscli.lab.cases import Case, operator_name, read_cases
+from gscli.frameworks import find_operator
+from gscli.lab.cases import Case, read_cases, to_gscli_name
 from gscli.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,
@@ -26,22 +26,22 @@ from gscli.runtimes.catalogue import (
     build_runtime_command,
     bundle_adapter,
     list_installed,
-    part,
+    load_shared_module,
 )
-from gscli.runtimes.fuzz import FuzzOptions, Report, fuzz
-from gscli.runtimes.operator_names import answered
+from gscli.runtimes.fuzz import FuzzOptions, FuzzReport, fuzz
+from gscli.runtimes.operator_names import select_supported
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.runtime_answers import judge_on
-from gscli.runtimes.selftest import self_test
+from gscli.runtimes.runtime_answers import run_case_on
+from gscli.runtimes.selftest import check_adapter
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 ALL = [*NAMES, BACKEND.name]
 
 
-def fuzzed(name: str, cases: int) -> Report:
+def fuzzed(name: str, cases: int) -> FuzzReport:
     with RuntimeProcess(build_runtime_command(name)) as runtime:
-        operators = answered(runtime.start(), ())
-        self_test(runtime, operators)
+        operators = select_supported(runtime.start(), ())
+        check_adapter(runtime, operators)
         return fuzz(runtime, operators, FuzzOptions(cases))
 
 
@@ -61,10 +61,12 @@ def test_the_adapter_of_its_framework_answers_it(monkeypatch: pytest.MonkeyPatch
     """So that `gscli fuzz OPERATOR --on FRAMEWORK` asks the framework itself."""
     monkeypatch.syspath_prepend(str(adapter_folder()))
     for operator in gscli.operators():
-        if operator.owner in NAMES:
-            adapter = import_module(f"{operator.owner}_adapter")
+        if operator.framework_name in NAMES:
+            adapter = import_module(f"{operator.framework_name}_adapter")
             told = [*adapter.OPS, *getattr(adapter, "NEWEST", ())]
-            answers = {operator_name(operator.owner, name.partition(".")[2]) for name in told}
+            answers = {
+                to_gscli_name(operator.framework_name, name.partition(".")[2]) for name in told
+            }
             name = operator.full_name
             assert name in answers, f"add {name} to OPS of {adapter.__name__}.py"
 
@@ -98,7 +100,7 @@ def test_an_adapter_names_operators_that_there_are(name: str) -> None:
     ]  # fmt: skip
     for text in names:
         if not text.endswith("."):
-            find(operator_name(*text.split(".", 1)))
+            find_operator(to_gscli_name(*text.split(".", 1)))
 
 
 def test_every_file_of_the_folder_is_used() -> None:
@@ -111,8 +113,8 @@ def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "adapter.py"
     path.write_text(bundle_adapter("numpy"), "utf-8")
     with RuntimeProcess(ProcessSpec((sys.executable, str(path)))) as runtime:
-        operators = answered(runtime.start(), ["numpy.take"])
-        self_test(runtime, operators)
+        operators = select_supported(runtime.start(), ["numpy.take"])
+        check_adapter(runtime, operators)
         assert fuzz(runtime, operators, FuzzOptions(30)).failures(strict=False) == []
 
 
@@ -138,7 +140,7 @@ def test_no_runtime_reports_over_the_network(tmp_path: Path) -> None:
     python = interpreter_with(tmp_path)
     with RuntimeProcess(build_runtime_command("openvino", python)) as runtime:
         assert runtime.start().version == "silent"
-    with lines_of("openvino", python, 20.0) as lines:
+    with start_snippet_process("openvino", python, 20.0) as lines:
         assert lines.hello is not None
         assert lines.hello.version == "silent"
 
@@ -160,17 +162,17 @@ def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at(cas
     report = fuzzed("numpy", cases)
     assert report.cases == cases
     for found in report.failures(strict=False):  # NumPy 2.4.6 reads past b there
-        assert found.trial.operator.name.endswith(".at"), found.signature
-        assert found.trial.inputs["b"].ndim < found.trial.inputs["indices_0"].ndim
+        assert found.case.operator.name.endswith(".at"), found.signature
+        assert found.case.inputs["b"].ndim < found.case.inputs["indices_0"].ndim
 
 
 @pytest.mark.slow  # importing the evaluator takes seconds, which the next test but one does daily
 @needs("onnx")
 def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
     report = fuzzed("onnx", 300)
-    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
+    assert not {found.mismatch.kind for found in report.differences} & {"crash", "hang"}
     failures = report.failures(strict=False)
-    operators = {found.trial.operator.full_name for found in failures}
+    operators = {found.case.operator.full_name for found in failures}
     assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
 
 
@@ -179,7 +181,7 @@ def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
 @needs("onnx")
 def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_end() -> None:
     report = fuzzed("onnxruntime", 500)
-    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
+    assert not {found.mismatch.kind for found in report.differences} & {"crash", "hang"}
     failures = [found.signature for found in report.failures(strict=False)]
     known = ("onnx.gather value: ", "onnx.tensor_scatter refuses: ")  # gscli help findings
     assert all(signature.startswith(known) for signature in failures), failures
@@ -203,7 +205,7 @@ def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_
 def test_what_a_runtime_does_not_have_is_told_from_what_it_refuses(
     message: str, lacks: bool
 ) -> None:
-    lacks_a_kernel = part("onnx_models").lacks_a_kernel
+    lacks_a_kernel = load_shared_module("onnx_models").lacks_a_kernel
     assert lacks_a_kernel(RuntimeError(message)) is lacks
     assert lacks_a_kernel(NotImplementedError("bad"))
 
@@ -223,17 +225,17 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
     )
     monkeypatch.chdir(tmp_path)
     with RuntimeProcess(build_runtime_command("mine:Mine")) as runtime:
-        operators = answered(runtime.start(), ["onnx.gather"])
-        self_test(runtime, operators)
+        operators = select_supported(runtime.start(), ["onnx.gather"])
+        check_adapter(runtime, operators)
         report = fuzz(runtime, operators, FuzzOptions(60))
     assert report.failures(strict=False) == []
-    assert report.tallies["onnx.gather"].unsupported > 0
+    assert report.counts_by_operator["onnx.gather"].unsupported > 0
 
 
 def test_recorded_answers_of_numpy_are_given_again() -> None:
     with RuntimeProcess(build_runtime_command("numpy")) as runtime:
         runtime.start()
-        verdicts = [(case, judge_on(runtime, case)) for case in _some("numpy")]
+        verdicts = [(case, run_case_on(runtime, case)) for case in _some("numpy")]
     failed = [f"{case.id}: {found.problem}" for case, found in verdicts if found and found.problem]
     assert failed == []
     assert sum(found is not None for _, found in verdicts) > 50

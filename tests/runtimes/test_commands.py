@@ -19,13 +19,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from conftest import slow
 
-from gscli.cli import guarded
-from gscli.cli.topics import Observation, findings
-from gscli.frameworks import find
-from gscli.lab.cases import judge, parse_case
+from gscli.cli import run_safely
+from gscli.cli.topics import RuntimeObservation, read_observations
+from gscli.frameworks import find_operator
+from gscli.lab.cases import parse_case, run_case
 from gscli.runtimes.catalogue import NAMES
-from gscli.runtimes.reports import values
-from gscli.runtimes.trials import Result, Trial
+from gscli.runtimes.reports import format_values
+from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
 WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
 needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
@@ -34,7 +34,7 @@ needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not i
 def gscli(*words: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = guarded(list(words))
+        code = run_safely(list(words))
     return code, out.getvalue(), err.getvalue()
 
 
@@ -312,9 +312,9 @@ def test_a_runtime_without_the_operation_is_told() -> None:
     assert "no operator" in err or "no rule set" in err
 
 
-@pytest.mark.parametrize("finding", findings(), ids=lambda one: one.command[:60])
+@pytest.mark.parametrize("finding", read_observations(), ids=lambda one: one.command[:60])
 def test_a_finding_is_a_command_whose_rules_are_as_told(
-    finding: Observation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finding: RuntimeObservation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, tool, *words = shlex.split(finding.command)
     at = words.index("--on")
@@ -323,9 +323,11 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
     monkeypatch.chdir(tmp_path)
     if tool == "verify":
         case = parse_case(words[-1].encode(), finding.command)
-        assert judge(case).problem == ""
-        answer = Trial(find(case.operator), case.inputs, case.attrs).expected
-        told = values(answer.output) if isinstance(answer, Result) else answer.problem
+        assert run_case(case).problem == ""
+        answer = FuzzCase(find_operator(case.operator), case.inputs, case.attrs).expected_result
+        told = (
+            format_values(answer.output) if isinstance(answer, ExpectedResult) else answer.problem
+        )
         assert finding.rules == told
         return
     code, out, err = gscli(tool, *words[:at], "--json")
@@ -341,11 +343,11 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
 def test_the_commands_of_findings_can_be_copied() -> None:
     shown = gscli("help", "findings")[1].replace("\\\n", " ")
     told = [shlex.split(line) for line in shown.splitlines() if line.startswith("  gscli ")]
-    assert told == [shlex.split(one.command) for one in findings()]
+    assert told == [shlex.split(one.command) for one in read_observations()]
 
 
 def test_the_topics_tell_what_the_commands_are() -> None:
     code, out, _ = gscli("help", "runtimes")
     assert code == 0
     assert "gscli fuzz" in out
-    assert all(one.runtime in gscli("help", "findings")[1] for one in findings()[:3])
+    assert all(one.runtime in gscli("help", "findings")[1] for one in read_observations()[:3])

@@ -9,10 +9,10 @@ import pytest
 from conftest import everyday, slow
 
 from gscli.disk.processes import ProcessSpec
-from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, Report, Watch, fuzz
-from gscli.runtimes.operator_names import answered
+from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport, ProgressCallback, fuzz
+from gscli.runtimes.operator_names import select_supported
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.reports import document, summary
+from gscli.runtimes.reports import format_summary, report_to_dict
 
 WRONG = Path(__file__).parent / "wrong.py"
 MOST_CASES = 500
@@ -62,26 +62,26 @@ TOLD_BY = {
 
 
 def found_with(
-    fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
-) -> Report:
+    fault: str, operator: str, cases: int, watch: ProgressCallback = lambda _report: None
+) -> FuzzReport:
     command = ProcessSpec((sys.executable, "-S", str(WRONG), fault))
     with RuntimeProcess(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:
-        operators = answered(runtime.start(), [operator])
+        operators = select_supported(runtime.start(), [operator])
         wishes = FuzzOptions(cases, repeat=3 if fault == "flaky" else 1)
-        return fuzz(runtime, operators, wishes, watch=watch)
+        return fuzz(runtime, operators, wishes, on_progress=watch)
 
 
-def told(report: Report, fault: str) -> FuzzFinding | None:
+def told(report: FuzzReport, fault: str) -> FuzzFinding | None:
     """The smallest call of the kind that a fault shows, told by the rule that it breaks."""
     kind, rule = FAULTS[fault][1], TOLD_BY.get(fault)
     found = [
         one
         for one in report.differences
-        if one.verdict.kind == kind and (rule is None or rule in one.trial.traits)
+        if one.mismatch.kind == kind and (rule is None or rule in one.case.distinctions)
     ]
-    return min(found, key=lambda one: one.trial.numbers, default=None)
+    return min(found, key=lambda one: one.case.cell_count, default=None)
 
 
 @pytest.mark.parametrize("cases", [60, *slow([300])])
@@ -95,17 +95,17 @@ def test_without_a_fault_nothing_is_found(operator: str, cases: int) -> None:
 
 @pytest.mark.parametrize("fault", everyday(FAULTS, QUICK))
 def test_a_planted_fault_is_found_and_made_small(fault: str) -> None:
-    def enough(report: Report) -> None:
+    def enough(report: FuzzReport) -> None:
         found = told(report, fault)
-        if found is not None and found.trial.numbers <= FEW_NUMBERS:
+        if found is not None and found.case.cell_count <= FEW_NUMBERS:
             raise KeyboardInterrupt
 
     report = found_with(fault, FAULTS[fault][0], MOST_CASES, enough)
     assert report.cases <= MOST_CASES
     smallest = told(report, fault)
     assert smallest is not None
-    assert smallest.trial.numbers <= FEW_NUMBERS, smallest.trial.command
-    assert smallest.trial.command.startswith("gscli ")
+    assert smallest.case.cell_count <= FEW_NUMBERS, smallest.case.command
+    assert smallest.case.command.startswith("gscli ")
 
 
 def test_there_are_at_least_seventeen_faults() -> None:
@@ -125,14 +125,14 @@ def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
     """Once it read out of range, this runtime ends at whatever it is asked next."""
     report = found_with("spoiled_by_bad_indices", "onnx.gather", 60)
     assert report.restarts > 0
-    assert [found.signature for found in report.differences if found.verdict.kind == "crash"] == []
-    assert sum(tally.spoiled for tally in report.tallies.values()) > 0
+    assert [found.signature for found in report.differences if found.mismatch.kind == "crash"] == []
+    assert sum(tally.flaky for tally in report.counts_by_operator.values()) > 0
 
 
 def test_a_call_that_was_slow_once_is_counted_and_no_difference() -> None:
     report = found_with("slow_once", "onnx.gather", 40)
     assert report.differences == []
-    assert [tally.slow for tally in report.tallies.values()] == [1]
-    assert "1 too slow once" in "\n".join(summary(report, strict=False))
-    counts = document(report, strict=False)["operators"]["onnx.gather"]  # type: ignore[index]
+    assert [tally.slow for tally in report.counts_by_operator.values()] == [1]
+    assert "1 too slow once" in "\n".join(format_summary(report, strict=False))
+    counts = report_to_dict(report, strict=False)["operators"]["onnx.gather"]  # type: ignore[index]
     assert (counts["cases"], counts["slow_once"], counts["only_after_others"]) == (40, 1, 0)

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from recording import onnx_tests
 
-from gscli.cli import guarded
-from gscli.runtimes.packs import OWN_TESTS, measured, onnx_node_tests
+from gscli.cli import run_safely
+from gscli.runtimes.packs import ONNX_COVERAGE_FILE, load_onnx_coverage, measure_suites
 
-RECORDED = Path(__file__).parents[2] / "gscli/runtimes" / OWN_TESTS
+RECORDED = Path(__file__).parents[2] / "gscli/runtimes" / ONNX_COVERAGE_FILE
 
 
 def cases(*words: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = guarded(["cases", *words])
+        code = run_safely(["cases", *words])
     return code, out.getvalue(), err.getvalue()
 
 
@@ -31,7 +31,7 @@ def test_what_is_recorded_is_what_onnx_ships() -> None:
     if version("onnx") == recorded["version"]:
         assert installed == recorded, "python tests/recording/onnx_tests.py"
     assert set(installed["operators"]) == set(recorded["operators"])
-    assert sum(one.cases for one in onnx_node_tests().values()) == 26
+    assert sum(one.cases for one in load_onnx_coverage().values()) == 26
 
 
 def test_a_pack_of_gscli_is_measured_as_it_was_told(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_pack_of_gscli_is_measured_as_it_was_told(tmp_path: Path) -> None:
     code, out, _ = cases("torch.gather", "--cases", "30", "--json", "-o", str(pack))
     assert code == 0
     told = json.loads(out)["rules"]["torch.gather"]
-    found = measured(str(pack))["torch.gather"]
+    found = measure_suites(str(pack))["torch.gather"]
     assert found.cases == 30
     assert dict(found.met) == {rule: count for rule, count in told.items() if count}
 

@@ -14,18 +14,18 @@ import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.disk.processes import ProcessSpec
-from gscli.frameworks import find, operators
-from gscli.lab.cases import operator_name, read_call
+from gscli.frameworks import find_operator, operators
+from gscli.lab.cases import read_call, to_gscli_name
 from gscli.runtimes.catalogue import build_runtime_command
-from gscli.runtimes.operator_names import answered, operators_named
-from gscli.runtimes.peer import answered as served
+from gscli.runtimes.operator_names import find_operators, select_supported
+from gscli.runtimes.peer import answer_request as served
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.protocol import Reply, read_answer, read_hello, request, wire_name
-from gscli.runtimes.selftest import self_test
+from gscli.runtimes.protocol import Reply, build_request, parse_hello, parse_reply, to_wire_name
+from gscli.runtimes.selftest import check_adapter
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
 CALL: tuple[Any, ...] = (
-    find("onnx.gather"), {"data": np.array([10, 20]), "indices": np.array([1])}, {},
+    find_operator("onnx.gather"), {"data": np.array([10, 20]), "indices": np.array([1])}, {},
 )  # fmt: skip
 
 
@@ -44,16 +44,18 @@ def program(body: str) -> ProcessSpec:
 def asked(command: ProcessSpec, **limits: Any) -> Reply:
     with RuntimeProcess(command, **limits) as runtime:
         runtime.start()
-        return runtime.ask(*CALL)
+        return runtime.run_call(*CALL)
 
 
 def test_a_name_on_the_wire_is_read_back() -> None:
     for operator in operators():
-        assert operator_name(*wire_name(operator)) == operator.full_name
+        assert to_gscli_name(*to_wire_name(operator)) == operator.full_name
 
 
 def test_a_request_is_a_recorded_case_without_an_answer() -> None:
-    document = request(3, find("onnx.scatter_nd"), {"data": np.arange(2)}, {"opset": 16})
+    document = build_request(
+        3, find_operator("onnx.scatter_nd"), {"data": np.arange(2)}, {"opset": 16}
+    )
     assert document == {
         "id": 3, "framework": "onnx", "op": "ScatterND", "opset": 16, "device": "cpu",
         "inputs": {"data": {"dtype": "int64", "shape": [2], "data": [0, 1]}}, "attrs": {},
@@ -63,7 +65,7 @@ def test_a_request_is_a_recorded_case_without_an_answer() -> None:
 def test_a_request_is_read_back_as_recorded_cases_are() -> None:
     inputs = {"data": np.arange(3), "indices": np.array([-1])}
     for name, attrs in (("onnx.gather", {"axis": 0, "opset": 13}), ("torch.take", {})):
-        document = request(1, find(name), inputs, attrs)
+        document = build_request(1, find_operator(name), inputs, attrs)
         call = read_call(json.loads(json.dumps(document)), "the request")
         assert (call.operator, call.attrs) == (name, attrs)
         assert all(np.array_equal(call.inputs[key], array) for key, array in inputs.items())
@@ -91,11 +93,11 @@ def test_a_request_is_read_back_as_recorded_cases_are() -> None:
     ],
 )
 def test_an_answer_is_read_or_it_is_garbage(line: bytes, how: str) -> None:
-    assert read_answer(line, 1).how == how
+    assert parse_reply(line, 1).status == how
 
 
 def test_words_of_a_runtime_cannot_write_to_the_terminal() -> None:
-    said = read_answer(b'{"id": 1, "error": "\\u001b[2Jgone\\n"}', 1)
+    said = parse_reply(b'{"id": 1, "error": "\\u001b[2Jgone\\n"}', 1)
     assert "\x1b" not in said.text
     assert "\n" not in said.text
 
@@ -107,7 +109,7 @@ def test_words_of_a_runtime_cannot_write_to_the_terminal() -> None:
 )  # fmt: skip
 def test_an_introduction_that_is_none_is_refused(line: bytes) -> None:
     with pytest.raises(ContentRefused, match="introduce"):
-        read_hello(line)
+        parse_hello(line)
 
 
 @pytest.mark.parametrize(
@@ -123,26 +125,28 @@ def test_an_introduction_that_is_none_is_refused(line: bytes) -> None:
 )
 def test_whatever_becomes_of_the_process_is_an_answer(body: str, how: str, words: str) -> None:
     answer = asked(program(body), patience=0.5)
-    assert answer.how == how
+    assert answer.status == how
     assert words in answer.text
 
 
 def test_memory_is_watched() -> None:
     body = "kept = b'x' * (400 << 20); time.sleep(20)"
     answer = asked(program(body), patience=15.0, memory=200 << 20)
-    assert answer.how == "memory"
+    assert answer.status == "memory"
 
 
 def test_an_endless_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gscli.disk.processes.LINE_LIMIT", 1 << 20)
-    assert asked(program("[sys.stdout.write('x' * 65536) for _ in iter(int, 1)]")).how == "garbage"
+    assert (
+        asked(program("[sys.stdout.write('x' * 65536) for _ in iter(int, 1)]")).status == "garbage"
+    )
 
 
 def test_the_next_request_starts_a_new_process() -> None:
     body = "os._exit(1)"
     with RuntimeProcess(program(body)) as runtime:
         runtime.start()
-        assert [runtime.ask(*CALL).how for _ in range(3)] == ["crash"] * 3
+        assert [runtime.run_call(*CALL).status for _ in range(3)] == ["crash"] * 3
         assert runtime.restarts == 2
 
 
@@ -163,7 +167,7 @@ def test_nothing_is_left_of_what_a_runtime_started_before_it_ended(tmp_path: Pat
         f"    open({str(file)!r}, 'w').write(str(child))\n"
         "    os._exit(3)"
     )
-    assert asked(program(body)).how == "crash"
+    assert asked(program(body)).status == "crash"
     child = Path(f"/proc/{file.read_text()}/stat")
     deadline = time.monotonic() + 5
     while _runs(child) and time.monotonic() < deadline:
@@ -199,7 +203,7 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
         RuntimeProcess(program(body)) as runtime,
         pytest.raises(ContentRefused, match="changes tensors"),
     ):
-        self_test(runtime, [find("onnx.gather")])
+        check_adapter(runtime, [find_operator("onnx.gather")])
 
 
 def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
@@ -210,7 +214,7 @@ def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
         RuntimeProcess(command) as runtime,
         pytest.raises(ContentRefused, match="none of the plain"),
     ):
-        self_test(runtime, [find("onnx.gather")])
+        check_adapter(runtime, [find_operator("onnx.gather")])
 
 
 @pytest.mark.parametrize("wish", ["onnxruntim", "", "torhc:compile", "'", "no such program"])
@@ -230,14 +234,14 @@ def test_an_unknown_runtime_is_refused(wish: str) -> None:
      ("jax.lax-scatter-add", "jax.lax.scatter_add")],
 )  # fmt: skip
 def test_operators_are_found_by_their_names(word: str, name: str) -> None:
-    assert [one.full_name for one in operators_named(word)] == [name]
+    assert [one.full_name for one in find_operators(word)] == [name]
 
 
 def test_operators_that_a_runtime_lacks_are_told() -> None:
-    hello = read_hello(HELLO.encode())
-    assert [one.full_name for one in answered(hello, ["onnx"])] == ["onnx.gather"]
+    hello = parse_hello(HELLO.encode())
+    assert [one.full_name for one in select_supported(hello, ["onnx"])] == ["onnx.gather"]
     with pytest.raises(UsageError, match="does not answer"):
-        answered(hello, ["torch.gather"])
+        select_supported(hello, ["torch.gather"])
 
 
 @pytest.mark.parametrize(

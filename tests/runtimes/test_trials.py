@@ -12,13 +12,13 @@ import pytest
 from conftest import slow
 
 from gscli.base import GscliError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import load_json
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
-from gscli.runtimes.generator import trials
-from gscli.runtimes.trials import Result
+from gscli.runtimes.generator import generate_cases
+from gscli.runtimes.trials import ExpectedResult
 
 OPERATORS = list(operators())
 
@@ -26,24 +26,26 @@ OPERATORS = list(operators())
 @pytest.mark.parametrize("calls", [slice(2), *slow([slice(2, 6)])], ids=["some", "others"])
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.full_name)
 def test_the_command_of_a_call_gives_what_the_rules_gave(operator: Operator, calls: slice) -> None:
-    for trial in islice(trials(operator, 11), calls.start, calls.stop):
+    for trial in islice(generate_cases(operator, 11), calls.start, calls.stop):
         program, *words = shlex.split(trial.command)
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
-            code = guarded([*words, "--json=output"])
+            code = run_safely([*words, "--json=output"])
         assert program == "gscli"
         document = json.loads(out.getvalue() or err.getvalue())
-        if trial.refused_for_an_index:
-            assert isinstance(trial.expected, GscliError)
-            assert code == int(trial.expected.code), trial.command
-            assert document["error"]["problem"] == trial.expected.problem, trial.command
-        elif isinstance(trial.expected, Result):
+        if trial.is_index_refused:
+            assert isinstance(trial.expected_result, GscliError)
+            assert code == int(trial.expected_result.code), trial.command
+            assert document["error"]["problem"] == trial.expected_result.problem, trial.command
+        elif isinstance(trial.expected_result, ExpectedResult):
             assert code == 0, (trial.command, document)
             answer = load_json(document, "the output")
-            assert describe_difference(answer, trial.expected.output) == "", trial.command
+            assert describe_difference(answer, trial.expected_result.output) == "", trial.command
 
 
 def test_the_same_seed_draws_the_same_calls() -> None:
     for operator in OPERATORS:
-        one, other = ([trial.command for trial in islice(trials(operator, 5), 3)] for _ in range(2))
+        one, other = (
+            [trial.command for trial in islice(generate_cases(operator, 5), 3)] for _ in range(2)
+        )
         assert one == other, operator.full_name

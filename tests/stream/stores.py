@@ -13,11 +13,11 @@ import zarr
 
 import gscli
 from gscli.files.stores import icechunk_store
-from gscli.files.stores.stand_ins import stand_in
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import open_store
-from gscli.frameworks import find
-from gscli.plan import build_plan, layout_of
+from gscli.files.stores.stand_ins import make_lazy_array
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import open_zarr_array
+from gscli.frameworks import find_operator
+from gscli.plan import build_plan, infer_layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked import commit
 
@@ -51,8 +51,8 @@ class RandomCall:
         name = next(iter(self.arrays))
         data = self.arrays[name]
         made(path, data, chunks=self.chunks, **self.options)
-        arrays = {**self.arrays, name: stand_in(open_store(Place(str(path)), LIMIT))}
-        layout = layout_of(find(self.operator), arrays, self.attrs)
+        arrays = {**self.arrays, name: make_lazy_array(open_zarr_array(ZarrPath(str(path)), LIMIT))}
+        layout = infer_layout(find_operator(self.operator), arrays, self.attrs)
         return build_plan(layout, arrays, 1 << 60).validate()
 
 
@@ -70,7 +70,7 @@ def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
 
     def slow(*arguments: Any) -> Any:
         yield from real(*arguments)
-        session = icechunk_store.repository(path).writable_session("main")
+        session = icechunk_store.open_repository(path).writable_session("main")
         zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
         session.commit("somebody else")
 

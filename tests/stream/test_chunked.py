@@ -20,20 +20,20 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
 from gscli.base import CannotRead, CannotWrite, ContentRefused
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.disk import uncached
-from gscli.disk.mapped import open_regular
+from gscli.disk.mapped import open_regular_file
 from gscli.files import load, save
 from gscli.files.stores import plain_chunks
-from gscli.files.stores.stand_ins import spooled, stand_in, store_of
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import Store, open_store
+from gscli.files.stores.stand_ins import make_lazy_array, spill_to_disk, zarr_source
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.stream import run_to_file, scatter
 from gscli.stream.chunked import chunk_rows, gather, to_store
-from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import copy_untouched
 from gscli.stream.chunked.to_store import run_to_store
-from gscli.stream.rows import rows_of
+from gscli.stream.rows import open_rows
 
 LIMIT = 1 << 30
 
@@ -41,15 +41,15 @@ LIMIT = 1 << 30
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that small calls go every way of large ones."""
-    monkeypatch.setattr(scatter, "SORTED", 16)
-    monkeypatch.setattr(scatter, "AHEAD", 8)
-    monkeypatch.setattr(scatter, "FILES", 3)
-    monkeypatch.setattr(gather, "PIECE", 64)
-    monkeypatch.setattr(gather, "LATER", 16)
-    monkeypatch.setattr(gather, "FILES", 3)
-    monkeypatch.setattr(chunk_rows, "HELD", 32)
+    monkeypatch.setattr(scatter, "MAX_SORTED_RECORDS", 16)
+    monkeypatch.setattr(scatter, "PREFETCH_CELLS", 8)
+    monkeypatch.setattr(scatter, "MAX_SPILL_FILES", 3)
+    monkeypatch.setattr(gather, "PIECE_BYTES", 64)
+    monkeypatch.setattr(gather, "MAX_PENDING_BYTES", 16)
+    monkeypatch.setattr(gather, "MAX_SPILL_FILES", 3)
+    monkeypatch.setattr(chunk_rows, "CACHE_BYTES", 32)
     monkeypatch.setattr(chunk_rows, "WINDOW", 16)
-    monkeypatch.setattr(chunk_rows, "SPARSE", 1)
+    monkeypatch.setattr(chunk_rows, "SPARSE_FACTOR", 1)
 
 
 def checked(call: RandomCall, folder: Path, target: str) -> None:
@@ -85,7 +85,7 @@ def test_a_patched_store_keeps_what_it_was(tmp_path: Path) -> None:
     """Codecs, chunks, attributes; chunks that nobody touches are the same bytes."""
     path = made(tmp_path / "in.zarr", attributes={"units": "m"}, chunks=(2, 6))
     out = f"{tmp_path}/out.zarr"
-    assert guarded(["scatter-nd", path, "[[0],[-1]]", "[[1,1,1,1,1,1],[2,2,2,2,2,2]]",
+    assert run_safely(["scatter-nd", path, "[[0],[-1]]", "[[1,1,1,1,1,1],[2,2,2,2,2,2]]",
                     "-o", out, "--reduction", "add"]) == 0  # fmt: skip
     expected = DATA.copy()
     expected[[0, -1]] += [[1], [2]]
@@ -98,7 +98,7 @@ def test_a_patched_store_keeps_what_it_was(tmp_path: Path) -> None:
 
 def test_the_input_may_be_the_output(tmp_path: Path) -> None:
     path = made(tmp_path / "in.zarr")
-    assert guarded(["scatter-elements", path, "[[1]]", "[[9]]", "-o", path]) == 0
+    assert run_safely(["scatter-elements", path, "[[1]]", "[[9]]", "-o", path]) == 0
     assert load(path).array[1, 0] == 9
     assert names(tmp_path) == ["in.zarr"]
 
@@ -111,7 +111,7 @@ def test_bad_indices_are_refused_before_anything_is_made(
         ["gather", path, "[0,10]"],
         ["scatter-elements", path, "[[11]]", "[[9]]"],
     ):
-        assert guarded([*words, "-o", f"{tmp_path}/out.zarr"]) == 65
+        assert run_safely([*words, "-o", f"{tmp_path}/out.zarr"]) == 65
         assert "out of range" in capsys.readouterr().err
         assert names(tmp_path) == ["in.zarr"]
 
@@ -121,14 +121,15 @@ def test_members_and_archives_are_streamed_from(tmp_path: Path) -> None:
     save(f"{tmp_path}/g.zarr::c", DATA)
     out = f"{tmp_path}/out.zarr"
     assert (
-        guarded(["scatter-elements", f"{tmp_path}/g.zarr::a/b", "[[1]]", "[[9]]", "-o", out]) == 0
+        run_safely(["scatter-elements", f"{tmp_path}/g.zarr::a/b", "[[1]]", "[[9]]", "-o", out])
+        == 0
     )
     assert load(out).array[1, 0] == 9
     path = made(tmp_path / "in.zarr")
     with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
         for file in Path(path).rglob("*"):
             archive.write(file, file.relative_to(path))
-    assert guarded(["scatter-elements", f"{tmp_path}/s.zip", "[[1]]", "[[9]]", "-o", out]) == 0
+    assert run_safely(["scatter-elements", f"{tmp_path}/s.zip", "[[1]]", "[[9]]", "-o", out]) == 0
     assert load(out).array[1, 0] == 9
     assert load(out).array[9, 5] == DATA[9, 5]
 
@@ -139,10 +140,10 @@ def test_other_inputs_of_stores_are_read(tmp_path: Path) -> None:
     save(index, np.array([[1], [1]]))
     save(updates, DATA[:2])
     words = ["scatter-nd", data, index, updates, "-o", out, "--reduction", "add", "-v"]
-    assert guarded(words) == 0
+    assert run_safely(words) == 0
     assert same_bits(load(out).array[1], DATA[1] + DATA[0] + DATA[1])
     segments = ["jax", "segment-sum", data, "[0,0,1,1,1,1,1,1,1,1]"]
-    assert guarded([*segments, "-o", out]) == 0
+    assert run_safely([*segments, "-o", out]) == 0
     assert load(out).array.shape == (2, 6)
 
 
@@ -151,14 +152,14 @@ def test_text_and_asked_for_types_and_views_go_through_memory(
 ) -> None:
     path, out = f"{tmp_path}/t.zarr", f"{tmp_path}/o.zarr"
     save(path, np.array(["a", "bc"]))
-    assert guarded(["scatter-elements", path, "[1]", '["longer"]', "-o", out]) == 0
+    assert run_safely(["scatter-elements", path, "[1]", '["longer"]', "-o", out]) == 0
     assert load(out).array.tolist() == ["a", "longer"]
     save(path, DATA)
-    assert guarded(["gather", path, "[1]", "-o", out, "--dtype", "float64"]) == 0
+    assert run_safely(["gather", path, "[1]", "-o", out, "--dtype", "float64"]) == 0
     assert load(out).array.dtype == np.float64
-    assert guarded(["gather", path, "[1]", "-o", out, "--json=output"]) == 0
+    assert run_safely(["gather", path, "[1]", "-o", out, "--json=output"]) == 0
     assert "6" in capsys.readouterr().out
-    assert guarded(["gather", path, "[1]", "-o", out, "--rows", "2", "--full"]) == 0
+    assert run_safely(["gather", path, "[1]", "-o", out, "--rows", "2", "--full"]) == 0
     assert "output" in capsys.readouterr().out
 
 
@@ -166,10 +167,10 @@ def test_a_large_file_becomes_a_store(tmp_path: Path) -> None:
     data = np.arange(17 << 20, dtype=np.float32).reshape(-1, 64)
     np.save(f"{tmp_path}/d.npy", data)
     words = ["scatter-elements", f"{tmp_path}/d.npy", "[[1]]", "[[9]]"]
-    assert guarded([*words, "-o", f"{tmp_path}/o.zarr"]) == 0
+    assert run_safely([*words, "-o", f"{tmp_path}/o.zarr"]) == 0
     data[1, 0] = 9
     assert same_bits(load(f"{tmp_path}/o.zarr").array, data)
-    assert guarded(["gather", f"{tmp_path}/o.zarr", "[1,0]", "-o", f"{tmp_path}/g.zarr"]) == 0
+    assert run_safely(["gather", f"{tmp_path}/o.zarr", "[1,0]", "-o", f"{tmp_path}/g.zarr"]) == 0
     assert same_bits(load(f"{tmp_path}/g.zarr").array, data[[1, 0]])
 
 
@@ -179,17 +180,17 @@ def test_what_is_refused_on_the_way_leaves_nothing(
     path = made(tmp_path / "in.zarr", compressors=None)
     words = ["scatter-elements", path, "[[1]]", "[[9]]", "-o", f"{tmp_path}/out.zarr"]
     Path(path, "c/0/0").write_bytes(b"short")
-    assert guarded(words) == 65
+    assert run_safely(words) == 65
     assert "as long as its cells" in capsys.readouterr().err
     Path(path, "c/0/0").unlink()
-    assert guarded(words) == 0  # a chunk that is not stored is the fill value
+    assert run_safely(words) == 0  # a chunk that is not stored is the fill value
     assert load(f"{tmp_path}/out.zarr").array[1, 0] == 9
     Path(path, "c/1/0").unlink()
     Path(path, "c/1/0").symlink_to("/etc/hostname")
-    assert guarded(words) == 65
+    assert run_safely(words) == 65
     assert "link" in capsys.readouterr().err
     assert names(tmp_path) == ["in.zarr", "out.zarr"]
-    assert guarded([*words[:-1], f"{tmp_path}/none/out.zarr"]) == 73
+    assert run_safely([*words[:-1], f"{tmp_path}/none/out.zarr"]) == 73
 
 
 def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,19 +203,19 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "pwrite", full)
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(CannotWrite, match="no space"):
-        for _ in copy_untouched(store_of(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
+        for _ in copy_untouched(zarr_source(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
             pass
     with pytest.raises(CannotWrite, match="temporary files"):
-        spooled(store_of(plan.inputs["data"]), None)  # type: ignore[arg-type]
+        spill_to_disk(zarr_source(plan.inputs["data"]), None)  # type: ignore[arg-type]
 
 
 def test_a_chunk_that_becomes_shorter_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = open_store(Place(made(tmp_path / "in.zarr", compressors=None)), LIMIT)
+    store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr", compressors=None)), LIMIT)
     monkeypatch.setattr(os, "preadv", lambda *_: 0)
     with pytest.raises(CannotRead, match="became shorter"):
-        store.read((0, 0))
+        store.read_chunk((0, 0))
 
 
 def test_few_rows_of_a_large_chunk_are_read_alone(
@@ -224,20 +225,20 @@ def test_few_rows_of_a_large_chunk_are_read_alone(
     data = np.arange(9 << 16, dtype=np.int32).reshape(9 << 12, 16)
     data[1 << 14 : 1 << 15] = 0
     read: list[tuple[int, ...]] = []
-    real = Store.read
+    real = ZarrArray.read_chunk
 
-    def reading(self: Store, coordinates: tuple[int, ...]) -> Any:
+    def reading(self: ZarrArray, coordinates: tuple[int, ...]) -> Any:
         read.append(coordinates)
         return real(self, coordinates)
 
-    monkeypatch.setattr(Store, "read", reading)
+    monkeypatch.setattr(ZarrArray, "read_chunk", reading)
     path = made(tmp_path / "in.zarr", data, chunks=(1 << 14, 16), compressors=None, fill_value=0)
     assert not Path(path, "c/1").exists()
     wanted = np.array([-1, 3, 2, (1 << 14) - 1, 1 << 14, 3])
     np.save(tmp_path / "i.npy", wanted)
     for out in ("out.npy", "out.zarr"):
         words = ["gather", path, f"{tmp_path}/i.npy", "-o", f"{tmp_path}/{out}"]
-        assert guarded(words) == 0
+        assert run_safely(words) == 0
     assert read == [(1, 0), (2, 0)] * 2
     for out in ("out.npy", "out.zarr"):
         assert same_bits(load(f"{tmp_path}/{out}").array, data[wanted])
@@ -248,19 +249,19 @@ def test_a_chunk_is_copied_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(uncached, "COPIED", 2 * uncached.PAGE)
     content = np.random.default_rng(5).bytes(3 * uncached.PAGE + 5)
     (tmp_path / "a").write_bytes(content)
-    source = open_regular(f"{tmp_path}/a")
+    source = open_regular_file(f"{tmp_path}/a")
     assert source is not None
     for direct in (True, False):
         with (tmp_path / "b").open("wb", buffering=0) as target:
-            uncached.copy(source, target.fileno(), direct=direct)
+            uncached.copy_file(source, target.fileno(), direct=direct)
         assert (tmp_path / "b").read_bytes() == content
     os.truncate(tmp_path / "a", 3)
     with (
         (tmp_path / "b").open("wb", buffering=0) as target,
         pytest.raises(CannotRead, match="became shorter"),
     ):
-        uncached.copy(source, target.fileno(), direct=False)
-    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
+        uncached.copy_file(source, target.fileno(), direct=False)
+    store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr")), LIMIT)
     asked: list[int] = []
     monkeypatch.setattr("fcntl.ioctl", lambda _target, request, _source: asked.append(request))
     assert list(copy_untouched(store, f"{tmp_path}/out")) == [48] * 6
@@ -271,14 +272,14 @@ def test_chunks_are_copied_out_of_an_archive_and_never_by_a_link(tmp_path: Path)
     with zarr.storage.ZipStore(f"{tmp_path}/a.zip", mode="w") as archive:
         zarr.create_array(archive, shape=(10, 6), chunks=(4, 3), dtype="f4")[...] = DATA
     words = ["[[9]]", "[[7,7,7,7,7,7]]", "-o", f"{tmp_path}/o.zarr"]
-    assert guarded(["scatter-nd", f"{tmp_path}/a.zip", *words]) == 0
+    assert run_safely(["scatter-nd", f"{tmp_path}/a.zip", *words]) == 0
     assert same_bits(load(f"{tmp_path}/o.zarr").array, np.vstack([DATA[:9], [7] * 6]).astype("f4"))
-    packed = open_store(Place(f"{tmp_path}/a.zip"), LIMIT)
+    packed = open_zarr_array(ZarrPath(f"{tmp_path}/a.zip"), LIMIT)
     assert list(copy_untouched(packed, f"{tmp_path}/c")) == [48] * 6  # in this thread
     path = made(tmp_path / "in.zarr")
     Path(path, "c/0/0").unlink()
     Path(path, "c/0/0").symlink_to("/etc/hostname")
-    store = open_store(Place(path), LIMIT)
+    store = open_zarr_array(ZarrPath(path), LIMIT)
     with pytest.raises(ContentRefused, match="link or no file"):
         list(copy_untouched(store, f"{tmp_path}/out"))
 
@@ -298,7 +299,7 @@ def test_plain_chunks_are_what_the_library_reads(tmp_path: Path, dtype: str, ver
     path = made(tmp_path / "in.zarr", data, compressors=None, zarr_format=version, fill_value=1)
     out = f"{tmp_path}/out.zarr"
     update = json.dumps([[0]]) if dtype != "bool" else "[[false]]"
-    assert guarded(["scatter-elements", path, "[[9]]", update, "-o", out]) == 0
+    assert run_safely(["scatter-elements", path, "[[9]]", update, "-o", out]) == 0
     data[9, 0] = 0
     assert np.array_equal(zarr.open_array(out, mode="r")[...], data)
 
@@ -308,7 +309,7 @@ def test_chunks_of_a_large_store_pass_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reduction: str
 ) -> None:
     """Whole pages from where they lie or copied there; 300 rows leave a chunk cut at the border."""
-    monkeypatch.setattr(plain_chunks, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(plain_chunks, "MIN_DIRECT_BYTES", 0)
     switched: list[bool] = []
 
     def set_direct(descriptor: int, *, on: bool) -> bool:
@@ -320,15 +321,15 @@ def test_chunks_of_a_large_store_pass_the_cache(
     path = made(tmp_path / "in.zarr", data, chunks=(64, 64), compressors=None)
     for words in (["[[0],[299],[0]]", "ones:3x64:float16"], ["[[1]]", "ones:1x64:float16"]):
         call = ["scatter-nd", path, *words, "--reduction", reduction]
-        assert guarded([*call, "-o", f"{tmp_path}/out.zarr"]) == 0
-        assert guarded([*call, "-o", f"{tmp_path}/out.npy"]) == 0
+        assert run_safely([*call, "-o", f"{tmp_path}/out.zarr"]) == 0
+        assert run_safely([*call, "-o", f"{tmp_path}/out.npy"]) == 0
         assert same_bits(load(f"{tmp_path}/out.zarr").array, load(f"{tmp_path}/out.npy").array)
     assert switched == [True] * 3
     unaligned = np.empty(64 * 64 + 1, np.float16)[1:].reshape(64, 64)
     unaligned[...] = 3
-    store = open_store(Place(path), LIMIT, writable=True)
-    store.write((0, 0), unaligned)
-    assert same_bits(store.read((0, 0)), unaligned)
+    store = open_zarr_array(ZarrPath(path), LIMIT, writable=True)
+    store.write_chunk((0, 0), unaligned)
+    assert same_bits(store.read_chunk((0, 0)), unaligned)
 
 
 @pytest.mark.parametrize("largest", [0, 1 << 20])
@@ -341,19 +342,19 @@ def test_what_fails_behind_is_told(
     """At once, by the next chunk or at the end; large chunks are waited for."""
     path = made(tmp_path / "in.zarr", chunks=(1, 6))
     words = ["scatter-nd", path, "[[0],[4],[9]]", "ones:3x6:float32", "-o", f"{tmp_path}/o.zarr"]
-    monkeypatch.setattr(to_store, "LARGEST", largest)
-    assert guarded(words) == 0
-    real = Store.write
+    monkeypatch.setattr(to_store, "MAX_QUEUED_CHUNK_BYTES", largest)
+    assert run_safely(words) == 0
+    real = ZarrArray.write_chunk
     for failing in range(3):
 
-        def write(self: Store, coordinates: Any, values: Any, failing: int = failing) -> None:
+        def write(self: ZarrArray, coordinates: Any, values: Any, failing: int = failing) -> None:
             if coordinates[0] == (0, 4, 9)[failing]:
                 raise CannotWrite("cannot write", where="no space left on device")
             real(self, coordinates, values)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "write", write)
-            assert guarded(words) == 73
+            patch.setattr(ZarrArray, "write_chunk", write)
+            assert run_safely(words) == 73
         assert "no space" in capsys.readouterr().err
         assert names(tmp_path) == ["in.zarr", "o.zarr"]
 
@@ -365,16 +366,16 @@ def test_whoever_writes_behind_has_ended_when_the_folder_goes(
     plan = RandomCall("onnx.gather", {"data": DATA, "indices": np.arange(10)}, {}, (1, 6), {}).plan(
         tmp_path / "in.zarr"
     )
-    real = Store.write
+    real = ZarrArray.write_chunk
 
-    def write(self: Store, coordinates: Any, values: Any) -> None:
+    def write(self: ZarrArray, coordinates: Any, values: Any) -> None:
         time.sleep(0.05)
         real(self, coordinates, values)
 
     def stopped(*_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Store, "write", write)
+    monkeypatch.setattr(ZarrArray, "write_chunk", write)
     with pytest.raises(KeyboardInterrupt):
         run_to_store(plan, f"{tmp_path}/o.zarr", progress=stopped)
     time.sleep(0.1)
@@ -382,28 +383,28 @@ def test_whoever_writes_behind_has_ended_when_the_folder_goes(
 
 
 def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:
-    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
-    assert np.array_equal(spooled(store, None), DATA)
-    empty = open_store(Place(made(tmp_path / "e.zarr", DATA[:0], chunks=(1, 3))), LIMIT)
-    assert spooled(empty, None).shape == (0, 6)
-    assert Grid.of((4, 6), (2, 2), 4) is None
+    store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr")), LIMIT)
+    assert np.array_equal(spill_to_disk(store, None), DATA)
+    empty = open_zarr_array(ZarrPath(made(tmp_path / "e.zarr", DATA[:0], chunks=(1, 3))), LIMIT)
+    assert spill_to_disk(empty, None).shape == (0, 6)
+    assert ChunkGrid.for_row_size((4, 6), (2, 2), 4) is None
     taken = np.empty((4, 16), np.uint8)
-    rows_of(stand_in(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
+    open_rows(make_lazy_array(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
     assert taken.view(np.float32)[3].tolist() == DATA.reshape(-1, 4)[14].tolist()
 
 
 def test_an_empty_store_is_patched_and_gathered_from(tmp_path: Path) -> None:
     path = made(tmp_path / "in.zarr", DATA[:0], chunks=(1, 3))
-    assert guarded(["scatter-nd", path, "zeros:0x1:int64", "zeros:0x6:float32",
+    assert run_safely(["scatter-nd", path, "zeros:0x1:int64", "zeros:0x6:float32",
                     "-o", f"{tmp_path}/o.zarr"]) == 0  # fmt: skip
     assert load(f"{tmp_path}/o.zarr").array.shape == (0, 6)
-    assert guarded(["gather", path, "zeros:0:int64", "-o", f"{tmp_path}/o.zarr"]) == 0
+    assert run_safely(["gather", path, "zeros:0:int64", "-o", f"{tmp_path}/o.zarr"]) == 0
 
 
 MEMORY = """
 import sys
-from gscli.cli import guarded
-code = guarded(sys.argv[1:])
+from gscli.cli import run_safely
+code = run_safely(sys.argv[1:])
 with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")))
 raise SystemExit(code)
@@ -436,13 +437,13 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
-    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
-    grid = Grid.of(store.shape, store.chunk, 6)
+    store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr")), LIMIT)
+    grid = ChunkGrid.for_row_size(store.shape, store.chunk_shape, 6)
     assert grid is not None
-    source, row = chunk_rows.ChunkRows(store, grid, 24), np.empty((1, 24), np.uint8)
+    source, row = chunk_rows.ChunkedRows(store, grid, 24), np.empty((1, 24), np.uint8)
     source.take(np.empty(0, np.int64), row[:0])
     for at in (1, 2):
         source.read(at, row)
         assert row.view(np.float32).tolist() == [DATA[at].tolist()]
-    again = pickle.loads(pickle.dumps(stand_in(store)))
-    assert np.array_equal(store_of(again).whole(), DATA)  # type: ignore[union-attr]
+    again = pickle.loads(pickle.dumps(make_lazy_array(store)))
+    assert np.array_equal(zarr_source(again).read_all(), DATA)  # type: ignore[union-attr]

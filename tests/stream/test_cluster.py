@@ -22,17 +22,17 @@ from stream import stores
 from stream.stores import DATA, RandomCall, random_call, same_bits
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load
-from gscli.files.stores.stand_ins import store_of
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import Store, open_store
-from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scatter import twin
+from gscli.files.stores.stand_ins import zarr_source
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.stream.chunked.grid import ChunkGrid
+from gscli.stream.chunked.scatter import create_like
 from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.on_cluster import run_on_cluster
-from gscli.stream.cluster.packed_plans import packed
+from gscli.stream.cluster.packed_plans import pickle_plan
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -100,8 +100,8 @@ def names(folder: Path) -> list[str]:
 
 def test_processes_of_this_machine(tmp_path: Path) -> None:
     words = made(tmp_path)
-    assert guarded([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
-    assert guarded([*words, "-o", f"{tmp_path}/two.zarr", "--engine", "dask"]) == 0
+    assert run_safely([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
+    assert run_safely([*words, "-o", f"{tmp_path}/two.zarr", "--engine", "dask"]) == 0
     assert same_bits(stored(tmp_path / "two.zarr"), stored(tmp_path / "one.zarr"))
 
 
@@ -115,9 +115,9 @@ def test_a_scheduler_at_an_address(
     del client
     with cluster:
         address = f"dask={cluster.scheduler_address}"
-        assert guarded([*words, "-o", f"{tmp_path}/a.zarr", "--engine", address]) == 0
+        assert run_safely([*words, "-o", f"{tmp_path}/a.zarr", "--engine", address]) == 0
         np.save(f"{tmp_path}/i.npy", np.full((1 << 16, 1), 1 << 16))
-        assert guarded([*words, "-o", f"{tmp_path}/b.zarr", "--engine", address]) == 65
+        assert run_safely([*words, "-o", f"{tmp_path}/b.zarr", "--engine", address]) == 65
         assert "indices[0,0] = 65536" in capsys.readouterr().err
     assert names(tmp_path) == ["a.zarr", "i.npy", "t.zarr", "u.npy"]
 
@@ -126,9 +126,9 @@ def test_a_scheduler_at_an_address(
 def test_an_engine_that_is_not_there(
     tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 1)
+    monkeypatch.setattr(connection, "CONNECT_TIMEOUT", 1)
     words = [*made(tmp_path, 64, 8), "-o", f"{tmp_path}/a.zarr", "--engine", engine]
-    assert guarded(words) == (2 if engine == "spark" else 66)
+    assert run_safely(words) == (2 if engine == "spark" else 66)
     assert names(tmp_path) == ["i.npy", "t.zarr", "u.npy"]
 
 
@@ -142,7 +142,7 @@ def test_an_engine_that_is_not_there(
     ],
 )
 def test_what_an_engine_does_not_do(words: list[str]) -> None:
-    assert guarded(words) == 2
+    assert run_safely(words) == 2
 
 
 def test_what_a_worker_refuses_is_told_as_it_is(tmp_path: Path, client: Any) -> None:
@@ -162,7 +162,7 @@ def test_a_full_disk_on_a_worker(
     def full(*_: Any) -> None:
         raise CannotWrite("cannot write", where="no space left on device")
 
-    monkeypatch.setattr(Store, "write", full)
+    monkeypatch.setattr(ZarrArray, "write_chunk", full)
     plan = random_call(601).plan(tmp_path / "in.zarr")
     with pytest.raises(CannotWrite, match="no space"):
         run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
@@ -177,16 +177,16 @@ def test_tasks_in_mid_work_end_before_the_folder_goes(
     data = np.zeros((16, 4), np.float32)
     arrays = {"data": data, "indices": np.arange(16)[:, None], "updates": data}
     call = RandomCall("onnx.scatter_nd", arrays, {}, (1, 4), {})
-    plan, real, calls = call.plan(tmp_path / "in.zarr"), Store.write, itertools.count()
+    plan, real, calls = call.plan(tmp_path / "in.zarr"), ZarrArray.write_chunk, itertools.count()
 
-    def write(self: Store, coordinates: Any, values: Any) -> None:
+    def write(self: ZarrArray, coordinates: Any, values: Any) -> None:
         if next(calls) == 0:
             time.sleep(0.1)
             raise CannotWrite("cannot write", where="no space left on device")
         time.sleep(0.4)
         real(self, coordinates, values)
 
-    monkeypatch.setattr(Store, "write", write)
+    monkeypatch.setattr(ZarrArray, "write_chunk", write)
     with pytest.raises(CannotWrite, match="no space"):
         run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
     time.sleep(0.6)
@@ -201,38 +201,38 @@ def test_workers_that_go_on_alone_leave_nothing(
     data = np.ones((16, 4), np.float32)
     arrays = {"data": data, "indices": np.array([[0], [9]]), "updates": data[:2]}
     plan = RandomCall("onnx.scatter_nd", arrays, {}, (2, 4), {}).plan(tmp_path / "in.zarr")
-    source = store_of(plan.inputs["data"])
+    source = zarr_source(plan.inputs["data"])
     assert source is not None
-    grid = Grid.of(source.shape, source.chunk, 4)
+    grid = ChunkGrid.for_row_size(source.shape, source.chunk_shape, 4)
     assert grid is not None
     hidden = tmp_path / "out.zarr.gscli-01234567"
     shares = [(np.array([0, 9]), np.ones((2, 4), np.float32))]
-    real = Store.write
+    real = ZarrArray.write_chunk
 
-    def write(self: Store, coordinates: Any, values: Any) -> None:
+    def write(self: ZarrArray, coordinates: Any, values: Any) -> None:
         shutil.rmtree(hidden)
         real(self, coordinates, values)
 
     hidden.mkdir()
-    target = twin(source, str(hidden))
-    monkeypatch.setattr(Store, "write", write)
+    target = create_like(source, str(hidden))
+    monkeypatch.setattr(ZarrArray, "write_chunk", write)
     with pytest.raises(CannotWrite, match="given up"):
-        tasks.patch(packed(plan), shares, tasks.Deal(grid, 8), source, target)
+        tasks.scatter_chunks(pickle_plan(plan), shares, tasks.Shuffle(grid, 8), source, target)
     with pytest.raises(CannotWrite, match="given up"):
-        tasks.copy(source, str(hidden), list(source.keys()))
+        tasks.copy_chunks(source, str(hidden), list(source.stored_keys()))
     assert names(tmp_path) == ["in.zarr"]
 
 
 def test_a_task_of_copies_that_is_done_again_copies_nothing(tmp_path: Path) -> None:
     """The scheduler may give a task to a second worker; what the first one copied stays."""
-    source = open_store(Place(stores.made(tmp_path / "in.zarr")), 1 << 30)
+    source = open_zarr_array(ZarrPath(stores.made(tmp_path / "in.zarr")), 1 << 30)
     hidden = tmp_path / "out.zarr.gscli-01234567"
     hidden.mkdir()
-    target, keys = twin(source, str(hidden)), list(source.keys())
-    assert tasks.copy(source, str(hidden), keys[:2]) == 2 * source.chunk_bytes
-    assert tasks.copy(source, str(hidden), keys) == (len(keys) - 2) * source.chunk_bytes
-    assert tasks.copy(source, str(hidden), keys) == 0
-    assert (target.whole() == DATA).all()
+    target, keys = create_like(source, str(hidden)), list(source.stored_keys())
+    assert tasks.copy_chunks(source, str(hidden), keys[:2]) == 2 * source.chunk_bytes
+    assert tasks.copy_chunks(source, str(hidden), keys) == (len(keys) - 2) * source.chunk_bytes
+    assert tasks.copy_chunks(source, str(hidden), keys) == 0
+    assert (target.read_all() == DATA).all()
 
 
 def test_a_terminals_interrupt_is_for_the_client_alone() -> None:
@@ -264,14 +264,14 @@ class Busy:
 
 def test_a_failed_run_waits_for_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     for there in (Busy("running", 2, 1, 0), Busy("closed")):
-        connection.let_go(there, {1})
+        connection.cancel_futures(there, {1})
         assert (there.cancelled, there.counts) == (True, [])
-    monkeypatch.setattr(connection, "SETTLING", -1)
+    monkeypatch.setattr(connection, "CANCEL_TIMEOUT", -1)
     late = Busy("running", 1)
-    connection.let_go(late, {1})
+    connection.cancel_futures(late, {1})
     assert late.counts == [1]
     state = SimpleNamespace(state=SimpleNamespace(executing_count=3))
-    assert connection.at_work(state) == 3
+    assert connection.count_running_tasks(state) == 3
 
 
 class Answers:
@@ -292,11 +292,11 @@ def test_workers_that_do_not_start_are_told_of() -> None:
             raise RuntimeError("Nanny failed to start.")
 
     with pytest.raises(CannotRead, match="no workers could be started"):
-        connection._made(Dask, 2)
+        connection._start_local_cluster(Dask, 2)
 
 
 def test_workers_that_differ_are_refused() -> None:
-    own = connection.versions()
+    own = connection.package_versions()
     check_workers(Answers(own, []), [])
     with pytest.raises(UsageError, match="other versions") as caught:
         check_workers(Answers({**own, "zarr": "3.0.0"}, []), [])
@@ -305,13 +305,13 @@ def test_workers_that_differ_are_refused() -> None:
         check_workers(Answers(own, ["/data/x"]), [])
     with pytest.raises(UsageError, match="has no gscli"):
         check_workers(Answers(ModuleNotFoundError("No module named 'gscli'")), [])
-    assert connection.unseen(["/", "/no/such"]) == ["/no/such"]
+    assert connection.missing_paths(["/", "/no/such"]) == ["/no/such"]
 
 
 def test_a_cluster_that_goes_away_is_told_of() -> None:
     with (
         pytest.raises(CannotWrite, match="did not finish") as caught,
-        connection._told(distributed, ""),
+        connection._translate_dask_errors(distributed, ""),
     ):
         raise TimeoutError("late")
     assert caught.value.details[0] == "nothing was put in place"
@@ -327,13 +327,13 @@ def test_what_a_killed_worker_left_of_a_chunk_is_removed(tmp_path: Path) -> None
 def test_files_travel_by_name(tmp_path: Path) -> None:
     made(tmp_path, 1 << 15, 1 << 10)
     array = load(f"{tmp_path}/u.npy").array
-    shipped = on_cluster._file(array)
+    shipped = on_cluster._file_reference(array)
     assert shipped is not None
-    assert np.array_equal(shipped.mapped(), array)
+    assert np.array_equal(shipped.map_array(), array)
     with pytest.raises(CannotRead, match="another file"):
-        shipped._replace(size=1).mapped()
+        shipped._replace(size=1).map_array()
     with pytest.raises(CannotRead, match="a worker cannot read"):
-        shipped._replace(path="/no/such.npy").mapped()
+        shipped._replace(path="/no/such.npy").map_array()
 
 
 def started(words: list[str]) -> subprocess.Popen[str]:
@@ -366,7 +366,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 def test_a_killed_worker_changes_no_bit(tmp_path: Path) -> None:
     words = made(tmp_path, 1 << 18, 1 << 10)
-    assert guarded([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
+    assert run_safely([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
     process = started([*words, "-o", f"{tmp_path}/two.zarr", "--engine", "dask"])
     wait_for(lambda: hidden(tmp_path))
     os.kill(workers_of(process)[-1], signal.SIGKILL)
@@ -385,6 +385,6 @@ def test_a_killed_client_leaves_a_hidden_folder_that_the_next_run_removes(tmp_pa
     assert left.exists()
     assert "two.zarr" not in names(tmp_path)
     time.sleep(1)
-    assert guarded(words) == 0
+    assert run_safely(words) == 0
     wait_for(lambda: hidden(tmp_path) is None)
     assert "two.zarr" in names(tmp_path)

@@ -11,14 +11,14 @@ import pytest
 import zarr
 from stream.stores import committed_meanwhile
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load
 from gscli.files.stores import icechunk_store
-from gscli.files.stores.stand_ins import stand_in
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import open_store
-from gscli.frameworks import find
-from gscli.plan import build_plan, layout_of
+from gscli.files.stores.stand_ins import make_lazy_array
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import open_zarr_array
+from gscli.frameworks import find_operator
+from gscli.plan import build_plan, infer_layout
 from gscli.stream.chunked import commit
 
 DATA = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -37,7 +37,7 @@ def made(path: Path, data: Any = DATA) -> str:
 
 def scattered(path: str, *words: str) -> int:
     updates = "[[1,1,1],[1,1,1]]"
-    return guarded(["scatter-nd", path, "[[0],[0]]", updates, "--reduction", "add", *words])
+    return run_safely(["scatter-nd", path, "[[0],[0]]", updates, "--reduction", "add", *words])
 
 
 def test_a_scatter_is_one_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,23 +48,25 @@ def test_a_scatter_is_one_commit(tmp_path: Path, capsys: pytest.CaptureFixture[s
     expected[0] += 2
     assert np.array_equal(load(f"{path}::emb").array, expected)
     assert np.array_equal(load(f"{path}@old::emb").array, DATA)
-    assert icechunk_store.history(path, 1)[0].message == "night run"
+    assert icechunk_store.list_commits(path, 1)[0].message == "night run"
     assert scattered(path, "--in-place") == 0
-    assert icechunk_store.history(path, 1)[0].message == "gscli scatter, 2 entries"
+    assert icechunk_store.list_commits(path, 1)[0].message == "gscli scatter, 2 entries"
 
 
 def test_nothing_to_write_is_no_commit(tmp_path: Path) -> None:
     path = made(tmp_path / "t.icechunk")
-    before = icechunk_store.history(path, 9)
+    before = icechunk_store.list_commits(path, 9)
     words = [path, "zeros:0x1:int64", "zeros:0x3:float32", "--in-place"]
-    assert guarded(["scatter-nd", *words]) == 0
-    assert icechunk_store.history(path, 9) == before
+    assert run_safely(["scatter-nd", *words]) == 0
+    assert icechunk_store.list_commits(path, 9) == before
 
 
 def test_without_a_command(tmp_path: Path) -> None:
-    store = open_store(Place(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
-    arrays = {"data": stand_in(store), "indices": np.array([[3]]), "updates": DATA[:1]}
-    plan = build_plan(layout_of(find("onnx.scatter_nd"), arrays, {}), arrays, None).validate()
+    store = open_zarr_array(ZarrPath(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
+    arrays = {"data": make_lazy_array(store), "indices": np.array([[3]]), "updates": DATA[:1]}
+    plan = build_plan(
+        infer_layout(find_operator("onnx.scatter_nd"), arrays, {}), arrays, None
+    ).validate()
     assert commit.commit_scatter(plan, store, "text").chunks == 1
 
 
@@ -72,7 +74,7 @@ def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.Monk
     path = made(tmp_path / "t.icechunk")
     committed_meanwhile(path, monkeypatch)
     assert scattered(path, "--in-place") == 73
-    assert icechunk_store.history(path, 1)[0].message == "somebody else"
+    assert icechunk_store.list_commits(path, 1)[0].message == "somebody else"
     assert np.array_equal(load(f"{path}::emb").array[1:], DATA[1:])
 
 
@@ -82,12 +84,12 @@ def test_what_cannot_be_committed_is_refused(
     path = made(tmp_path / "t.icechunk")
     assert scattered(f"{path}@old", "--in-place") == 2
     assert scattered(path, "--in-place=direct") == 2
-    assert guarded(["gather", path, "[0]", "--in-place"]) == 2
-    assert guarded(["scatter-nd", path, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
-    assert guarded(["convert", path, f"{tmp_path}/t.zarr"]) == 0
+    assert run_safely(["gather", path, "[0]", "--in-place"]) == 2
+    assert run_safely(["scatter-nd", path, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
+    assert run_safely(["convert", path, f"{tmp_path}/t.zarr"]) == 0
     assert scattered(f"{tmp_path}/t.zarr", "--in-place") == 2
     np.save(f"{tmp_path}/t.npy", DATA)
     assert scattered(f"{tmp_path}/t.npy", "--in-place", "-m", "text") == 2
-    monkeypatch.setattr(commit.Grid, "of", lambda *_: None)
+    monkeypatch.setattr(commit.ChunkGrid, "for_row_size", lambda *_: None)
     assert scattered(path, "--in-place") == 73
-    assert len(icechunk_store.history(path, 9)) == 2
+    assert len(icechunk_store.list_commits(path, 9)) == 2

@@ -14,8 +14,14 @@ from conftest import judged
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
-from gscli.disk.mapped import ATTRIBUTE, RegularFile, find_undo_file, open_regular, undo_file_of
-from gscli.disk.system import locked
+from gscli.disk.mapped import (
+    ATTRIBUTE,
+    RegularFile,
+    find_undo_file,
+    open_regular_file,
+    undo_file_of,
+)
+from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files import load, save
 from gscli.stream import direct_patch, patch_in_place
@@ -26,7 +32,7 @@ OLD, NEW = b"\1" * 8, b"\2" * 8
 
 
 def opened(path: Path) -> RegularFile:
-    file = open_regular(str(path))
+    file = open_regular_file(str(path))
     assert file is not None
     return file
 
@@ -39,7 +45,7 @@ def interrupted(folder: Path, *, sealed: bool = True, left: bytes = b"\2" * 3 + 
     old, new = (np.frombuffer(row, np.uint8).reshape(1, 8) for row in (OLD, NEW))
     note.add(np.array([1]), old, new)
     if sealed:
-        note.seal()
+        note.commit()
         target.write_bytes(OLD + left)
         os.utime(target, ns=(1, 1))
     note.leave()
@@ -118,7 +124,7 @@ def test_a_reader_is_told_and_changes_nothing(tmp_path: Path) -> None:
 def test_a_file_that_is_being_patched_is_left_alone(tmp_path: Path) -> None:
     target = interrupted(tmp_path)
     before = target.read_bytes()
-    with locked(opened(target)), pytest.raises(CannotWrite, match="another process"):
+    with lock_file(opened(target)), pytest.raises(CannotWrite, match="another process"):
         undo(str(target))
     assert target.read_bytes() == before
 

@@ -23,11 +23,11 @@ from gscli.base import (
     LimitRefused,
     UsageError,
 )
-from gscli.files.stores.chunks import DaskChunks
-from gscli.files.stores.stand_ins import chunks_of, left_in_chunks, stand_in
-from gscli.files.stores.zarr_store import Store
+from gscli.files.stores.chunks import ChunkedDaskArray
+from gscli.files.stores.stand_ins import as_lazy_array, chunked_source, make_lazy_array
+from gscli.files.stores.zarr_store import ZarrArray
 from gscli.stream.chunked import to_store
-from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.grid import ChunkGrid
 
 UPDATES = {"indices": np.array([[3], [-1], [3]]), "updates": np.ones((3, 6), np.float32)}
 ADD = {"reduction": "add"}
@@ -103,10 +103,10 @@ def test_nothing_to_gather() -> None:
 
 
 def test_rows_that_are_no_whole_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(to_store.Grid, "of", lambda *_: None)
+    monkeypatch.setattr(to_store.ChunkGrid, "for_row_size", lambda *_: None)
     data = dask.array.from_array(DATA, chunks=4)
     assert same_bits(gscli.gather(data, [3, -1]), DATA[[3, -1]])
-    assert Grid.of((4,), (2,), 1) is None
+    assert ChunkGrid.for_row_size((4,), (2,), 1) is None
 
 
 def test_only_the_chunks_that_are_needed_are_read(tmp_path: Path) -> None:
@@ -184,30 +184,30 @@ def test_what_dask_cannot_say_is_refused() -> None:
 
 def test_what_is_no_array_of_numbers_in_chunks() -> None:
     text = dask.array.from_array(np.array(["a", "b"]), chunks=1)
-    assert left_in_chunks(text, "data", 1) is None
+    assert as_lazy_array(text, "data", 1) is None
     assert gscli.gather(text, [1]).tolist() == ["b"]
-    assert left_in_chunks(DATA, "data", 1) is None
-    assert chunks_of(DATA) is None
+    assert as_lazy_array(DATA, "data", 1) is None
+    assert chunked_source(DATA) is None
     with pytest.raises(DtypeRefused):
-        DaskChunks(dask.array.from_array(np.zeros(2, "M8[s]"), chunks=1), "data", 1)
+        ChunkedDaskArray(dask.array.from_array(np.zeros(2, "M8[s]"), chunks=1), "data", 1)
 
 
 def test_a_read_only_answer_is_copied() -> None:
     frozen = np.arange(4)
     frozen.flags.writeable = False
-    source = DaskChunks(dask.array.from_array(frozen, chunks=4), "data", 1 << 20)
-    assert source.read((0,)).flags.writeable
-    assert isinstance(chunks_of(stand_in(source)), DaskChunks)
+    source = ChunkedDaskArray(dask.array.from_array(frozen, chunks=4), "data", 1 << 20)
+    assert source.read_chunk((0,)).flags.writeable
+    assert isinstance(chunked_source(make_lazy_array(source)), ChunkedDaskArray)
 
 
 def test_an_array_of_a_group_on_disk(tmp_path: Path) -> None:
     group = zarr.open_group(f"{tmp_path}/g.zarr", mode="w")
     array = group.create_array("a/b", shape=(10, 6), dtype="f4", chunks=(4, 3), compressors=None)
     array[...] = DATA
-    found = left_in_chunks(array, "data", 1)
+    found = as_lazy_array(array, "data", 1)
     assert found is not None
-    source = chunks_of(found)
-    assert isinstance(source, Store)
+    source = chunked_source(found)
+    assert isinstance(source, ZarrArray)
     assert source.place.member == "a/b"
     assert same_bits(gscli.gather(array, [-1]), DATA[[-1]])
 

@@ -13,7 +13,7 @@ from shell import forked
 
 from gscli.disk import mapped
 from gscli.files import load
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 
 NAMES = ("data", "indices", "updates")
@@ -39,8 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MEASURED = """
 import sys
 from pathlib import Path
-from gscli.cli import guarded
-code = guarded(sys.argv[1:])
+from gscli.cli import run_safely
+code = run_safely(sys.argv[1:])
 peak = next(l for l in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in l)
 print(code, peak.split()[1])
 """
@@ -126,25 +126,25 @@ def test_patching_a_small_file_replaces_it(tmp_path: Path) -> None:
 def test_a_picture_takes_memory_for_what_is_written_alone(folder: Path, reduction: str) -> None:
     inputs = {name: load(str(folder / f"{name}.npy")).array for name in NAMES}
     before = (folder / "data.npy").read_bytes()
-    operator, attrs = find("onnx.scatter_nd"), {"reduction": reduction}
+    operator, attrs = find_operator("onnx.scatter_nd"), {"reduction": reduction}
     shown = execute(operator, inputs, attrs, overlay=True)[1]
-    assert mapped.mapping_of(shown) is not None
+    assert mapped.find_mapping(shown) is not None
     copied = execute(operator, inputs, attrs)[1]
-    assert mapped.mapping_of(copied) is None
+    assert mapped.find_mapping(copied) is None
     assert shown.tobytes() == copied.tobytes() != inputs["data"].tobytes()
     assert (folder / "data.npy").read_bytes() == before
 
 
 def test_only_whole_large_files_are_overlaid_whatever_their_names_mean(folder: Path) -> None:
     data = load(str(folder / "data.npy")).array
-    assert mapped.overlay(np.zeros(data.shape, data.dtype)) is None
-    assert mapped.overlay(load(str(folder / "updates.npy")).array) is None
+    assert mapped.map_copy_on_write(np.zeros(data.shape, data.dtype)) is None
+    assert mapped.map_copy_on_write(load(str(folder / "updates.npy")).array) is None
     linked = folder / "linked.npy"
     linked.hardlink_to(folder / "data.npy")
     gone = load(str(linked)).array
     linked.unlink()
     linked.mkdir()
-    overlaid = mapped.overlay(gone)
+    overlaid = mapped.map_copy_on_write(gone)
     assert overlaid is not None
     overlaid[0] = 1
     assert np.array_equal(overlaid[1:100], data[1:100])

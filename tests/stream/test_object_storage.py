@@ -13,7 +13,7 @@ import pytest
 import zarr
 from stream.stores import committed_meanwhile
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.files import load
 from gscli.files.stores import icechunk_store
 
@@ -41,7 +41,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
     boto3.client("s3", endpoint_url=address).create_bucket(Bucket="lab")
     path = f"s3://lab/{tmp_path.name}/t.icechunk"  # the server forgets nothing
-    repo = icechunk.Repository.create(icechunk_store._storage(icechunk, path))
+    repo = icechunk.Repository.create(icechunk_store._make_storage(icechunk, path))
     session = repo.writable_session("main")
     array = zarr.create_array(session.store, name="emb", shape=(8, 3), dtype="f4", chunks=(2, 3))
     array[...] = TABLE
@@ -55,19 +55,19 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_scatter_is_one_commit_in_a_bucket(
     tmp_path: Path, bucket: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(["scatter-nd", bucket, *PATCH, "--in-place", "-m", "night run", "-v"]) == 0
+    assert run_safely(["scatter-nd", bucket, *PATCH, "--in-place", "-m", "night run", "-v"]) == 0
     assert "1 chunk changed, snapshot " in capsys.readouterr().err
     expected = TABLE.copy()
     expected[0] += 2
     assert np.array_equal(load(f"{bucket}::emb").array, expected)
     assert np.array_equal(load(f"{bucket}@old").array, TABLE)
-    assert guarded(["show", bucket, "--json"]) == 0
+    assert run_safely(["show", bucket, "--json"]) == 0
     newest, before = json.loads(capsys.readouterr().out)["history"][:2]
     assert (newest["message"], before["message"]) == ("night run", "table")
     words = ["gather", f"{bucket}@{before['snapshot']}", "[0]", "--json=output"]
-    assert guarded(words) == 0
+    assert run_safely(words) == 0
     assert json.loads(capsys.readouterr().out)["data"] == [0, 1, 2]
-    assert guarded(["scatter-nd", bucket, *PATCH, "-o", f"{tmp_path}/t.zarr"]) == 0
+    assert run_safely(["scatter-nd", bucket, *PATCH, "-o", f"{tmp_path}/t.zarr"]) == 0
     expected[0] += 2
     assert np.array_equal(load(f"{tmp_path}/t.zarr").array, expected)
 
@@ -76,21 +76,21 @@ def test_a_commit_in_between_is_told_of(
     bucket: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     committed_meanwhile(bucket, monkeypatch)
-    assert guarded(["scatter-nd", bucket, *PATCH, "--in-place"]) == 73
+    assert run_safely(["scatter-nd", bucket, *PATCH, "--in-place"]) == 73
     assert "committed to by somebody else" in " ".join(capsys.readouterr().err.split())
-    assert icechunk_store.history(bucket, 1)[0].message == "somebody else"
+    assert icechunk_store.list_commits(bucket, 1)[0].message == "somebody else"
 
 
 def test_bad_indices_change_nothing(bucket: str) -> None:
-    before = icechunk_store.history(bucket, 9)
-    assert guarded(["scatter-nd", bucket, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
-    assert icechunk_store.history(bucket, 9) == before
+    before = icechunk_store.list_commits(bucket, 9)
+    assert run_safely(["scatter-nd", bucket, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
+    assert icechunk_store.list_commits(bucket, 9) == before
 
 
 def test_what_is_not_there_is_told(bucket: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["show", bucket.replace("t.ice", "none.ice")]) == 66
+    assert run_safely(["show", bucket.replace("t.ice", "none.ice")]) == 66
     assert "no Icechunk repository" in capsys.readouterr().err
-    assert guarded(["show", bucket.replace("lab", "nobody")]) == 66
+    assert run_safely(["show", bucket.replace("lab", "nobody")]) == 66
     told = capsys.readouterr().err
     assert "service error" in told
     assert "AWS_ENDPOINT_URL" in told

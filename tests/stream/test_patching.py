@@ -16,11 +16,11 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import files
 from gscli import stream as streaming
-from gscli.disk.mapped import RegularFile, open_regular, undo_file_of
-from gscli.disk.system import locked
+from gscli.disk.mapped import RegularFile, open_regular_file, undo_file_of
+from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files.formats.npy import npy_header
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.stream import direct_patch
 from gscli.stream import row_patch as patching
 from gscli.stream.direct_patch import undo
@@ -45,7 +45,7 @@ def names_in(folder: Path) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patching, "CHUNK", 100 * WIDTH * 4)
-    monkeypatch.setattr(patching, "AHEAD", 150 * WIDTH)
+    monkeypatch.setattr(patching, "PREFETCH_CELLS", 150 * WIDTH)
 
 
 def saved(folder: Path) -> Path:
@@ -55,7 +55,7 @@ def saved(folder: Path) -> Path:
 
 
 def opened(path: Path) -> RegularFile:
-    file = open_regular(str(path))
+    file = open_regular_file(str(path))
     assert file is not None
     return file
 
@@ -87,7 +87,7 @@ def test_means_start_and_end_with_each_row(tmp_path: Path) -> None:
     path, attrs = saved(tmp_path), {"reduction": "mean", "use_init_val": False}
     at = RNG.integers(0, ROWS, (500, WIDTH))
     inputs = {"indices": at, "updates": INPUTS["updates"][:1].repeat(500, 0), "axis": np.array(0)}
-    operator = find("openvino.scatter_elements_update")
+    operator = find_operator("openvino.scatter_elements_update")
     expected = gscli.run(operator.full_name, {"data": DATA, **inputs}, attrs)
     given = {"data": files.load(str(path)).array, **inputs}
     streaming.patch_in_place(judged(operator.full_name, given, attrs), opened(path))
@@ -193,7 +193,7 @@ def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
     path, second = saved(tmp_path), tmp_path / "second.npy"
     second.hardlink_to(path)
     for direct in (False, True):
-        with locked(opened(second)), pytest.raises(gscli.GscliError, match="another process"):
+        with lock_file(opened(second)), pytest.raises(gscli.GscliError, match="another process"):
             patch(path, {}, direct=direct)
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy", "second.npy"]

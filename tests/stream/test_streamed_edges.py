@@ -15,17 +15,17 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
-from gscli.disk.mapped import open_regular
+from gscli.disk.mapped import open_regular_file
 from gscli.files import content, load
 from gscli.stream import rowfile, to_file, writeback
-from gscli.stream.scatter import Ahead, stable_argsort
+from gscli.stream.scatter import Prefetcher, stable_argsort
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 
 
 @pytest.fixture(autouse=True)
 def everything_is_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "MAPPED_FROM", 1)
+    monkeypatch.setattr(content, "MIN_MAP_BYTES", 1)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
@@ -36,10 +36,10 @@ def saved(folder: Path, name: str, array: Array) -> Array:
 
 def test_large_is_what_is_mapped_and_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = saved(tmp_path, "data", DATA)
-    assert not streaming.worth_streaming({"data": mapped})
-    monkeypatch.setattr(to_file, "LARGE", DATA.nbytes)
-    assert streaming.worth_streaming({"indices": np.array([0]), "data": mapped})
-    assert not streaming.worth_streaming({"data": DATA, "indices": mapped[:1]})
+    assert not streaming.is_worth_streaming({"data": mapped})
+    monkeypatch.setattr(to_file, "MIN_STREAM_BYTES", DATA.nbytes)
+    assert streaming.is_worth_streaming({"indices": np.array([0]), "data": mapped})
+    assert not streaming.is_worth_streaming({"data": DATA, "indices": mapped[:1]})
 
 
 @pytest.mark.parametrize("at", [np.zeros((0,), np.int64), np.array([3, -1])])
@@ -50,7 +50,7 @@ def test_rows_wider_than_an_item(
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": at}
     expected = gscli.run("onnx.gather", {"data": DATA, "indices": at})
     for sparse in (0, 128):
-        monkeypatch.setattr(rowfile, "SPARSE", sparse)
+        monkeypatch.setattr(rowfile, "SPARSE_FACTOR", sparse)
         output = streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
         assert_same(np.asarray(output), expected)
         assert_same(np.load(tmp_path / "out.npy"), expected)
@@ -62,7 +62,7 @@ def test_a_file_that_becomes_shorter(
     largest: int, sparse: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rowfile, "LARGEST_ITEM", largest)
-    monkeypatch.setattr(rowfile, "SPARSE", sparse)
+    monkeypatch.setattr(rowfile, "SPARSE_FACTOR", sparse)
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([0, 39])}
     os.truncate(tmp_path / "data.npy", 10_000)
     with pytest.raises(CannotRead, match=r"became shorter|was changed"):
@@ -115,7 +115,7 @@ def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
         "indices": np.zeros((0, 1), np.int64),
         "updates": DATA[:0],
     }
-    file = open_regular(str(tmp_path / "data.npy"))
+    file = open_regular_file(str(tmp_path / "data.npy"))
     assert file is not None
     assert streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), file) == 0
     inputs |= {"indices": np.array([[1]]), "updates": saved(tmp_path, "updates", DATA[:1])}
@@ -133,8 +133,8 @@ def test_updates_are_read_ahead() -> None:
         read.append(places.size)
         return places * 10
 
-    ahead = Ahead(updates, np.arange(100), 50)
-    parts = [ahead.part(slice(*ends)).tolist() for ends in ((0, 20), (20, 50), (50, 60))]
+    ahead = Prefetcher(updates, np.arange(100), 50)
+    parts = [ahead.read_slice(slice(*ends)).tolist() for ends in ((0, 20), (20, 50), (50, 60))]
     assert sum(parts, []) == list(range(0, 600, 10))  # noqa: RUF017  three short lists
     assert read == [0, 50, 50]
 
@@ -148,7 +148,7 @@ def test_without_a_way_past_the_cache(
             raise OSError(errno.EINVAL, "Invalid argument")
         return 0
 
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 1)
     monkeypatch.setattr(os, "O_DIRECT", os.O_DIRECT if known else 0)
     monkeypatch.setattr(fcntl, "fcntl", refuse)
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([3, -1])}

@@ -22,10 +22,10 @@ from conftest import Array, assert_same, judged, slow
 
 import gscli
 from gscli import stream as streaming
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
-from gscli.disk.mapped import open_regular
+from gscli.disk.mapped import open_regular_file
 from gscli.plan.plan import Plan
 from gscli.stream import gather, rowfile, scatter, writeback
 
@@ -43,17 +43,17 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one piece, or pieces so small that every way of dividing the work is taken."""
     if request.param == "cramped":
-        monkeypatch.setattr(gather, "PIECE", 1 << 10)
+        monkeypatch.setattr(gather, "PIECE_BYTES", 1 << 10)
         monkeypatch.setattr(scatter, "BLOCK", 1 << 10)
         monkeypatch.setattr("gscli.stream.to_file.BLOCK", 1 << 10)
-        monkeypatch.setattr(scatter, "SORTED", 1 << 5)
-        monkeypatch.setattr(scatter, "FILES", 3)
-        monkeypatch.setattr(scatter, "AHEAD", 70)
+        monkeypatch.setattr(scatter, "MAX_SORTED_RECORDS", 1 << 5)
+        monkeypatch.setattr(scatter, "MAX_SPILL_FILES", 3)
+        monkeypatch.setattr(scatter, "PREFETCH_CELLS", 70)
         monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
-        monkeypatch.setattr(rowfile, "SPARSE", 1)
-        monkeypatch.setattr(rowfile, "CALLS", 3)
-        monkeypatch.setattr(writeback, "UNCACHED_FROM", 1 << 12)
-        monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
+        monkeypatch.setattr(rowfile, "SPARSE_FACTOR", 1)
+        monkeypatch.setattr(rowfile, "MAX_PREADS", 3)
+        monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 1 << 12)
+        monkeypatch.setattr(writeback, "BUFFER_BYTES", 1 << 12)
 
 
 def mapped_file(folder: Path, name: str, array: Array) -> Array:
@@ -62,7 +62,7 @@ def mapped_file(folder: Path, name: str, array: Array) -> Array:
     opaque = array.view(f"V{array.itemsize}") if array.dtype.kind == "V" else array
     np.save(path, opaque)
     offset = path.stat().st_size - array.nbytes
-    file = open_regular(str(path))
+    file = open_regular_file(str(path))
     assert file is not None
     return mapped.map_file(file, array.dtype, array.shape, offset) if array.size else array
 
@@ -198,7 +198,7 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    monkeypatch.setattr(scatter, "SORTED", 1 << 5)
+    monkeypatch.setattr(scatter, "MAX_SORTED_RECORDS", 1 << 5)
     inputs = {"data": DATA, "indices": ROWS, "updates": updates(90, 6, 32)}
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
     monkeypatch.setattr("gscli.stream.to_file.BLOCK", 1 << 10)
@@ -243,11 +243,11 @@ def test_large_results_pass_the_cache(
 
     PWRITE = os.pwrite  # noqa: N806
     monkeypatch.setattr("os.pwrite", pwrite)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
-    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
     content = RNG.integers(0, 256, size, np.uint8).tobytes()
     with open_atomic(str(tmp_path / "out")) as file:
-        with writeback.written_through(file, size) as write:
+        with writeback.open_direct_writer(file, size) as write:
             for first in range(0, size, 1500):
                 part = content[first : first + 1500]
                 assert write(part) == len(part)
@@ -271,8 +271,8 @@ def test_what_fails_in_the_thread_is_told(
 
     PWRITE = os.pwrite  # noqa: N806
     monkeypatch.setattr("os.pwrite", pwrite)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
-    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
     data = np.arange(64 * 32, dtype=np.float64).reshape(64, 32)
     inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(49)}
     with pytest.raises(gscli.GscliError, match="cannot write") as caught:
@@ -287,12 +287,12 @@ def test_without_memory_for_buffers_results_are_the_same(
     def nothing(*_: object) -> None:
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
-    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
     content = bytes(range(256)) * 60
     with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
         patch.setattr("mmap.mmap", nothing)
-        with writeback.written_through(file, len(content)) as write:
+        with writeback.open_direct_writer(file, len(content)) as write:
             write(content)
         assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
     assert (tmp_path / "out").read_bytes() == content
@@ -310,13 +310,13 @@ def test_an_interrupted_result_waits_for_its_thread(
 
     PWRITE = os.pwrite  # noqa: N806
     monkeypatch.setattr("os.pwrite", slow)
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
-    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
 
     def interrupted() -> None:
         with (
             open_atomic(str(tmp_path / "out")) as file,
-            writeback.written_through(file, 9000) as write,
+            writeback.open_direct_writer(file, 9000) as write,
         ):
             write(bytes(5000))
             raise KeyboardInterrupt
@@ -331,7 +331,7 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.pwrite", lambda *_: pytest.fail("a pipe has no positions"))
-    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     found: list[bytes] = []
@@ -345,7 +345,7 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
         begun.write(b"begun")
         with (
             AtomicFile(os.dup(begun.fileno()), "begun") as file,
-            writeback.written_through(file, 4) as write,
+            writeback.open_direct_writer(file, 4) as write,
         ):
             write(b" here")
     assert (tmp_path / "begun").read_bytes() == b"begun here"
@@ -353,13 +353,13 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
 
 def test_files_of_arrays(tmp_path: Path) -> None:
     array = mapped_file(tmp_path, "data", DATA)
-    place = mapped.file_of(array)
+    place = mapped.find_file(array)
     assert place is not None
     assert (place[0].path, place[1]) == (str(tmp_path / "data.npy"), 128)
-    assert mapped.file_of(array[2:]) == (place[0], 128 + 2 * 6 * 32 * 4)
-    assert mapped.file_of(array[:, 1:]) is None
-    assert mapped.file_of(DATA) is None
-    mapped.release(array)
+    assert mapped.find_file(array[2:]) == (place[0], 128 + 2 * 6 * 32 * 4)
+    assert mapped.find_file(array[:, 1:]) is None
+    assert mapped.find_file(DATA) is None
+    mapped.release_pages(array)
     assert_same(np.asarray(array), DATA)
 
 
@@ -370,13 +370,13 @@ import time
 import numpy as np
 from gscli import stream
 from gscli.plan import plan_call
-from gscli.frameworks import find
+from gscli.frameworks import find_operator
 from gscli.files import load
 data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":
     inputs["updates"] = load(updates).array
-stream.run_to_file(plan_call(find(operator), inputs, {}).validate(), out)
+stream.run_to_file(plan_call(find_operator(operator), inputs, {}).validate(), out)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
@@ -410,8 +410,8 @@ def test_memory_does_not_grow_with_the_files(name: str, tmp_path: Path) -> None:
 def test_a_command_judges_the_indices_of_a_file_once(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gscli.files.content.MAPPED_FROM", 1)
-    monkeypatch.setattr("gscli.stream.to_file.LARGE", 1)
+    monkeypatch.setattr("gscli.files.content.MIN_MAP_BYTES", 1)
+    monkeypatch.setattr("gscli.stream.to_file.MIN_STREAM_BYTES", 1)
     places = np.arange(0, 60, 3)[:, None]
     for name, array in {"d": np.zeros((90, 4)), "i": places, "u": np.ones((20, 4))}.items():
         np.save(tmp_path / f"{name}.npy", array)
@@ -421,7 +421,7 @@ def test_a_command_judges_the_indices_of_a_file_once(
     files = [str(tmp_path / f"{name}.npy") for name in "diu"]
     out = tmp_path / "out.npy"
     more = ["-o", str(out), "--quiet"] if way == "streamed" else ["--in-place", "--quiet"]
-    assert guarded(["scatter-nd", *files, *more]) == 0
+    assert run_safely(["scatter-nd", *files, *more]) == 0
     assert judged == [way]
     written = np.load(out if way == "streamed" else files[0])
     assert written.sum() == written[places[:, 0]].sum() == 80
@@ -435,7 +435,7 @@ def test_a_result_comes_in_pieces_without_a_file(tmp_path: Path, name: str) -> N
     if name.endswith("nd"):
         inputs["updates"] = DATA[:3]
     plan = gscli.trace(name, inputs, attrs).plan
-    with streaming.result_of(plan) as pieces:
+    with streaming.open_result(plan) as pieces:
         flat = np.concatenate([piece.reshape(-1).copy() for piece in pieces])
     assert_same(flat.reshape(plan.layout.output_shape), gscli.run(name, inputs, attrs))
     assert not list(tmp_path.iterdir())

@@ -13,20 +13,20 @@ from worlds import GOOD, World, bad_worlds
 from worlds.core import sample
 
 from gscli.base import GscliError, UsageError
-from gscli.cli import guarded
-from gscli.frameworks import find
+from gscli.cli import run_safely
+from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.layout.axes import Negative, Policy
 from gscli.plan import bind_scalar_arrays, drop_index_count
 from gscli.plan.masks import expand_masks
-from gscli.traces import traced
-from gscli.traces.check import remarks
+from gscli.traces import trace_call
+from gscli.traces.check import iter_findings
 from gscli.traces.entries import Entry
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
     """Exit status and lines of `gscli check`."""
-    status = guarded(["check", *words])
+    status = run_safely(["check", *words])
     printed = capsys.readouterr()
     assert not printed.err
     return status, printed.out.splitlines()
@@ -96,7 +96,7 @@ def test_widened_indices_are_a_finding(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_findings_as_data(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(["check", "gather", "[1,2]", "[0,1,2,3,4]", "--json", "--limit", "1"]) == 1
+    assert run_safely(["check", "gather", "[1,2]", "[0,1,2,3,4]", "--json", "--limit", "1"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["count"] == 3
     assert [(one["kind"], one["where"], one["count"]) for one in document["findings"]] == [
@@ -122,13 +122,13 @@ def test_quiet_is_the_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_cannot_be_checked(
     words: tuple[str, ...], status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert guarded(["check", *words]) == status
+    assert run_safely(["check", *words]) == status
     assert capsys.readouterr().err.startswith("error: ")
 
 
 def _answer(world: World) -> Array | None:
     try:
-        return execute(find(world.name), world.inputs, world.attrs)[1]
+        return execute(find_operator(world.name), world.inputs, world.attrs)[1]
     except GscliError:
         return None
 
@@ -150,10 +150,10 @@ def test_check_agrees_with_running(name: str, count: int) -> None:
     for world in worlds:
         refused = _answer(world) is None
         try:
-            attrs = drop_index_count(find(name), world.inputs, world.attrs)
-            tensors, attrs = bind_scalar_arrays(find(name), world.inputs, attrs)
-            arrays, _, attrs = expand_masks(find(name), tensors, attrs)
-            kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
+            attrs = drop_index_count(find_operator(name), world.inputs, world.attrs)
+            tensors, attrs = bind_scalar_arrays(find_operator(name), world.inputs, attrs)
+            arrays, _, attrs = expand_masks(find_operator(name), tensors, attrs)
+            kinds = {remark.kind for remark in iter_findings(find_operator(name), arrays, attrs)}
         except UsageError:
             assert refused, world
             continue
@@ -164,7 +164,7 @@ def _is_moved(entry: Entry, policy: Policy) -> bool:
     """Whether an entry's numbers mean anything but themselves, or a place counted from the end."""
     turned = policy.negative is Negative.FROM_END
     moved = any(
-        not (turned and one.how == "wrapped" and one.written + one.size == one.coordinate)
+        not (turned and one.how == "wrapped" and one.raw_value + one.size == one.coordinate)
         for one in entry.adjustments
     )
     cut = any(isinstance(number, float) and number != int(number) for number in entry.vector)
@@ -178,15 +178,15 @@ def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -
     met = 0
     for world in some(name, count):
         try:
-            found = traced(find(name), world.inputs, world.attrs)
+            found = trace_call(find_operator(name), world.inputs, world.attrs)
         except GscliError:
             continue
         policy = found.layout.policy
         moved = any(_is_moved(entry, policy) for entry in found.entries(found.entry_count))
-        attrs = drop_index_count(find(name), world.inputs, world.attrs)
-        tensors, attrs = bind_scalar_arrays(find(name), world.inputs, attrs)
-        arrays, _, attrs = expand_masks(find(name), tensors, attrs)
-        kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
+        attrs = drop_index_count(find_operator(name), world.inputs, world.attrs)
+        tensors, attrs = bind_scalar_arrays(find_operator(name), world.inputs, attrs)
+        arrays, _, attrs = expand_masks(find_operator(name), tensors, attrs)
+        kinds = {remark.kind for remark in iter_findings(find_operator(name), arrays, attrs)}
         assert ("moved" in kinds) == moved, (str(world), kinds)
         met += 1
     assert met, name

@@ -11,9 +11,9 @@ from conftest import assert_same
 
 import gscli
 from gscli.frameworks import NAMES, operators
-from gscli.lab.examples import example
-from gscli.layout.axes import box_size, reshaped
-from gscli.traces import Trace, label_of
+from gscli.lab.examples import build_probe
+from gscli.layout.axes import box_size, reshape_box
+from gscli.traces import Trace, entry_label
 
 
 def cut(array: Any, box: tuple[tuple[int, int], ...]) -> Any:
@@ -29,7 +29,7 @@ def test_every_example_is_told_as_it_happened(framework: str) -> None:
 
 
 def is_told_as_it_happened(operator: Any) -> None:
-    probe = example(operator, {})
+    probe = build_probe(operator, {})
     assert probe is not None
     trace = probe.trace
     entries = trace.entries()
@@ -42,7 +42,7 @@ def is_told_as_it_happened(operator: Any) -> None:
             assert entry.result is not None
             got = cut(output, entry.result).reshape(-1)
             if entry.target is None:
-                filled = np.asarray(probe.trace.layout.fill).astype(output.dtype)
+                filled = np.asarray(probe.trace.layout.fill_value).astype(output.dtype)
                 assert_same(got, np.full(got.shape, filled))
             else:
                 assert_same(got, cut(data.array, entry.target).reshape(-1))
@@ -54,7 +54,7 @@ def is_told_as_it_happened(operator: Any) -> None:
 
 def _replay_ends_at(trace: Trace) -> None:
     """The last change of each cell is what output holds (mean divides at the very end)."""
-    if trace.averages:
+    if trace.is_mean:
         return
     final: dict[tuple[int, ...], Any] = {}
     for entry in trace.entries():
@@ -119,7 +119,7 @@ def test_duplicates_are_grouped_in_order() -> None:
     assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2, 2, 6, 5)
     assert trace.duplicates(1) == ([(0, 2, 5)], 2, 2, 6, 5)
     assert trace.entries()[5].change is not None
-    assert trace.entries()[5].change.again == 2  # type: ignore[union-attr]
+    assert trace.entries()[5].change.previous_writer == 2  # type: ignore[union-attr]
 
 
 def test_means_count_their_terms() -> None:
@@ -129,7 +129,7 @@ def test_means_count_their_terms() -> None:
         {"dim": 0, "reduce": "mean", "include_self": False},
     )
     changes = [entry.change for entry in trace.entries()]
-    assert [(c.fresh, c.terms, c.new.tolist()) for c in changes if c] == [
+    assert [(c.is_first_write, c.term_count, c.new.tolist()) for c in changes if c] == [
         (True, 1, [2.0]),
         (False, 2, [6.0]),
     ]
@@ -151,7 +151,7 @@ def test_the_document() -> None:
     assert entry["index"] == [-1]
     assert entry["cell"] == [1]
     assert (entry["status"], entry["old"], entry["new"]) == ("wrap", 2.0, 11.0)
-    assert trace.shown_attributes == {"reduction": "add"}
+    assert trace.nondefault_attributes == {"reduction": "add"}
 
 
 def test_slices_have_ranges_in_the_document() -> None:
@@ -171,7 +171,7 @@ def test_the_document_says_where_values_went_and_what_was_dropped() -> None:
 
 
 def test_labels_never_repeat() -> None:
-    labels = [label_of(number) for number in range(60 * 60)]
+    labels = [entry_label(number) for number in range(60 * 60)]
     assert len(set(labels)) == len(labels)
     assert all(label.isalpha() and label.isascii() for label in labels)
 
@@ -181,10 +181,10 @@ def test_boxes_survive_reshapes() -> None:
     for place in np.ndindex(2, 3, 4):
         box = tuple((at, at + 1) for at in place)
         for shape in [(24,), (6, 4), (2, 12), (1, 2, 3, 4), (2, 3, 4, 1)]:
-            after = reshaped(box, array.shape, shape)
+            after = reshape_box(box, array.shape, shape)
             assert box_size(after) == 1
             assert cut(array.reshape(shape), after).reshape(-1)[0] == array[place]
-    assert reshaped(((0, 1), (0, 3), (0, 4)), (2, 3, 4), (2, 12)) == ((0, 1), (0, 12))
+    assert reshape_box(((0, 1), (0, 3), (0, 4)), (2, 3, 4), (2, 12)) == ((0, 1), (0, 12))
 
 
 WINDOWS = {
@@ -220,7 +220,7 @@ def test_windows_that_overlap_are_duplicates(
 ) -> None:
     found = windowed(starts, xla=xla).duplicates(9)
     assert (sorted(found.groups), found.total) == (sorted(groups), len(groups))
-    assert (found.cells, found.judged) == (cells, len(starts))
+    assert (found.cells, found.compared) == (cells, len(starts))
 
 
 def test_overlaps_are_those_of_the_cells() -> None:
@@ -243,7 +243,7 @@ def test_overlaps_are_those_of_the_cells() -> None:
 
 
 def test_of_very_many_windows_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.frameworks.duplicates.JUDGED", 9)
+    monkeypatch.setattr("gscli.frameworks.duplicates.MAX_COMPARED_CELLS", 9)
     trace = windowed([0, 1, 5, 5, 5])
     assert trace.duplicates() == ([(0, 1)], 1, 2, 3, 4)
     (warning,) = trace.warnings
@@ -269,7 +269,7 @@ def test_one_entry_is_no_entries() -> None:
 def test_again_names_the_entry_before() -> None:
     inputs = {"data": [0, 0, 0], "indices": [[0], [0], [0]], "updates": [1, 2, 4]}
     entries = gscli.trace("scatter_nd", inputs, {"reduction": "add"}).entries()
-    assert [entry.change.again for entry in entries if entry.change] == [None, 0, 1]
+    assert [entry.change.previous_writer for entry in entries if entry.change] == [None, 0, 1]
 
 
 def test_the_warning_counts_entries_of_all_cells() -> None:

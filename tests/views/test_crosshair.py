@@ -11,10 +11,10 @@ import pytest
 from conftest import slow
 
 from gscli.traces import Trace, trace
-from gscli.views.figure import CELL, CROSSHAIR_MARGIN, LINE, to_svg
+from gscli.views.figure import CELL, CROSSHAIR_MARGIN, LINE, render_svg
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.terminal.frames import frames
+from gscli.views.picture import make_picture
+from gscli.views.terminal.frames import make_frames
 
 OPTIONS = ViewOptions(width=100, figure=True)
 
@@ -75,9 +75,9 @@ def words(svg: str) -> list[tuple[str, float, float, float]]:
 @pytest.mark.parametrize("width", [60, *slow([40, 80, 120])])
 @pytest.mark.parametrize("name", RUNS)
 def test_elbows_strike_no_text(name: str, width: int) -> None:
-    steps = frames(RUNS[name], OPTIONS._replace(width=width))
+    steps = make_frames(RUNS[name], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
-        svg = to_svg(steps.step(step), "t")
+        svg = render_svg(steps.step(step), "t")
         elbows = segments(svg)
         assert elbows, name
         for points in elbows:
@@ -92,11 +92,11 @@ def test_elbows_strike_no_text(name: str, width: int) -> None:
 
 
 def test_bands_lead_from_the_heads_to_the_cell() -> None:
-    frame = frames(RUNS["scatter"], OPTIONS).step(3)
-    root = ET.fromstring(to_svg(frame, "t"))
+    frame = make_frames(RUNS["scatter"], OPTIONS).step(3)
+    root = ET.fromstring(render_svg(frame, "t"))
     bands = [one.attrib for one in root.iter() if "fill-opacity" in one.attrib]
     row, column = ((float(one["x"]), float(one["y"])) for one in bands)
-    lines = ["".join(text for text, _ in line) for line in frame.lines()]
+    lines = ["".join(text for text, _ in line) for line in frame.render_lines()]
     (target,) = [number for number, line in enumerate(lines) if "c:11→41" in line]
     assert row[1] == CROSSHAIR_MARGIN + target * LINE
     assert row[0] == pytest.approx(
@@ -112,10 +112,10 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
     name: str, width: int
 ) -> None:
     """The last elbow begins beside the cells in data and ends at the output's."""
-    steps = frames(RUNS[name], OPTIONS._replace(width=width))
+    steps = make_frames(RUNS[name], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
         frame = steps.step(step)
-        lines = frame.lines()
+        lines = frame.render_lines()
         spots: dict[str, list[tuple[float, float, float]]] = {}
         for number, line in enumerate(lines):
             at = 0
@@ -123,7 +123,7 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
                 box = (at, number, at + len(text))
                 spots.setdefault(style.role, []).append(box)
                 at += len(text)
-        *_, copied = segments(to_svg(frame, "t"))
+        *_, copied = segments(render_svg(frame, "t"))
         (x, y), (to_x, to_y) = (_cell(copied[0]), _cell(copied[-1]))
         assert any(
             start <= x <= stop + 0.1 and line <= y <= line + 1
@@ -145,7 +145,7 @@ def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
     """A sheet holds one plane, whole; from 600 pixels on it leans, and stays within the figure."""
     options = OPTIONS._replace(width=width)
     for name, count in (("planes", 3), ("rows", 0)):
-        svg = to_svg(picture(RUNS[name], options), "t")
+        svg = render_svg(make_picture(RUNS[name], options), "t")
         root = ET.fromstring(svg)
         groups = root.findall("{http://www.w3.org/2000/svg}g")
         assert len(groups) == count * (width * CELL >= 600)
@@ -162,7 +162,7 @@ def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
 
 
 def test_pictures_of_several_entries_have_none() -> None:
-    assert not segments(to_svg(picture(scatter(), OPTIONS), "t"))
+    assert not segments(render_svg(make_picture(scatter(), OPTIONS), "t"))
 
 
 def test_a_skipped_entry_has_none() -> None:
@@ -171,6 +171,6 @@ def test_a_skipped_entry_has_none() -> None:
         {"tensor": [1, 2], "indices": [[7], [0]], "updates": [5, 6]},
         {"device": "gpu"},
     )
-    steps = frames(found, OPTIONS)
-    assert not segments(to_svg(steps.step(1), "t"))
-    assert segments(to_svg(steps.step(2), "t"))
+    steps = make_frames(found, OPTIONS)
+    assert not segments(render_svg(steps.step(1), "t"))
+    assert segments(render_svg(steps.step(2), "t"))

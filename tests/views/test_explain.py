@@ -10,21 +10,21 @@ import pytest
 from recording.scenes import PLAIN, SCENES, duplicates, outside
 
 from gscli.traces import Trace, trace
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.subject import subjects
-from gscli.views.summary import Counts, cell_numbers, counts
-from gscli.views.terminal.explain import explain
+from gscli.views.picture import make_picture
+from gscli.views.subject import make_views
+from gscli.views.summary import Counts, cell_numbers, count_cells
+from gscli.views.terminal.explain import make_explanation
 from gscli.views.texts import NumberFormat
-from gscli.views.words.facts import Teller
-from gscli.views.words.formula import Formula, why
+from gscli.views.words.facts import Describer
+from gscli.views.words.formula import Formula, explain_entry
 
 ints = np.array
 
 
 def told(found: Trace, **more: Any) -> str:
-    return render(explain(found, PLAIN, plain=False, **more), PLAIN)
+    return render_text(make_explanation(found, PLAIN, plain=False, **more), PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,9 @@ def test_scatters_say_what_output_starts_as() -> None:
 
 
 def test_counts() -> None:
-    assert counts(duplicates()) == Counts(7, skipped=1, touched=3, twice=1, changed=3)
+    assert count_cells(duplicates()) == Counts(
+        7, skipped=1, touched=3, duplicate_count=1, changed=3
+    )
     assert "3 of 12 cells changed, 1 of 7 entries dropped, 1 cell hit twice or more" in told(
         duplicates()
     )
@@ -174,20 +176,20 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
             assert updates[part].reshape(-1).tolist() == entry.change.update.tolist()
             used[part] = True
     assert found.output.sum() == updates[used].sum()
-    assert [entry.lost for entry in entries] == ([0, 0, 0, 0] if xla else [0, 4, 3, 0])
-    (numbers,) = [one for one in subjects(found, entries) if one.name == "updates"]
+    assert [entry.dropped_count for entry in entries] == ([0, 0, 0, 0] if xla else [0, 4, 3, 0])
+    (numbers,) = [one for one in make_views(found, entries) if one.name == "updates"]
     assert {mark.number for mark in numbers.marks if mark.alarm} == {1, 2, 3}
     alarmed = np.zeros(updates.shape, bool)
     for mark in numbers.marks:
         if mark.alarm:
             alarmed[tuple(slice(*ends) for ends in mark.box)] = True
     assert (alarmed == ~used).all()
-    counted = counts(found)
+    counted = count_cells(found)
     assert counted is not None
     assert (counted.lost, counted.skipped) == ((0, 3) if xla else (7, 1))
     refused = [one for entry in entries for one in entry.adjustments if one.how == "skipped"]
     sheets = ViewOptions(color="none", show=("inputs", "scatter_indices", "updates", "output"))
-    drawn = render(picture(found, sheets), sheets)
+    drawn = render_text(make_picture(found, sheets), sheets)
     assert len(re.findall(r"\d✗", drawn)) == len(refused) + (~used).sum()
 
 
@@ -209,7 +211,7 @@ def windows_of_two() -> Trace:
 
 def test_a_cell_that_keeps_its_value_is_not_counted_as_changed() -> None:
     inputs = {"data": [1.0, np.nan], "indices": [[0], [1]], "updates": [1.0, np.nan]}
-    found = counts(trace("onnx.scatter_nd", inputs))
+    found = count_cells(trace("onnx.scatter_nd", inputs))
     assert found is not None
     assert found.changed == 0
 
@@ -223,7 +225,7 @@ def test_cells_of_slices_are_numbered_row_major() -> None:
 def test_too_many_cells_are_not_counted() -> None:
     data = np.broadcast_to(np.float32(1), (4, 1 << 19))
     found = trace("onnx.gather", {"data": data, "indices": [0, 1, 2, 3]})
-    assert counts(found) is None
+    assert count_cells(found) is None
     assert "cells are touched more than 1,048,576 times" in told(found)
 
 
@@ -236,15 +238,15 @@ def test_limit() -> None:
 
 def test_reasons_name_the_rule_and_its_source() -> None:
     found = duplicates()
-    teller = Teller(found, NumberFormat())
-    reasons = [" ".join(why(teller, entry)) for entry in found.entries()]
+    teller = Describer(found, NumberFormat())
+    reasons = [" ".join(explain_entry(teller, entry)) for entry in found.entries()]
     assert "already written by entry a, and reduction add combines them" in reasons[2]
     assert "11 + 30 = 41" in reasons[2]
     assert "-1 on axis 0 of size 4 is 3: an index below zero counts from the end" in reasons[3]
     assert "5 on axis 0 of size 4 is outside: such an index writes nothing" in reasons[4]
     assert all(text.endswith("Rule: JAX at.add.") for text in reasons)
     last = SCENES["last_wins"]()
-    reason = why(Teller(last, NumberFormat()), last.entries()[2])
+    reason = explain_entry(Describer(last, NumberFormat()), last.entries()[2])
     assert "ONNX leaves the result open with reduction=none; here the last entry wins." in reason[1]
     assert reason[-1] == "Rule: ONNX scatter_nd, opset 18."
 
@@ -252,8 +254,8 @@ def test_reasons_name_the_rule_and_its_source() -> None:
 def test_clip_and_modulo_are_told_apart() -> None:
     def reason(mode: str) -> str:
         found = trace("numpy.take", {"a": [1, 2, 3], "indices": [-1, 7]}, {"mode": mode})
-        teller = Teller(found, NumberFormat())
-        return " ".join(line for entry in found.entries() for line in why(teller, entry))
+        teller = Describer(found, NumberFormat())
+        return " ".join(line for entry in found.entries() for line in explain_entry(teller, entry))
 
     assert "-1 on axis 0 of size 3 is clipped to 0" in reason("clip")
     assert "7 on axis 0 of size 3 is 1: an index outside is taken modulo" in reason("wrap")
@@ -261,7 +263,7 @@ def test_clip_and_modulo_are_told_apart() -> None:
 
 
 def test_plain_is_one_statement_a_line() -> None:
-    text = explain(duplicates(), ViewOptions(width=40), plain=True)
+    text = make_explanation(duplicates(), ViewOptions(width=40), plain=True)
     assert isinstance(text, str)
     assert all(line.endswith(".") for line in text.splitlines())
     assert (
@@ -289,14 +291,16 @@ def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
     inputs = {"data": np.array([1, 2]), "segment_ids": np.array([-1, 0])}
     found = trace("tensorflow.unsorted_segment_sum", inputs, {"num_segments": 2})
     assert "✗ below zero" in told(found)
-    assert "-1 is below zero, which skips the entry" in str(explain(found, PLAIN, plain=True))
-    teller = Teller(found, NumberFormat())
-    assert "an index below zero skips its entry" in why(teller, found.entries()[0])[1]
+    assert "-1 is below zero, which skips the entry" in str(
+        make_explanation(found, PLAIN, plain=True)
+    )
+    teller = Describer(found, NumberFormat())
+    assert "an index below zero skips its entry" in explain_entry(teller, found.entries()[0])[1]
 
 
 def test_plain_gives_the_values_of_tensors_and_slices() -> None:
     found = trace("onnx.gather", {"data": np.arange(12).reshape(4, 3), "indices": [2, 0, -1]})
-    text = str(explain(found, PLAIN, plain=True))
+    text = str(make_explanation(found, PLAIN, plain=True))
     assert "data[3,:] is 9, 10, 11." in text
     assert "output[2,:] is 9, 10, 11." in text
     assert "data[2,:] is read into output[0,:], the values are 6, 7, 8." in text
@@ -305,7 +309,7 @@ def test_plain_gives_the_values_of_tensors_and_slices() -> None:
 def test_slices_that_are_written_tell_was_and_becomes() -> None:
     inputs = {"data": np.zeros((2, 2)), "indices": [[1], [1]], "updates": [[1.5, 2], [3, 4]]}
     found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    text = str(explain(found, PLAIN, plain=True))
+    text = str(make_explanation(found, PLAIN, plain=True))
     assert "it was 0, 0, becomes 1.5, 2." in text
     assert "it was 1.5, 2, becomes 4.5, 6; entry a wrote there before." in text
     assert "+= updates[1,:] = 4.5 6" in told(found)

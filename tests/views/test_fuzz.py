@@ -13,14 +13,14 @@ from views.worlds import every_operator, random_trace
 
 from gscli.frameworks import operators
 from gscli.traces import Trace
-from gscli.views.group import draw_group
-from gscli.views.lines import render
+from gscli.views.group import render_tensors
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import Picture, picture
-from gscli.views.subject import subjects
-from gscli.views.terminal.explain import explain
-from gscli.views.terminal.frames import frames
-from gscli.views.terminal.tensor import tensor_picture
+from gscli.views.picture import Picture, make_picture
+from gscli.views.subject import make_views
+from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.tensor import make_tensor_drawing
 
 WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)
 SEEDS = range(30)
@@ -61,10 +61,10 @@ def check_text(text: str, options: ViewOptions) -> None:
 
 def check_letters(drawn: Picture, options: ViewOptions) -> None:
     """Each drawn entry has its letter in every tensor it touches, or is counted as hidden."""
-    for subject in subjects(drawn.trace, drawn.marked):
+    for subject in make_views(drawn.trace, drawn.marked_entries):
         if subject.array.dtype.kind in "UTO" or subject.array.dtype.kind == "c":
             continue
-        group = draw_group([subject], options, options.width)
+        group = render_tensors([subject], options, options.width)
         text = "\n".join(
             "".join(run for run, _ in line)[: options.width] for line in group.blocks[0].lines[1:]
         )
@@ -87,12 +87,16 @@ def test_random_calls(seed: int) -> None:
         if trace is None:
             continue
         options = some_options(rng)
-        drawn = picture(trace, options)
-        check_text(render(drawn, options), options)
-        check_text(str(render(explain(trace, options, plain=False), options)), options)
+        drawn = make_picture(trace, options)
+        check_text(render_text(drawn, options), options)
+        check_text(
+            str(render_text(make_explanation(trace, options, plain=False), options)), options
+        )
         check_letters(drawn, ViewOptions(width=options.width, color="none", rows=options.rows))
         tensor = rng.choice(trace.tensors)
-        check_text(render(tensor_picture(tensor.name, tensor.array, options), options), options)
+        check_text(
+            render_text(make_tensor_drawing(tensor.name, tensor.array, options), options), options
+        )
 
 
 @pytest.mark.parametrize("seed", [0, *slow(range(1, 8))])
@@ -100,15 +104,17 @@ def test_every_declared_operator(seed: int) -> None:
     rng = random.Random(seed)
     for trace in declared()[seed::8]:
         options = some_options(rng)
-        check_text(render(picture(trace, options), options), options)
-        check_text(str(render(explain(trace, options, plain=False), options)), options)
-        plain = explain(trace, options, plain=True)
+        check_text(render_text(make_picture(trace, options), options), options)
+        check_text(
+            str(render_text(make_explanation(trace, options, plain=False), options)), options
+        )
+        plain = make_explanation(trace, options, plain=True)
         assert isinstance(plain, str)
         assert plain.isascii()
         assert all(character == "\n" or character.isprintable() for character in plain)
-        steps = frames(trace, options)
+        steps = make_frames(trace, options)
         for number in {0, 1, len(steps) // 2, len(steps)} & set(range(len(steps) + 1)):
-            check_text(render(steps.step(number), options), options)
+            check_text(render_text(steps.step(number), options), options)
 
 
 def test_the_fuzz_sees_every_operator() -> None:

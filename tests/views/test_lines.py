@@ -17,45 +17,45 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 
-from gscli.cli import guarded
+from gscli.cli import run_safely
 from gscli.traces import trace
-from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, to_svg
-from gscli.views.lines import Sketch, render, wrap_text
+from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, render_svg
+from gscli.views.lines import FunctionDrawing, render_text, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
-from gscli.views.picture import picture
-from gscli.views.terminal.tensor import tensor_picture
+from gscli.views.picture import make_picture
+from gscli.views.terminal.tensor import make_tensor_drawing
 
 BOLD = Style(bold=True)
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def test_neighbours_of_one_style_become_one_run() -> None:
-    drawn = Sketch(
+    drawn = FunctionDrawing(
         lambda _: [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]],
         ViewOptions(),
     )
-    assert drawn.lines() == [[("ab", BOLD), (" c", PLAIN)]]
+    assert drawn.render_lines() == [[("ab", BOLD), (" c", PLAIN)]]
 
 
 def test_lines_too_wide_are_cut_with_a_mark() -> None:
-    drawn = Sketch(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
-    (line,) = drawn.lines()
+    drawn = FunctionDrawing(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
+    (line,) = drawn.render_lines()
     assert cell_len(line[0][0]) == 39
     assert line[0][0].endswith("…")
 
 
 def test_wide_characters_are_never_halved() -> None:
     for width in (40, 41):
-        (line,) = Sketch(
+        (line,) = FunctionDrawing(
             lambda _: [[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)
-        ).lines()
+        ).render_lines()
         assert cell_len(line[0][0]) <= width
 
 
 def test_segments_are_few() -> None:
     options = ViewOptions(width=400)
     console = Console(width=400, force_terminal=True, color_system="truecolor", _environ={})
-    segments = list(console.render(tensor_picture("t", np.zeros((15, 40)), options)))
+    segments = list(console.render(make_tensor_drawing("t", np.zeros((15, 40)), options)))
     assert len(segments) <= 3 * 17
 
 
@@ -63,8 +63,10 @@ def test_segments_are_few() -> None:
 @pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
 def test_colour_changes_no_width(name: str, palette: str) -> None:
     plain, colored = ViewOptions(color="none"), ViewOptions(palette=palette)  # type: ignore[arg-type]
-    shape = [len(line) for line in render(picture(SCENES[name](), plain), plain).split("\n")]
-    text = STYLE.sub("", render(picture(SCENES[name](), colored), colored))
+    shape = [
+        len(line) for line in render_text(make_picture(SCENES[name](), plain), plain).split("\n")
+    ]
+    text = STYLE.sub("", render_text(make_picture(SCENES[name](), colored), colored))
     differences = [
         len(line.rstrip()) - size for line, size in zip(text.split("\n"), shape, strict=True)
     ]
@@ -73,12 +75,12 @@ def test_colour_changes_no_width(name: str, palette: str) -> None:
 
 def test_without_colour_there_is_no_escape_character() -> None:
     options = ViewOptions(color="none")
-    assert "\x1b" not in render(picture(sheets(), options), options)
+    assert "\x1b" not in render_text(make_picture(sheets(), options), options)
 
 
 def test_mono_uses_attributes_only() -> None:
     options = ViewOptions(palette="mono")
-    text = render(picture(sheets(), options), options)
+    text = render_text(make_picture(sheets(), options), options)
     assert not is_coloured(text)
     assert any(look.bold for look in looks(text))
 
@@ -86,37 +88,41 @@ def test_mono_uses_attributes_only() -> None:
 def test_terminal_with_256_colours_gets_seven_grounds() -> None:
     options = ViewOptions(color="256")
     found = trace("onnx.gather", {"data": np.arange(9), "indices": np.arange(9)})
-    text = render(picture(found, options), options)
+    text = render_text(make_picture(found, options), options)
     assert len({look.bgcolor for look in looks(text) if look.bgcolor}) == 7
     assert not any(look.bgcolor.triplet for look in looks(text) if look.bgcolor)
 
 
 def test_measure_is_the_true_width() -> None:
     console = Console(width=100, _environ={})
-    drawn = picture(sheets(), ViewOptions(width=100))
+    drawn = make_picture(sheets(), ViewOptions(width=100))
     measured = Measurement.get(console, console.options, drawn)
-    widest = max(map(cell_len, render(drawn, ViewOptions(width=100, color="none")).split("\n")))
+    widest = max(
+        map(cell_len, render_text(drawn, ViewOptions(width=100, color="none")).split("\n"))
+    )
     assert measured.maximum == measured.minimum
     assert measured.maximum == cell_len(
-        max(("".join(text for text, _ in line) for line in drawn.lines()), key=cell_len)
+        max(("".join(text for text, _ in line) for line in drawn.render_lines()), key=cell_len)
     )
     assert widest <= measured.maximum
 
 
 def test_a_narrower_console_is_obeyed() -> None:
     console = Console(width=50, force_terminal=True, color_system=None, _environ={})
-    lines = console.render_lines(picture(sheets(), ViewOptions(width=100)))
+    lines = console.render_lines(make_picture(sheets(), ViewOptions(width=100)))
     assert max(len("".join(one.text for one in line).rstrip()) for line in lines) <= 50
 
 
 def test_a_width_below_forty_is_taken_as_forty() -> None:
     options = ViewOptions(width=7, color="none")
-    assert max(map(cell_len, render(picture(sheets(), options), options).split("\n"))) <= 40
+    assert (
+        max(map(cell_len, render_text(make_picture(sheets(), options), options).split("\n"))) <= 40
+    )
 
 
 def test_svg_is_well_formed_and_loads_nothing() -> None:
     options = ViewOptions()
-    svg = to_svg(picture(sheets(), options), "a < b & c")
+    svg = render_svg(make_picture(sheets(), options), "a < b & c")
     ET.fromstring(svg)
     assert re.findall(r"https?://[^\"]*", svg) == ["http://www.w3.org/2000/svg"]
     assert "url(http" not in svg
@@ -127,13 +133,15 @@ def test_svg_is_well_formed_and_loads_nothing() -> None:
 
 def test_svg_is_the_same_each_time() -> None:
     options = ViewOptions()
-    assert to_svg(picture(sheets(), options), "t") == to_svg(picture(sheets(), options), "t")
+    assert render_svg(make_picture(sheets(), options), "t") == render_svg(
+        make_picture(sheets(), options), "t"
+    )
 
 
 def test_svg_is_as_wide_as_the_longest_line() -> None:
     options = ViewOptions(width=200)
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0]})
-    svg = to_svg(picture(found, options), "t")
+    svg = render_svg(make_picture(found, options), "t")
     assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 1000
 
 
@@ -142,7 +150,7 @@ def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "13")
     monkeypatch.setenv("TERM", "dumb")
     options = ViewOptions()
-    assert "\x1b[" in render(picture(sheets(), options), options)
+    assert "\x1b[" in render_text(make_picture(sheets(), options), options)
 
 
 def test_wrapping_keeps_ranges_together() -> None:
@@ -163,20 +171,20 @@ def test_escape_sequences_are_those_that_rich_writes(
         legacy_windows=False, _environ={},
     )  # fmt: skip
     for scene in SCENES.values():
-        drawn = picture(scene(), options)
+        drawn = make_picture(scene(), options)
         with console.capture() as captured:
             console.print(drawn, end="")
-        assert render(drawn, options) == captured.get()
+        assert render_text(drawn, options) == captured.get()
 
 
 def test_words_of_a_figure_stand_at_their_own_places() -> None:
     """Renderers that trim spaces or know no textLength keep the columns."""
-    drawn = picture(sheets(), ViewOptions())
-    root = ET.fromstring(to_svg(drawn, "t"))
+    drawn = make_picture(sheets(), ViewOptions())
+    root = ET.fromstring(render_svg(drawn, "t"))
     words = [one for one in root.iter() if one.tag.endswith("text")]
     assert words
     assert all(one.text == (one.text or "").strip() and " " not in one.text for one in words)
-    lines = ["".join(text for text, _ in line) for line in drawn.lines()]
+    lines = ["".join(text for text, _ in line) for line in drawn.render_lines()]
     for one in words:
         row = (float(one.attrib["y"]) - MARGIN - 15) / LINE
         column = (float(one.attrib["x"]) - MARGIN) / CELL
@@ -186,9 +194,9 @@ def test_words_of_a_figure_stand_at_their_own_places() -> None:
 def test_strokes_are_drawn_and_not_written() -> None:
     """A renderer without textLength would set a row of dashes too short."""
     found = trace("onnx.gather_nd", {"data": np.zeros((99, 99)), "indices": [[0, 0], [98, 50]]})
-    drawn = picture(found, ViewOptions())
-    root = ET.fromstring(to_svg(drawn, "t"))
-    lines = ["".join(text for text, _ in line) for line in drawn.lines()]
+    drawn = make_picture(found, ViewOptions())
+    root = ET.fromstring(render_svg(drawn, "t"))
+    lines = ["".join(text for text, _ in line) for line in drawn.render_lines()]
     strokes = [one.attrib for one in root.iter() if one.attrib.get("height") == "1"]
     assert len(strokes) == sum("──" in line for line in lines) == 2
     (long,) = {float(one["width"]) for one in strokes}
@@ -197,12 +205,12 @@ def test_strokes_are_drawn_and_not_written() -> None:
 
 
 def test_a_figure_has_title_and_description_and_no_ground() -> None:
-    svg = to_svg(picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
+    svg = render_svg(make_picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
     assert '<title id="title">a &lt; b</title>' in svg
     assert '<desc id="description">rows &amp; columns</desc>' in svg
     grounds = {one.attrib["fill"] for one in ET.fromstring(svg).iter() if one.tag.endswith("rect")}
-    assert not grounds & {inks.paper for inks in FIGURE_PALETTES.values()}
-    assert FIGURE_PALETTES["dark"].ink in svg
+    assert not grounds & {inks.background for inks in FIGURE_PALETTES.values()}
+    assert FIGURE_PALETTES["dark"].foreground in svg
 
 
 def plain_text(path: Path) -> str:
@@ -213,7 +221,7 @@ def plain_text(path: Path) -> str:
 
 def test_a_series_has_a_figure_per_step(tmp_path: Path) -> None:
     words = ["gather", "[1,2,3]", "[2,0]", "--svg", str(tmp_path / "s.svg"), "--step", "all", "-q"]
-    assert guarded(words) == 0
+    assert run_safely(words) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s-0.svg", "s-1.svg", "s-2.svg"]
     assert "step 2 of 2" in plain_text(tmp_path / "s-2.svg")
     assert "step 0 of 2" in plain_text(tmp_path / "s-0.svg")
@@ -224,6 +232,6 @@ def test_pictures_under_another_name_are_refused(
     flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "figure.png"
-    assert guarded(["gather", "[1,2]", "[0]", flag, str(target)]) == 2
+    assert run_safely(["gather", "[1,2]", "[0]", flag, str(target)]) == 2
     assert "SVG, not as PNG" in capsys.readouterr().err
     assert not target.exists()

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from views.reading import tables
 
-from gscli.base.words import label_of
+from gscli.base.words import entry_label
 from gscli.traces import Trace, trace
-from gscli.views.lenses import lenses
-from gscli.views.lines import render
+from gscli.views.lenses import split_into_regions
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.terminal.outline import LETTERED, SHIFTS
+from gscli.views.picture import make_picture
+from gscli.views.terminal.outline import MAX_LETTERS, SHIFTS
 
 FRAME = re.compile(r"│(.*)│$")
 
@@ -27,7 +27,7 @@ def scattered(cells: list[tuple[int, int]], shape: tuple[int, int]) -> Trace:
 
 def drawn(found: Trace, width: int = 60, **options: object) -> str:
     shown = ViewOptions(width=width, color="none", **options)  # type: ignore[arg-type]
-    return render(picture(found, shown), shown)
+    return render_text(make_picture(found, shown), shown)
 
 
 def frame(text: str) -> list[str]:
@@ -45,13 +45,13 @@ def test_letters_lie_where_their_cells_do(seed: int) -> None:
     lines = frame(text)
     crowded = re.search(r"(\d+) letters lie too close", text)
     missing = 0
-    for number, (row, column) in list(enumerate(cells))[:LETTERED]:
+    for number, (row, column) in list(enumerate(cells))[:MAX_LETTERS]:
         line = lines[row * len(lines) // shape[0]]
-        place = line.find(label_of(number))
+        place = line.find(entry_label(number))
         missing += place < 0
         assert place < 0 or abs(place - column * len(line) // shape[1]) <= SHIFTS
     assert missing == (int(crowded[1]) if crowded else 0)
-    points = max(count - LETTERED, 0)
+    points = max(count - MAX_LETTERS, 0)
     assert (f"{points} entries are drawn as" in text) == (points > 0)
 
 
@@ -87,9 +87,9 @@ def test_each_neighbourhood_has_a_lens_with_was_and_is(monkeypatch: pytest.Monke
 
 def test_what_one_table_holds_is_not_taken_apart() -> None:
     rows = [((at, at + 1), (0, 500)) for at in (3, 300)]
-    assert lenses((500, 500), rows) == []
-    assert lenses((500, 500), [((0, 500), (0, 400))]) == []
-    assert len(lenses((500, 500), [((1, 2), (1, 2)), ((90, 91), (200, 201))])) == 2
+    assert split_into_regions((500, 500), rows) == []
+    assert split_into_regions((500, 500), [((0, 500), (0, 400))]) == []
+    assert len(split_into_regions((500, 500), [((1, 2), (1, 2)), ((90, 91), (200, 201))])) == 2
 
 
 def test_rows_that_are_asked_for_are_one_table() -> None:
@@ -101,7 +101,7 @@ def test_rows_that_are_asked_for_are_one_table() -> None:
 
 def test_every_neighbour_has_a_lens_of_bounded_reach() -> None:
     diagonal = [((at, at + 1), (at, at + 1)) for at in range(0, 100, 2)]
-    found = lenses((1000, 1000), diagonal)
+    found = split_into_regions((1000, 1000), diagonal)
     assert len(found) > 1
     assert all(len(axis) <= 8 for lens in found for axis in lens)
 
@@ -115,6 +115,6 @@ def test_a_point_on_a_map_is_not_called_unread() -> None:
         "updates": np.ones(40),
     }
     options = ViewOptions(color="none")
-    drawn = render(picture(trace("onnx.scatter_nd", inputs), options), options)
+    drawn = render_text(make_picture(trace("onnx.scatter_nd", inputs), options), options)
     assert "·" in drawn
     assert "not read yet" not in drawn

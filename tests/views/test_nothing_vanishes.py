@@ -16,12 +16,12 @@ import pytest
 from conftest import Array
 from views.reading import Cell, Table, gaps, missing, tables
 
-from gscli.base.words import LETTERED
-from gscli.traces import Trace, label_of, trace
+from gscli.base.words import MAX_LETTERED_ENTRIES
+from gscli.traces import Trace, entry_label, trace
 from gscli.views import group
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
+from gscli.views.picture import make_picture
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
@@ -86,7 +86,7 @@ def random_call(rng: random.Random) -> tuple[Trace, dict[int, set[Place]]]:
 def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) -> None:
     """Every drawn tensor accounts for all of its cells, and the picture for every entry."""
     text = drawn_below(found, options)
-    sides = render(picture(found, options), options)
+    sides = render_text(make_picture(found, options), options)
     assert all(len(line) <= options.width for line in (text + sides).split("\n"))
     if "…" in re.sub("0 … [0-9]+", "", text):
         return  # not one column fits: cut with a mark
@@ -101,9 +101,11 @@ def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) ->
             continue
         seen: set[int] = set()
         for place, cell in shown.items():
-            wanted = [n for n in sorted(touched) if place in touched[n] and n < LETTERED]
+            wanted = [
+                n for n in sorted(touched) if place in touched[n] and n < MAX_LETTERED_ENTRIES
+            ]
             assert len(wanted) == len(cell.letters) + cell.more
-            assert [label_of(n) for n in wanted][: len(cell.letters)] == list(cell.letters)
+            assert [entry_label(n) for n in wanted][: len(cell.letters)] == list(cell.letters)
             seen |= set(wanted)
         unseen = len([n for n in touched if touched[n] and n not in seen])
         assert unseen == (int(told[1].replace(",", "")) if told else 0)
@@ -116,7 +118,7 @@ def drawn_below(found: Trace, options: ViewOptions) -> str:
         patch.setattr(group, "PLANE_GAP", 10_000)
         patch.setattr("gscli.views.picture.GAP", 10_000)
         patch.setattr("gscli.views.group.LENS_GAP", 10_000)
-        return render(picture(found, options), options)
+        return render_text(make_picture(found, options), options)
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -189,4 +191,4 @@ def test_the_touched_column_is_shown_however_narrow() -> None:
     )
     for width in range(40, 90):
         options = ViewOptions(width=width, color="none")
-        assert "a:2.375" in render(picture(found, options), options)
+        assert "a:2.375" in render_text(make_picture(found, options), options)

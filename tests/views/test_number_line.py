@@ -8,27 +8,27 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from gscli.lab.answers import Comparing
+from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
-from gscli.layout.axes import Beyond
+from gscli.layout.axes import OutOfBounds
 from gscli.plan.adjusted import AdjustedIndex
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import NumberLine
-from gscli.views.number_line import number_line as line_of
-from gscli.views.terminal.compare import comparison
-from gscli.views.words.compare_words import comparison_words
-from gscli.views.words.comparison import Answers, describe_lettered_refusal
+from gscli.views.number_line import make_number_line as line_of
+from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.words.compare_words import describe_comparison
+from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
 
 DATA = [10, 20, 30]
 PLAIN = ViewOptions(width=100, color="none")
 
 
-def number_line(comparing: Comparing) -> NumberLine | None:
-    return line_of(Answers(comparing, PLAIN))
+def number_line(comparing: ComparisonResult) -> NumberLine | None:
+    return line_of(ComparisonTexts(comparing, PLAIN))
 
 
-def gathered(*indices: int, data: object = DATA) -> Comparing:
+def gathered(*indices: int, data: object = DATA) -> ComparisonResult:
     return compare("gather", {"data": data, "indices": list(indices)})
 
 
@@ -37,22 +37,22 @@ def test_each_landing_is_where_the_value_came_from(indices: tuple[int, ...]) -> 
     comparing = gathered(*indices)
     line = number_line(comparing)
     assert line is not None
-    assert len(line.behaviours) == len(comparing.ways)
+    assert len(line.behaviours) == len(comparing.outcome_groups)
     for behaviour in line.behaviours:
         output = behaviour.group.first.output
-        for landing in behaviour.landings:
-            assert landing.written == indices[landing.number]
+        for landing in behaviour.indices:
+            assert landing.written == indices[landing.entry_number]
             assert landing.written in line.places
             if output is None:
-                assert landing.fate in ("refused", "unreached")
-                assert (landing.fate == "refused") == (
-                    landing.number == behaviour.group.first.entry
+                assert landing.outcome in ("refused", "unreached")
+                assert (landing.outcome == "refused") == (
+                    landing.entry_number == behaviour.group.first.entry
                 )
-            elif landing.to is None:
-                assert landing.fate == "skipped"
-                assert output[landing.number] not in DATA
+            elif landing.coordinate is None:
+                assert landing.outcome == "skipped"
+                assert output[landing.entry_number] not in DATA
             else:
-                assert output[landing.number] == DATA[landing.to]
+                assert output[landing.entry_number] == DATA[landing.coordinate]
 
 
 def test_behaviours_have_names() -> None:
@@ -68,7 +68,7 @@ def test_behaviours_have_names() -> None:
     assert names["JAX x[i]"] == "from the end, then clip"
 
 
-SEEN = {"wrap around": Beyond.WRAP, "clip": Beyond.CLIP, "else": Beyond.SKIP}
+SEEN = {"wrap around": OutOfBounds.WRAP, "clip": OutOfBounds.CLIP, "else": OutOfBounds.SKIP}
 
 
 @pytest.mark.parametrize("indices", [(0, 5), (2, -1), (5, 5, -4), (1, 0), (-3, 0)])
@@ -82,7 +82,7 @@ def test_what_is_said_of_equal_answers_holds_for_all_of_them(
     assert line is not None
     for one in line.behaviours:
         assert one.name
-        told = [(landing.label, landing.fate, landing.to) for landing in one.landings]
+        told = [(landing.label, landing.outcome, landing.coordinate) for landing in one.indices]
         for row in one.group.rows if one.group.first.trace else ():
             assert row.trace is not None
             found = [
@@ -90,8 +90,11 @@ def test_what_is_said_of_equal_answers_holds_for_all_of_them(
             ]
             assert found == told, (one.name, row.label)
             beyond = [kind for word, kind in SEEN.items() if word in one.name]
-            assert not beyond or row.trace.layout.policy.beyond in beyond, (one.name, row.label)
-    drawn = render(comparison(comparing, PLAIN), PLAIN)
+            assert not beyond or row.trace.layout.policy.out_of_bounds in beyond, (
+                one.name,
+                row.label,
+            )
+    drawn = render_text(make_comparison_view(comparing, PLAIN), PLAIN)
     for row in (row for group in comparing.groups for row in group.rows):
         assert row.label in " ".join(drawn.split())
 
@@ -112,7 +115,7 @@ def test_a_scatter_drops() -> None:
     inputs = {"data": [1, 2, 3], "indices": [[0], [-1], [5]], "updates": [7, 8, 9]}
     line = number_line(compare("scatter-nd", inputs, only=["tf", "jax"]))
     assert line is not None
-    fates = {one.name: [landing.fate for landing in one.landings] for one in line.behaviours}
+    fates = {one.name: [landing.outcome for landing in one.indices] for one in line.behaviours}
     assert fates["drop what is outside"] == ["used", "skipped", "skipped"]
     assert fates["from the end, else drop"] == ["used", "wrapped", "skipped"]
 
@@ -129,7 +132,7 @@ def test_a_scatter_drops() -> None:
     ],
     ids=["far", "many", "none", "two axes", "own places", "refusals alone"],
 )
-def test_what_has_no_line(comparing: Comparing) -> None:
+def test_what_has_no_line(comparing: ComparisonResult) -> None:
     assert number_line(comparing) is None
 
 
@@ -151,29 +154,29 @@ def test_entries_that_meet_say_what_comes_of_it(reduction: str, told: str, name:
     for behaviour in line.behaviours:
         output = behaviour.group.first.output
         if output is None:
-            assert not behaviour.meetings
+            assert not behaviour.duplicate_writes
             continue
-        (meeting,) = behaviour.meetings
-        assert (meeting.cell, meeting.numbers, meeting.told) == (1, (0, 1), told)
+        (meeting,) = behaviour.duplicate_writes
+        assert (meeting.cell, meeting.numbers, meeting.outcome_text) == (1, (0, 1), told)
         assert behaviour.name == f"drop what is outside, {name}"
         assert str(output[1]) == told.rsplit(maxsplit=1)[-1]
-    drawn = render(comparison(comparing, PLAIN), PLAIN)
+    drawn = render_text(make_comparison_view(comparing, PLAIN), PLAIN)
     (met,) = [one for one in drawn.split("\n") if told in one]
     ruler = next(one for one in drawn.split("\n") if one.startswith("index"))
     assert met.index("ab") + 1 == ruler.index("1")
-    assert f"  entries a and b write output[1]: {told}." in comparison_words(comparing, PLAIN)
+    assert f"  entries a and b write output[1]: {told}." in describe_comparison(comparing, PLAIN)
 
 
 def test_a_meeting_is_shown_where_all_agree() -> None:
     inputs = {"data": [1, 2], "indices": [1, 1], "updates": [5, 6]}
-    drawn = render(comparison(compare("scatter-elements", inputs), PLAIN), PLAIN)
+    drawn = render_text(make_comparison_view(compare("scatter-elements", inputs), PLAIN), PLAIN)
     assert "the last one wins" in drawn
     assert "b, the last, wins with 6" in drawn
 
 
 def test_slices_have_a_line_too() -> None:
     inputs = {"data": [[1, 2], [3, 4]], "indices": [0, 0, -1], "updates": [[5, 6], [7, 8], [9, 9]]}
-    drawn = render(comparison(compare("scatter-update", inputs), PLAIN), PLAIN)
+    drawn = render_text(make_comparison_view(compare("scatter-update", inputs), PLAIN), PLAIN)
     assert "index   -1 │   0   1 │" in drawn
     assert "output[1,:]: 3 4 ≠ 9 9" in drawn
     assert "-1 is outside: dropped" in drawn
@@ -187,7 +190,7 @@ def test_no_line_is_wider_than_asked(width: int, concept: str) -> None:
     if concept == "gather":
         del inputs["updates"]
     options = ViewOptions(width=width, color="none")
-    drawn = render(comparison(compare(concept, inputs), options), options)
+    drawn = render_text(make_comparison_view(compare(concept, inputs), options), options)
     assert max(map(len, drawn.split("\n"))) <= width
     assert not re.search(r"\S…", drawn)  # nothing is cut
 
@@ -197,6 +200,6 @@ def test_the_base_is_the_same_at_every_width() -> None:
     bases = set()
     for width in range(40, 141, 20):
         options = ViewOptions(width=width, color="none")
-        drawn = " ".join(render(comparison(comparing, options), options).split())
+        drawn = " ".join(render_text(make_comparison_view(comparing, options), options).split())
         bases.add(re.findall(r"a value other than (.*?)'s", drawn)[0])
     assert bases == {"ONNX Gather-13"}

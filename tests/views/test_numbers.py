@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gscli.views.look import ViewOptions
-from gscli.views.texts import NumberFormat, number_format
+from gscli.views.texts import NumberFormat, choose_number_format
 
 
 def texts(*values: object, dtype: object = np.float64, precision: int | None = None) -> list[str]:
     array = np.array(values, dtype)
-    return number_format([array], ViewOptions(precision=precision)).texts(array)
+    return choose_number_format([array], ViewOptions(precision=precision)).format_column(array)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_precision_is_the_most_digits(precision: int, expected: str) -> None:
 
 
 def test_old_and_new_share_a_format() -> None:
-    assert number_format([np.array([1.0]), np.array([0.25])]) == NumberFormat(2)
+    assert choose_number_format([np.array([1.0]), np.array([0.25])]) == NumberFormat(2)
 
 
 def test_integers_do_not_decide_the_format_of_floats() -> None:
-    assert number_format([np.array([10**9]), np.array([0.5])]) == NumberFormat(1)
+    assert choose_number_format([np.array([10**9]), np.array([0.5])]) == NumberFormat(1)

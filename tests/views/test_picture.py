@@ -11,23 +11,23 @@ from recording.scenes import SCENES, duplicates
 from gscli.base import UsageError
 from gscli.layout.axes import box_size
 from gscli.traces import Trace, trace
-from gscli.views.group import draw_group
-from gscli.views.lines import render
+from gscli.views.group import render_tensors
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.subject import Subject, box_in, subjects
-from gscli.views.terminal.tensor import tensor_picture
+from gscli.views.picture import make_picture
+from gscli.views.subject import TensorView, find_box, make_views
+from gscli.views.terminal.tensor import make_tensor_drawing
 
 
 def drawn(found: Trace, **more: object) -> str:
     options = ViewOptions(**{"color": "none", **more})  # type: ignore[arg-type]
-    return render(picture(found, options), options)
+    return render_text(make_picture(found, options), options)
 
 
-def cells_of(subject: Subject, width: int = 400) -> list[list[str]]:
+def cells_of(subject: TensorView, width: int = 400) -> list[list[str]]:
     """The cells of a two-dimensional tensor as drawn: letters and number."""
     options = ViewOptions(width=width, color="none")
-    lines = draw_group([subject], options, width).blocks[0].lines[2:]
+    lines = render_tensors([subject], options, width).blocks[0].lines[2:]
     rows = ["".join(text for text, _ in line).partition("│")[2] for line in lines]
     return [re.split(r"\s+", re.sub(r":\s+", ":", row.strip())) for row in rows]
 
@@ -36,7 +36,7 @@ def cells_of(subject: Subject, width: int = 400) -> list[list[str]]:
 def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
     found = SCENES[name]()
     entries = found.entries()
-    for subject, tensor in zip(subjects(found, entries), found.tensors, strict=True):
+    for subject, tensor in zip(make_views(found, entries), found.tensors, strict=True):
         if len(tensor.shape) != 2:
             continue
         for place, text in np.ndenumerate(np.array(cells_of(subject))):
@@ -45,7 +45,7 @@ def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
             expected = [
                 entry.label
                 for entry in entries
-                if (box := box_in(found, tensor, entry)) is not None
+                if (box := find_box(found, tensor, entry)) is not None
                 and all(start <= at < stop for at, (start, stop) in zip(place, box, strict=True))
             ]
             assert letters == "".join(expected)
@@ -53,15 +53,15 @@ def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
 
 def test_marks_are_the_boxes_of_the_trace() -> None:
     found = duplicates()
-    data = subjects(found, found.entries())[0]
+    data = make_views(found, found.entries())[0]
     assert [mark.label for mark in data.marks] == list("abcdfg")
     assert [mark.box for mark in data.marks][3] == ((3, 4), (0, 1))
-    assert [mark.alarm for mark in subjects(found, found.entries())[1].marks][4]
+    assert [mark.alarm for mark in make_views(found, found.entries())[1].marks][4]
 
 
 def test_flat_operators_mark_the_cell_in_the_shape_of_the_input() -> None:
     found = trace("numpy.take", {"a": np.arange(6).reshape(2, 3), "indices": [4]})
-    assert subjects(found, found.entries())[0].marks[0].box == ((1, 2), (1, 2))
+    assert make_views(found, found.entries())[0].marks[0].box == ((1, 2), (1, 2))
 
 
 def test_more_than_four_entries_on_a_cell_are_counted() -> None:
@@ -83,8 +83,8 @@ def test_a_large_number_of_entries_is_said() -> None:
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
     few = trace("onnx.gather", {"data": np.zeros((9, 2, 2)), "indices": [0]})
     many = trace("onnx.gather", {"data": np.zeros((90, 2, 2)), "indices": [0] * 500})
-    assert subjects(few, few.entries())[0].dim_rest
-    assert not subjects(many, many.entries(200))[0].dim_rest
+    assert make_views(few, few.entries())[0].dims_unmarked
+    assert not make_views(many, many.entries(200))[0].dims_unmarked
     assert "planes untouched" not in drawn(many)
 
 
@@ -135,7 +135,7 @@ def test_slice_of_another_rank_is_refused() -> None:
     with pytest.raises(UsageError, match="parts"):
         drawn(duplicates(), slice="0")
     with pytest.raises(UsageError, match="parts"):
-        tensor_picture("t", np.zeros((2, 2)), ViewOptions(slice="0,0,0"))
+        make_tensor_drawing("t", np.zeros((2, 2)), ViewOptions(slice="0,0,0"))
 
 
 def test_data_and_output_show_the_same_columns() -> None:
@@ -165,7 +165,7 @@ def test_text_in_attributes_cannot_steer_the_terminal() -> None:
         "tensorflow.gather", {"params": np.array([1, 2]), "indices": np.array([0])}, {"axis": 0}
     )
     found.attributes["axis"] = "\x1b[31m"
-    found.__dict__["shown_attributes"] = {"axis": "\x1b[31m\n"}
+    found.__dict__["nondefault_attributes"] = {"axis": "\x1b[31m\n"}
     assert "\\x1b[31m\\n" in drawn(found)
     assert "\x1b" not in drawn(found)
 
@@ -173,7 +173,7 @@ def test_text_in_attributes_cannot_steer_the_terminal() -> None:
 def test_boxes_of_every_scene_lie_inside() -> None:
     for made in SCENES.values():
         found = made()
-        for subject in subjects(found, found.entries(50)):
+        for subject in make_views(found, found.entries(50)):
             for mark in subject.marks:
                 assert box_size(mark.box) > 0
                 ends = zip(mark.box, subject.array.shape, strict=True)

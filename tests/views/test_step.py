@@ -12,21 +12,21 @@ import pytest
 from recording.scenes import PLAIN, SCENES, duplicates
 
 from gscli.base import UsageError
-from gscli.lab.expectation import Expectation
+from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace, trace
-from gscli.views.lines import render
+from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.steps import subjects_after
-from gscli.views.terminal.frames import KEY_LINES, frames
-from gscli.views.terminal.keys import interact, show_steps
+from gscli.views.steps import views_after
+from gscli.views.terminal.frames import KEY_LINES, make_frames
+from gscli.views.terminal.keys import run_step_keys, show_steps
 
 
 def screen(found: Trace, number: int) -> str:
-    return render(frames(found, PLAIN).step(number + 1), PLAIN)
+    return render_text(make_frames(found, PLAIN).step(number + 1), PLAIN)
 
 
 def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
-    """What `interact` prints when these keys are pressed, then the input ends."""
+    """What `run_step_keys` prints when these keys are pressed, then the input ends."""
     file = io.StringIO()
     keys = iter(typed)
 
@@ -36,7 +36,7 @@ def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
         except StopIteration:
             raise EOFError from None
 
-    interact(frames(found, options), file, next_key)
+    run_step_keys(make_frames(found, options), file, next_key)
     return file.getvalue()
 
 
@@ -70,9 +70,9 @@ def test_the_last_frame_holds_the_output(name: str) -> None:
     entries = found.entries()
     if not entries:
         return
-    output = subjects_after(found, entries, len(entries) - 1)[-1]
+    output = views_after(found, entries, len(entries) - 1)[-1]
     made = np.array(output.array, object if output.array.dtype.kind == "U" else None)
-    known = np.full(made.shape, not output.blank)
+    known = np.full(made.shape, not output.is_blank)
     for patch in output.patches:
         place = tuple(slice(start, stop) for start, stop in patch.box)
         made[place] = patch.values.reshape(made[place].shape)
@@ -93,9 +93,9 @@ def test_nothing_moves_from_frame_to_frame() -> None:
 
 def test_frames_are_made_when_asked_for() -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(100_000, np.int64)})
-    steps = frames(found, PLAIN)
+    steps = make_frames(found, PLAIN)
     assert len(steps) == 100_000
-    assert "step 301 of 100000" in render(steps.step(301), PLAIN)
+    assert "step 301 of 100000" in render_text(steps.step(301), PLAIN)
     with pytest.raises(UsageError):
         steps.step(100_001)
 
@@ -127,7 +127,7 @@ def test_the_table_shows_what_the_sum_starts_from() -> None:
 def test_a_frame_fits_a_screen_of_24_lines() -> None:
     for number in range(8):
         options = ViewOptions(color="none", height=24)
-        drawn = render(frames(duplicates(), options).step(number), options)
+        drawn = render_text(make_frames(duplicates(), options).step(number), options)
         assert drawn.startswith("jax at-add")
         assert len(drawn.splitlines()) + KEY_LINES <= 24
 
@@ -168,13 +168,13 @@ def test_keys(typed: str, expected: list[int]) -> None:
 
 def test_arrow_keys_arrive_as_one_key() -> None:
     file, keys = io.StringIO(), iter(["\x1b[C", "\x1b[C", "\x1b[D", "q"])
-    interact(frames(duplicates(), PLAIN), file, lambda: next(keys))
+    run_step_keys(make_frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2]
 
 
 def test_keys_typed_fast_arrive_together() -> None:
     file, keys = io.StringIO(), iter(["nn", "gb\r\x1b[C", "p\x1b[Dq", "n"])
-    interact(frames(duplicates(), PLAIN), file, lambda: next(keys))
+    run_step_keys(make_frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2, 3, 2, 1]
 
 
@@ -225,9 +225,9 @@ def added() -> Trace:
 
 def test_a_step_holds_final_cells_against_what_is_expected() -> None:
     """Cell 0 is never written, cell 1 twice: until then it is not called wrong."""
-    expectation = Expectation(added(), np.array([2, 40, 1, 21]), "the expected answer")
-    found = frames(added(), PLAIN, expectation)
-    told = [render(found.step(number), PLAIN) for number in range(4)]
+    expectation = OutputDiagnosis(added(), np.array([2, 40, 1, 21]), "the expected answer")
+    found = make_frames(added(), PLAIN, expectation)
+    told = [render_text(found.step(number), PLAIN) for number in range(4)]
     marked = [re.findall(r"[^ ]*≠[0-9]+", text) for text in told]
     assert marked == [["1≠2"], ["1≠2"], ["1≠2"], ["1≠2", "c:11→41≠40"]]
     assert "is ≠ expected" in told[0]
@@ -239,12 +239,14 @@ def test_a_step_holds_final_cells_against_what_is_expected() -> None:
 
 def test_a_gather_is_held_against_what_is_expected_once_it_is_read() -> None:
     found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})
-    steps = frames(found, PLAIN, Expectation(found, np.array([30, 20]), "the expected answer"))
-    marked = [re.findall(r"[^ ]*≠[0-9]+", render(steps.step(one), PLAIN)) for one in range(3)]
+    steps = make_frames(
+        found, PLAIN, OutputDiagnosis(found, np.array([30, 20]), "the expected answer")
+    )
+    marked = [re.findall(r"[^ ]*≠[0-9]+", render_text(steps.step(one), PLAIN)) for one in range(3)]
     assert marked == [[], [], ["b:10≠20"]]
 
 
 def test_the_key_tells_the_signs_that_occur_and_no_others() -> None:
-    text = render(frames(duplicates(), PLAIN).step(1), PLAIN)
+    text = render_text(make_frames(duplicates(), PLAIN).step(1), PLAIN)
     assert text.endswith("↺ counts from the end   ✗ out of range, dropped\n")
-    assert "↺" not in render(frames(added(), PLAIN).step(1), PLAIN)
+    assert "↺" not in render_text(make_frames(added(), PLAIN).step(1), PLAIN)

@@ -12,7 +12,7 @@ from conftest import arguments, recorded
 
 from gscli.base import GscliError
 from gscli.frameworks import operators
-from gscli.lab.examples import example
+from gscli.lab.examples import build_probe
 from gscli.traces import Trace, trace
 
 TEXTS = (
@@ -140,7 +140,7 @@ def every_operator(rng: random.Random, per_operator: int) -> list[Trace]:
     """The declared example of every operator, and some of its recorded cases."""
     found: list[Trace] = []
     for operator in operators():
-        probe = example(operator, {})
+        probe = build_probe(operator, {})
         assert probe is not None, operator.full_name
         found.append(probe.trace)
         cases = [case for case in recorded()[operator.full_name] if "output" in case]

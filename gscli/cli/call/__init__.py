@@ -19,38 +19,38 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from gscli import files
-from gscli.base import Drawn, GscliError, Notice, StrictFinding, UsageError
+from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
-from gscli.base.words import counted, show_shape
+from gscli.base.words import format_count, format_shape
 from gscli.cli.building import CommandInputs
 from gscli.cli.options import (
-    SHARED,
+    SHARED_OPTIONS,
     Settings,
     check_combinations,
-    print_document,
-    screen,
-    tell,
-    view_options,
+    detect_screen,
+    make_view_options,
+    print_json,
+    print_stderr,
 )
 from gscli.disk import mapped
-from gscli.files.request import STORES, suffix_of
-from gscli.frameworks import assigned
-from gscli.frameworks.execute import notices, plan_shell_call, run_plan
+from gscli.files.request import STORES, file_suffix
+from gscli.frameworks import assign_inputs
+from gscli.frameworks.execute import collect_notices, plan_shell_call, run_plan
 from gscli.frameworks.operator import Operator
-from gscli.plan import Inputs
+from gscli.plan import CallInputs
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
     from gscli.cli.call.expect import ExpectedOutput
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
 
-Renderer: TypeAlias = Callable[[Trace, Settings, "Expectation | None"], tuple[str, int]]
+Renderer: TypeAlias = Callable[[Trace, Settings, "OutputDiagnosis | None"], tuple[str, int]]
 """What draws a run for the screen: its text, and how many differing cells that shows."""
 
 
@@ -66,13 +66,15 @@ def run_operator(
     if settings.in_place:
         summary = call.run_in_place()
         if settings.verbose:
-            tell(f"{summary}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
+            print_stderr(f"{summary}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
         return 0
     streamed = call.run_to_file()
     trace = streamed or call.run_in_memory()
-    on_screen = settings.draws and settings.step is None
+    on_screen = settings.is_picture_drawn and settings.step is None
     render = render_screen if on_screen else None
-    code = show_run(trace, settings, expected, render, saves=settings.saves and not streamed)
+    code = show_run(
+        trace, settings, expected, render, saves=settings.is_result_saved and not streamed
+    )
     if settings.verbose:
         _print_details(trace, time.perf_counter() - began)
     return code
@@ -101,7 +103,7 @@ def show_run(
     if saves:
         files.save(settings.output or "-", trace.output, format=settings.format)
     _write_other_results(trace, settings, diagnosis, pictures)
-    if render is None and settings.draws:
+    if render is None and settings.is_picture_drawn:
         from gscli.cli.call.pictures import show_steps
 
         show_steps(trace, settings, diagnosis)
@@ -124,8 +126,8 @@ def read_inputs(
     texts: Mapping[str, str],
     settings: Settings,
     *,
-    leave: bool = False,
-) -> tuple[CommandInputs, Inputs]:
+    is_lazy: bool = False,
+) -> tuple[CommandInputs, CallInputs]:
     """Which word is which input, and every input of the call, loaded.
 
     Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements
@@ -135,7 +137,7 @@ def read_inputs(
     attrs: Mapping[str, object] = parse_attributes(operator, texts)
     together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
     typed = CommandInputs(
-        operator, {} if together else assigned(operator, words, settings.extra), texts
+        operator, {} if together else assign_inputs(operator, words, settings.extra), texts
     )
     if together:
         loaded = files.load_many(
@@ -145,26 +147,26 @@ def read_inputs(
         )  # fmt: skip
     else:
         named: Mapping[str, object] = typed.words
-        if operator.many is not None:
+        if operator.variadic is not None:
             from gscli.plan.masks import extract_subscript
 
             named, attrs = extract_subscript(operator, named, attrs)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
-                max_bytes=settings.max_bytes, leave=leave and name == operator.input_names[0],
+                max_bytes=settings.max_bytes, leave=is_lazy and name == operator.input_names[0],
             )
             for name, text in named.items()
         }  # fmt: skip
     arrays, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
-    if operator.many is not None:
+    if operator.variadic is not None:
         from gscli.plan.masks import expand_masks
 
         arrays, sources, attrs = expand_masks(operator, arrays, attrs)
-    return typed, Inputs(
+    return typed, CallInputs(
         arrays,
         {name: loaded[source].origin for name, source in sources.items()},
-        {name: loaded[source].typed for name, source in sources.items()},
+        {name: loaded[source].is_typed for name, source in sources.items()},
         attrs,
         next((item.file for item in loaded.values()), None),
     )
@@ -197,9 +199,9 @@ class PreparedCall:
         texts: Mapping[str, str],
         settings: Settings,
     ) -> None:
-        self.settings, leave = settings, bool(settings.only_saves or settings.in_place)
+        self.settings, leave = settings, bool(settings.is_save_only or settings.in_place)
         self.command_inputs, self.inputs = read_inputs(
-            operator, words, texts, settings, leave=leave
+            operator, words, texts, settings, is_lazy=leave
         )
         with self.add_error_locations():
             self.plan = plan_shell_call(
@@ -222,7 +224,8 @@ class PreparedCall:
         """The plan, judged and warned of; nothing is read or written yet."""
         plan = self.plan.validate()
         print_warnings(
-            [*self.inputs.notices, *notices(self.command_inputs.operator, plan)], self.settings
+            [*self.inputs.notices, *collect_notices(self.command_inputs.operator, plan)],
+            self.settings,
         )
         return plan
 
@@ -238,7 +241,7 @@ class PreparedCall:
 
     def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""
-        if self.settings.engine is None and not self.settings.goes_to_file:
+        if self.settings.engine is None and not self.settings.is_streamable:
             return None
         from gscli.cli.call import streaming
 
@@ -270,18 +273,20 @@ def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     """Tell every warning of a run that no picture shows; StrictFinding instead with `--strict`."""
     if settings.strict and noticed:
         first = noticed[0]
-        raise StrictFinding(first.problem, where=first.where, details=first.shown, hint=first.hint)
-    seen = settings.prints and not settings.saves
+        raise StrictFinding(
+            first.problem, where=first.where, details=first.detail_items, hint=first.hint
+        )
+    seen = settings.is_screen_used and not settings.is_result_saved
     for notice in noticed:
-        if not (seen and isinstance(notice, Drawn)):
-            from gscli.cli.messages import warning_text
+        if not (seen and isinstance(notice, PictureNotice)):
+            from gscli.cli.messages import format_warning
 
-            side = screen(sys.stderr, settings.color, settings.width)
-            tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
+            side = detect_screen(sys.stderr, settings.color, settings.width)
+            print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
 def render_screen(
-    trace: Trace, settings: Settings, diagnosis: Expectation | None
+    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
 ) -> tuple[str, int]:
     """The picture as it goes to the screen, or plain sentences.
 
@@ -291,27 +296,27 @@ def render_screen(
         from gscli.cli.call.pictures import render_explanation
 
         return render_explanation(trace, settings), 0
-    from gscli.views.lines import render
-    from gscli.views.picture import picture
+    from gscli.views.lines import render_text
+    from gscli.views.picture import make_picture
 
-    options = view_options(settings)
-    drawing = picture(trace, options, expectation=diagnosis)
-    return render(drawing, options), drawing.wrong
+    options = make_view_options(settings)
+    drawing = make_picture(trace, options, diagnosis=diagnosis)
+    return render_text(drawing, options), drawing.shown_differences
 
 
 def _write_other_results(
-    trace: Trace, settings: Settings, diagnosis: Expectation | None, pictures: Mapping[str, str]
+    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None, pictures: Mapping[str, str]
 ) -> None:
     """Print the document that was asked for, and save the pictures that go to files."""
     if settings.json == "output":
         from gscli.files.formats.jsonarray import dump_json
 
-        print_document(dump_json(trace.output))
+        print_json(dump_json(trace.output))
     elif settings.json is not None:
         document = trace.to_dict(settings.limit)
         if diagnosis is not None:
             document["expectation"] = diagnosis.to_dict()
-        print_document(document)
+        print_json(document)
     for path, text in pictures.items():
         from gscli.cli.call.pictures import save_text
 
@@ -322,8 +327,8 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
     """Refuse options that do not go together: two results that both want stdout, and bytes that a
     terminal would choke on. Returns the output that `--expect` names, if it does.
     """
-    check_combinations(SHARED.values(), settings._asdict())
-    to_store = settings.only_saves and suffix_of(settings.output or "") in STORES
+    check_combinations(SHARED_OPTIONS.values(), settings._asdict())
+    to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     if settings.engine is not None and not to_store:
         raise UsageError(
             "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
@@ -332,7 +337,7 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
     to_stdout = [
         name
         for name, wanted in (
-            ("the result", settings.saves and settings.output in (None, "-")),
+            ("the result", settings.is_result_saved and settings.output in (None, "-")),
             ("--json", settings.json is not None),
             ("--svg -", settings.svg == "-"),
             ("--html -", settings.html == "-"),
@@ -371,7 +376,7 @@ def check_picture_suffix(settings: Settings) -> None:
 def _print_details(trace: Trace, seconds: float) -> None:
     from gscli.frameworks.duplicates import format_compared_part
 
-    lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
-    entries = counted(trace.entry_count, "entry", "entries")
+    lines = [f"{one.name} {one.dtype} {format_shape(one.shape)}" for one in trace.tensors]
+    entries = format_count(trace.entry_count, "entry", "entries")
     lines += [f"{entries}, {seconds * 1000:.1f} ms", *format_compared_part(trace.layout)]
-    tell("\n".join(lines) + "\n")
+    print_stderr("\n".join(lines) + "\n")

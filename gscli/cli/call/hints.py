@@ -19,15 +19,15 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.arrays import Array, dtype_named, first_changed
-from gscli.base.words import INTEGERS, show_shape
+from gscli.base.arrays import Array, find_cast_change, parse_dtype
+from gscli.base.words import INTEGERS, format_shape
 from gscli.cli.building import CommandInputs
 from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS
-from gscli.plan import Inputs
+from gscli.plan import CallInputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
@@ -36,7 +36,7 @@ _LISTED = 4
 """Operators that a hint names."""
 
 
-def add_location_and_hint(error: GscliError, typed: CommandInputs, inputs: Inputs) -> None:
+def add_location_and_hint(error: GscliError, typed: CommandInputs, inputs: CallInputs) -> None:
     """Have a refusal say which file it is about, and how to go on."""
     error.where = prefix_origin(error.where, inputs.origins)
     error.hint = make_hint(error, typed, inputs)
@@ -52,7 +52,7 @@ def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
     return where if origin == "inline" else f"{origin}: {where}"
 
 
-def make_hint(error: GscliError, typed: CommandInputs, inputs: Inputs) -> str:
+def make_hint(error: GscliError, typed: CommandInputs, inputs: CallInputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
         return "; ".join(filter(None, (error.hint, compare_hint(error, typed))))
@@ -102,7 +102,7 @@ def compare_hint(error: IndexRefused, typed: CommandInputs) -> str:
 
 def build_compare_command(typed: CommandInputs, *, flat: bool = False) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
-    for comparison in _comparisons(typed.operator, flat=flat):
+    for comparison in _find_comparisons(typed.operator, flat=flat):
         words = [typed.words.get(name) for name in comparison.inputs]
         if any(word is None or word == "-" for word in words):
             continue
@@ -114,10 +114,10 @@ def build_compare_command(typed: CommandInputs, *, flat: bool = False) -> str | 
     return None
 
 
-def _comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
+def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
-    own = [found for known, found in operator.framework.comparisons if known is operator]
-    fitting = [found for found in own if found.vectors == "last" and not found.from_zeros]
+    own = [found for known, found in operator.framework.operator_mappings if known is operator]
+    fitting = [found for found in own if found.vector_layout == "last" and not found.has_zero_data]
     return [found for found in fitting if (CONCEPTS[found.concept].axis is None) == flat] + [
         found for found in fitting if not CONCEPTS[found.concept].takes_axis
     ]
@@ -149,18 +149,18 @@ def _flags(typed: CommandInputs, comparison: Comparison) -> list[str]:
 # --- element types: how to convert -------------------------------------------------------------
 
 
-def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs) -> str:
+def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     indices = isinstance(error, IndexTypeRefused)
     if indices and _is_swapped(name, inputs):
         first = next(iter(inputs.arrays))
         return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
-    rewrite_hint = _rewrite_hint(error, array, typed=inputs.typed[name])
+    rewrite_hint = _rewrite_hint(error, array, typed=inputs.is_typed[name])
     text, convert = _is_text(error, array), _build_convert_command(error, origin)
-    changed = None if text else first_changed(array, dtype_named(error.wanted))
+    changed = None if text else find_cast_change(array, parse_dtype(error.wanted))
     if indices and changed is not None and array.dtype.kind in "fiu":
-        return f"{name}{show_shape(changed)} = {array[changed]} is the number of no row"
+        return f"{name}{format_shape(changed)} = {array[changed]} is the number of no row"
     if text or origin == "inline":
         return rewrite_hint if origin == "inline" else ""
     told = "convert it" if changed is None else "convert it, values change"
@@ -184,7 +184,7 @@ def _rewrite_hint(
     return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
 
-def _lossy_dtype_hint(error: LossyTypeRefused, inputs: Inputs) -> str:
+def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
     """How to go on where `--dtype` would change values of an input."""
     origin = inputs.origins[error.name]
     if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
@@ -192,7 +192,7 @@ def _lossy_dtype_hint(error: LossyTypeRefused, inputs: Inputs) -> str:
     return f"convert it, values change: {_build_convert_command(error, origin)} --cast"
 
 
-def _is_swapped(name: str, inputs: Inputs) -> bool:
+def _is_swapped(name: str, inputs: CallInputs) -> bool:
     """Whether the first input could be the indices, and the indices could not."""
     first, *_ = inputs.arrays.values()
     indices = inputs.arrays[name]

@@ -7,77 +7,79 @@ import sys
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.cli.options import Settings, view_options
+from gscli.cli.options import Settings, make_view_options
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
     from gscli.views.look import ViewOptions
 
 
 def render_files(
-    trace: Trace, settings: Settings, expectation: Expectation | None = None
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
 ) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
-    options = view_options(settings, colored=True)
+    options = make_view_options(settings, is_for_file=True)
     if settings.svg is not None:
         texts |= _render_svgs(trace, settings, options, expectation)
     if settings.html is not None:
-        from gscli.views.page import page
+        from gscli.views.page import render_page
 
-        texts[settings.html] = page(
-            [trace], quiz=settings.quiz, options=options, expectation=expectation
+        texts[settings.html] = render_page(
+            [trace], quiz=settings.quiz, options=options, diagnosis=expectation
         )
     return texts
 
 
 def _render_svgs(
-    trace: Trace, settings: Settings, options: ViewOptions, expectation: Expectation | None
+    trace: Trace, settings: Settings, options: ViewOptions, expectation: OutputDiagnosis | None
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
-    from gscli.views.figure import to_svg
-    from gscli.views.picture import picture
-    from gscli.views.summary import purpose
-    from gscli.views.terminal.frames import frames, listed_steps
+    from gscli.views.figure import render_svg
+    from gscli.views.picture import make_picture
+    from gscli.views.summary import describe_purpose
+    from gscli.views.terminal.frames import make_frames, select_steps
 
-    path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
+    path, title, told = str(settings.svg), trace.operator.command_line, describe_purpose(trace)
     options = options._replace(figure=True)
     if settings.step is None:
-        whole = picture(trace, options, expectation=expectation)
-        return {path: to_svg(whole, title, told, settings.theme)}
-    steps = frames(trace, options, expectation)
+        whole = make_picture(trace, options, diagnosis=expectation)
+        return {path: render_svg(whole, title, told, settings.theme)}
+    steps = make_frames(trace, options, expectation)
     if settings.step != "all":
         number = _parse_step(settings.step)
         frame = steps.step(number)
-        return {path: to_svg(frame, f"{title}, step {number}", told, settings.theme)}
+        return {path: render_svg(frame, f"{title}, step {number}", told, settings.theme)}
     if path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
     root, ending = os.path.splitext(path)
     return {
-        f"{root}-{number}{ending}": to_svg(
+        f"{root}-{number}{ending}": render_svg(
             steps.step(number), f"{title}, step {number}", told, settings.theme
         )
-        for number in listed_steps(steps, options)
+        for number in select_steps(steps, options)
     }
 
 
 def render_explanation(trace: Trace, settings: Settings) -> str:
     """The formula and a line per entry."""
-    from gscli.views.lines import render
-    from gscli.views.terminal.explain import explain
+    from gscli.views.lines import render_text
+    from gscli.views.terminal.explain import make_explanation
 
-    options = view_options(settings)
-    explanation = explain(trace, options, plain=settings.plain, limit=settings.limit)
-    return explanation if isinstance(explanation, str) else render(explanation, options)
+    options = make_view_options(settings)
+    explanation = make_explanation(trace, options, plain=settings.plain, limit=settings.limit)
+    return explanation if isinstance(explanation, str) else render_text(explanation, options)
 
 
-def show_steps(trace: Trace, settings: Settings, expectation: Expectation | None = None) -> None:
+def show_steps(
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
+) -> None:
     """One entry after the other, by keys on a terminal."""
     from gscli.views.terminal.keys import show_steps
 
     wanted = None if settings.step in (None, "all") else _parse_step(str(settings.step))
-    show_steps(trace, view_options(settings), wanted, expectation)
+    show_steps(trace, make_view_options(settings), wanted, expectation)
 
 
 def _parse_step(text: str) -> int:

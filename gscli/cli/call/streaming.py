@@ -6,16 +6,16 @@ from collections.abc import Callable
 from functools import partial
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array, is_left
-from gscli.base.words import counted
+from gscli.base.arrays import Array, is_lazy
+from gscli.base.words import format_count
 from gscli.cli.options import Settings
 from gscli.disk.mapped import RegularFile
-from gscli.disk.system import give_back_large_blocks
-from gscli.files.request import STORES, suffix_of
+from gscli.disk.system import trim_large_allocations
+from gscli.files.request import STORES, file_suffix
 from gscli.frameworks.operator import Operator
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream import patch_in_place, run_to_file, worth_streaming
-from gscli.views.progress_bar import Progress
+from gscli.stream import is_worth_streaming, patch_in_place, run_to_file
+from gscli.views.progress_bar import ProgressBar
 
 
 def is_streamed(plan: Plan, settings: Settings) -> bool:
@@ -24,17 +24,17 @@ def is_streamed(plan: Plan, settings: Settings) -> bool:
     """
     if settings.engine is not None:
         return True
-    to_store = suffix_of(settings.output or "") in STORES
-    if not (settings.only_saves if to_store else settings.goes_to_file):
+    to_store = file_suffix(settings.output or "") in STORES
+    if not (settings.is_save_only if to_store else settings.is_streamable):
         return False
-    return any(map(is_left, plan.inputs.values())) or (
-        worth_streaming(plan.inputs) and plan.has_data_dtype
+    return any(map(is_lazy, plan.inputs.values())) or (
+        is_worth_streaming(plan.inputs) and plan.has_data_dtype
     )
 
 
 def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
     """The output, written from file to file in memory that does not grow."""
-    with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
+    with ProgressBar("writing", None, unit="bytes", quiet=settings.quiet) as progress:
         return _stream_to_target(plan, settings, progress.update)
 
 
@@ -46,9 +46,9 @@ def _stream_to_target(
         from gscli.stream.cluster.on_cluster import run_on_cluster
 
         return run_on_cluster(plan, target, address, progress=progress)
-    if any(map(is_left, plan.inputs.values())):
-        give_back_large_blocks()
-    if suffix_of(target) in STORES:
+    if any(map(is_lazy, plan.inputs.values())):
+        trim_large_allocations()
+    if file_suffix(target) in STORES:
         from gscli.stream.chunked.to_store import run_to_store
 
         return run_to_store(plan, target, progress=progress)
@@ -73,12 +73,12 @@ def make_patcher(
     operator: Operator, plan: Plan, file: RegularFile | None, settings: Settings
 ) -> Callable[[ValidatedPlan], str]:
     """What writes the updates into the file or store of data, and says what it did."""
-    if any(map(is_left, plan.inputs.values())):
+    if any(map(is_lazy, plan.inputs.values())):
         return partial(_commit_to_store, settings=settings)
     if settings.message is not None:
         raise UsageError("--message is what a commit to an Icechunk store says")
     data, *_ = operator.input_names
-    if plan.layout.kind != "scatter" or file is None or plan.layout.data != data:
+    if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
         raise UsageError(
             "only a scatter into a .npy file can be done in place",
             where=operator.full_name,
@@ -97,8 +97,8 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
     """Write the updates into the file of data."""
     direct = settings.in_place == "direct"
     with (
-        Progress("saving old rows", None, unit="bytes", quiet=settings.quiet) as saving,
-        Progress("patching", None, unit="bytes", quiet=settings.quiet) as patching,
+        ProgressBar("saving old rows", None, unit="bytes", quiet=settings.quiet) as saving,
+        ProgressBar("patching", None, unit="bytes", quiet=settings.quiet) as patching,
     ):
 
         def update(done: int, total: int) -> None:
@@ -106,17 +106,17 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
             patching.update(done, total)
 
         rows = patch_in_place(plan, file, direct=direct, progress=update, saving=saving.update)
-    return f"{counted(rows, 'row')} changed"
+    return f"{format_count(rows, 'row')} changed"
 
 
 def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
-    from gscli.files.stores.stand_ins import store_of
+    from gscli.files.stores.stand_ins import zarr_source
     from gscli.stream.chunked.commit import commit_scatter
 
-    store = store_of(plan.inputs.get(plan.layout.data or ""))
+    store = zarr_source(plan.inputs.get(plan.layout.data_name or ""))
     if store is None or settings.in_place == "direct":
         raise UsageError("an Icechunk store of data takes a commit, nothing else")
-    with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+    with ProgressBar("patching", None, unit="bytes", quiet=settings.quiet) as progress:
         done = commit_scatter(plan, store, settings.message, progress=progress.update)
-    return f"{counted(done.chunks, 'chunk')} changed, snapshot {done.snapshot or 'as before'}"
+    return f"{format_count(done.chunks, 'chunk')} changed, snapshot {done.snapshot or 'as before'}"

@@ -25,34 +25,34 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import SharedOption, print_document
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.options import SharedOption, print_json
 
 
 @tool("batch")
 def batch(
     file: Annotated[
-        str, files_argument("[FILE.jsonl]", "jobs; standard input when none is named")
+        str, make_files_argument("[FILE.jsonl]", "jobs; standard input when none is named")
     ] = "-",
     quiet: Annotated[bool, SharedOption("only what was refused or differs", short="-q")] = False,
     serve: Annotated[bool, SharedOption("be a runtime: answer the requests of --on")] = False,
 ) -> int:
     if serve:
         return _serve(file)
-    from gscli.lab.cases import lines_of
-    from gscli.lab.jobs import answer
-    from gscli.views.progress_bar import Progress
+    from gscli.lab.cases import read_lines
+    from gscli.lab.jobs import run_job
+    from gscli.views.progress_bar import ProgressBar
 
     failed = False
-    with Progress("jobs", None, quiet=quiet) as progress:
-        for number, line in enumerate(lines_of(file), 1):
+    with ProgressBar("jobs", None, quiet=quiet) as progress:
+        for number, line in enumerate(read_lines(file), 1):
             if not line.strip():
                 continue
-            result = answer(line, number)
+            result = run_job(line, number)
             wrong = "error" in result or not result.get("expectation", {"equal": True})["equal"]
             failed = failed or wrong
             if wrong or not quiet:
-                print_document(result)
+                print_json(result)
             if file == "-":
                 sys.stdout.flush()  # whoever writes the jobs may wait for each answer
             progress.advance()
@@ -60,12 +60,12 @@ def batch(
 
 
 def _serve(file: str) -> int:
-    from gscli.lab.cases import lines_of
+    from gscli.lab.cases import read_lines
     from gscli.runtimes.peer import serve
 
     def say(message: dict[str, object]) -> None:
-        print_document(message)
+        print_json(message)
         sys.stdout.flush()
 
-    serve(lines_of(file), say)
+    serve(read_lines(file), say)
     return 0

@@ -21,21 +21,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from gscli.base.words import counted, safe
+from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import are_lines, one_document
+from gscli.cli.commands.runtimes import check_stdout_free, is_json_lines
 from gscli.cli.options import (
     ANY_NUMBER,
-    DOCUMENT,
+    JSON_OPTION,
     Argument,
     Settings,
     SharedOption,
-    print_document,
-    tell,
+    print_json,
+    print_stderr,
 )
 
 if TYPE_CHECKING:
-    from gscli.runtimes.packs import Measured, Pack
+    from gscli.runtimes.packs import CaseSuite, SuiteCoverage
 
 MOST_CASES = 100_000
 
@@ -54,7 +54,7 @@ Measure: TypeAlias = Annotated[
 ]  # fmt: skip
 
 
-@tool("cases", DOCUMENT)
+@tool("cases", JSON_OPTION)
 def cases(
     operators: Annotated[Sequence[str], Argument("OP...", "onnx.scatter-nd, or a framework")],
     count: Annotated[
@@ -76,40 +76,49 @@ def cases(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.runtimes.operator_names import operators_named
-    from gscli.runtimes.packs import Pack, coverage_table, measured, onnx_node_tests
+    from gscli.runtimes.operator_names import find_operators
+    from gscli.runtimes.packs import (
+        CaseSuite,
+        format_coverage_table,
+        load_onnx_coverage,
+        measure_suites,
+    )
 
-    one_document(output, settings)
-    chosen = dict.fromkeys(one for name in operators for one in operators_named(name))
-    others = onnx_node_tests() if measure is None else measured(measure)
-    made = [Pack(operator, count, seed) for operator in chosen]
-    written = 0 if output is None else _write(made, output)
+    check_stdout_free(output, settings)
+    chosen = dict.fromkeys(one for name in operators for one in find_operators(name))
+    others = load_onnx_coverage() if measure is None else measure_suites(measure)
+    made = [CaseSuite(operator, count, seed) for operator in chosen]
+    written = 0 if output is None else _write_suites(made, output)
     if settings.json is not None:
-        print_document(_document(made, others, written))
+        print_json(_coverage_to_dict(made, others, written))
     elif output != "-":
-        sys.stdout.writelines(line + "\n" for line in coverage_table(made, others))
+        sys.stdout.writelines(line + "\n" for line in format_coverage_table(made, others))
     if output not in (None, "-"):
-        tell(f"{counted(written, 'case')} in {safe(output or '')}\n")
+        print_stderr(f"{format_count(written, 'case')} in {sanitize(output or '')}\n")
     return 0
 
 
-def _write(made: list[Pack], output: str) -> int:
+def _write_suites(made: list[CaseSuite], output: str) -> int:
     """Write the packs as one file, or as node tests; how many cases that are."""
     from gscli.cli.call.pictures import save_text
     from gscli.runtimes import packs
 
-    if are_lines(output):
-        save_text(output, packs.lines(pack.trials for pack in made))
-        return sum(len(pack.trials) for pack in made)
-    return packs.write_node_tests(output, {one.operator.full_name: one.trials for one in made})
+    if is_json_lines(output):
+        save_text(output, packs.format_json_lines(pack.cases for pack in made))
+        return sum(len(pack.cases) for pack in made)
+    return packs.write_node_tests(output, {one.operator.full_name: one.cases for one in made})
 
 
-def _document(made: list[Pack], others: Mapping[str, Measured], written: int) -> dict[str, object]:
+def _coverage_to_dict(
+    made: list[CaseSuite], others: Mapping[str, SuiteCoverage], written: int
+) -> dict[str, object]:
     """The JSON form: for each operator the rules with the cases that meet them."""
     names = [pack.operator.full_name for pack in made]
     return {
         "written": written,
-        "rules": {pack.operator.full_name: dict(sorted(pack.met.items())) for pack in made},
+        "rules": {
+            pack.operator.full_name: dict(sorted(pack.cases_by_rule.items())) for pack in made
+        },
         "others": {
             name: {
                 "name": others[name].name,

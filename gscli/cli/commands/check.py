@@ -7,20 +7,20 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
-from gscli.base.words import counted
-from gscli.cli.options import Settings, print_document, screen
-from gscli.cli.tree import tree
+from gscli.base.words import format_count
+from gscli.cli.options import Settings, detect_screen, print_json
+from gscli.cli.tree import make_operator_group
 from gscli.frameworks.operator import Operator
 
 if TYPE_CHECKING:
     from gscli.cli.building import CommandInputs
-    from gscli.plan import Inputs
-    from gscli.traces.check import CheckRemark
+    from gscli.plan import CallInputs
+    from gscli.traces.check import CheckFinding
 
 
 def check() -> Any:
     """Every operator under check."""
-    return tree(
+    return make_operator_group(
         check_operator,
         "check",
         "Every finding about some inputs: bad indices, duplicates, shapes, types. "
@@ -35,7 +35,7 @@ def check_operator(
     from gscli.cli.call import read_inputs
     from gscli.disk import mapped
     from gscli.frameworks.execute import resolve_dtypes
-    from gscli.traces.check import LISTED, CheckRemark, remarks
+    from gscli.traces.check import DEFAULT_LISTED, CheckFinding, iter_findings
 
     if settings.expect is not None:
         raise UsageError(
@@ -44,25 +44,25 @@ def check_operator(
         )  # fmt: skip
     typed, inputs = read_inputs(operator, words, texts, settings)
     attrs = dict(inputs.attrs)
-    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+    with suppress(GscliError):  # `iter_findings` meets the same refusal and tells it as a finding
         resolve_dtypes(operator, inputs, attrs, strict=False, dtype=settings.dtype)
-    listed = LISTED if settings.limit is None else settings.limit
-    findings = [CheckRemark("inputs", notice.problem, notice.where) for notice in inputs.notices]
-    untyped = [name for name, has_type in inputs.typed.items() if not has_type]
-    findings += remarks(operator, inputs.arrays, attrs, listed, untyped)
+    listed = DEFAULT_LISTED if settings.limit is None else settings.limit
+    findings = [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    untyped = [name for name, has_type in inputs.is_typed.items() if not has_type]
+    findings += iter_findings(operator, inputs.arrays, attrs, listed, untyped)
     findings = [_add_origin(finding, typed, inputs) for finding in findings]
     count = sum(finding.count for finding in findings)
     mapped.check_unchanged(*inputs.arrays.values())
     if settings.json is not None:
-        print_document({"count": count, "findings": [finding.to_dict() for finding in findings]})
+        print_json({"count": count, "findings": [finding.to_dict() for finding in findings]})
     elif not settings.quiet:
-        dots = "…" if screen(sys.stdout).utf8 else ".."
+        dots = "…" if detect_screen(sys.stdout).utf8 else ".."
         sys.stdout.writelines(finding.text().replace("…", dots) + "\n" for finding in findings)
-        sys.stdout.write(f"{counted(count, 'finding')}\n")
+        sys.stdout.write(f"{format_count(count, 'finding')}\n")
     return int(bool(findings))
 
 
-def _add_origin(finding: CheckRemark, typed: CommandInputs, inputs: Inputs) -> CheckRemark:
+def _add_origin(finding: CheckFinding, typed: CommandInputs, inputs: CallInputs) -> CheckFinding:
     """A finding with the file's name, and with what can be typed next."""
     from dataclasses import replace
 

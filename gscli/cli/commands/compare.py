@@ -10,27 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.cli.building import (
-    Complete,
+    Completer,
     Parameter,
     make_command,
     make_option,
-    words_argument,
+    make_words_argument,
 )
-from gscli.cli.commands.runtimes import RuntimeOptions, judging, runtime_options
-from gscli.cli.completion import list_of, one_of
-from gscli.cli.options import ANY_NUMBER, DOCUMENT, SHARED, Settings, SharedOption, view_options
+from gscli.cli.commands.runtimes import RuntimeOptions, runtime_options, start_checked
+from gscli.cli.completion import complete_names, make_list_completer
+from gscli.cli.options import (
+    ANY_NUMBER,
+    JSON_OPTION,
+    SHARED_OPTIONS,
+    Settings,
+    SharedOption,
+    make_view_options,
+)
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES, framework
+from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept
 
 if TYPE_CHECKING:
-    from gscli.lab.answers import Comparing
-    from gscli.plan import Inputs
+    from gscli.lab.answers import ComparisonResult
+    from gscli.plan import CallInputs
 
-DRAWING = (
+PICTURE_OPTIONS = (
     "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme",
     "html", "plain", "quiet", "color", "palette", "width",
     "debug",
@@ -40,22 +47,22 @@ DRAWING = (
 class ConceptGroup(LazyGroup):
     """One command per concept."""
 
-    def summaries(self) -> dict[str, str]:
+    def command_summaries(self) -> dict[str, str]:
         """Concepts and what they mean."""
         return {name: concept.summary for name, concept in CONCEPTS.items()}
 
-    def build(self, name: str) -> Any:
+    def build_command(self, name: str) -> Any:
         """The command of one concept."""
         concept = next((known for known in CONCEPTS if known == name), None)
         if concept is None:
-            _refuse_operators(name)
+            _explain_wrong_name(name)
             return None
         inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
         run, parameters = _make_callback(concept), _make_parameters(concept)
         return make_command(name, run, parameters, _help(concept), inputs)
 
 
-def _refuse_operators(name: str) -> None:
+def _explain_wrong_name(name: str) -> None:
     """Say which operation to compare, where a framework or an operator of one was named."""
     if name in NAMES:
         raise UsageError(
@@ -64,7 +71,7 @@ def _refuse_operators(name: str) -> None:
             hint=f"name the operation, and --as {name} behind it",
         )
     for framework_name in NAMES:
-        for operator, comparison in framework(framework_name).comparisons:
+        for operator, comparison in load_framework(framework_name).operator_mappings:
             if operator.command == name:
                 raise UsageError(
                     f"compare knows {operator.full_name} as {comparison.concept}",
@@ -102,7 +109,7 @@ def _help(name: ConceptName) -> str:
 def _make_callback(name: ConceptName) -> Callable[..., int]:
     def run(words: tuple[str, ...] = (), **options: Any) -> int:
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
-        only, opsets = (_parts(options.pop(key)) for key in ("only", "opsets"))
+        only, opsets = (_split_list(options.pop(key)) for key in ("only", "opsets"))
         runtime = RuntimeOptions(*(options.pop(key) for key in ("on", "python", "patience")))
         selection = CompareOptions(only, parse_opsets(opsets))
         return compare_concept(
@@ -114,9 +121,9 @@ def _make_callback(name: ConceptName) -> Callable[..., int]:
 
 def _make_parameters(name: ConceptName) -> list[Parameter]:
     own = [*_concept_options(CONCEPTS[name]), *_rule_set_options(name), *runtime_options()]
-    shared = [DOCUMENT, *(SHARED[option] for option in DRAWING)]
+    shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in PICTURE_OPTIONS)]
     return [
-        words_argument(),
+        make_words_argument(),
         *(make_option(option._replace(heading="Options")) for option in own),
         *map(make_option, shared),
     ]
@@ -135,7 +142,7 @@ def _rule_set_options(name: ConceptName) -> list[SharedOption]:
     ]  # fmt: skip
 
 
-def _parts(text: str | None) -> list[str]:
+def _split_list(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
@@ -144,7 +151,9 @@ def _concept_options(concept: Concept) -> list[SharedOption]:
     options = {
         "axis": SharedOption("axis that the indices address", "N", "-a", kind=int, **ANY_NUMBER),
         "batch_dims": SharedOption("leading axes shared", "N", kind=int, **ANY_NUMBER),
-        "reduction": SharedOption(reductions, "NAME", "-r", complete=one_of(REDUCTION_NAMES)),
+        "reduction": SharedOption(
+            reductions, "NAME", "-r", complete=complete_names(REDUCTION_NAMES)
+        ),
     }
     return [
         option._replace(name=name)
@@ -153,16 +162,16 @@ def _concept_options(concept: Concept) -> list[SharedOption]:
     ]
 
 
-def _complete_frameworks(name: ConceptName) -> Complete:
+def _complete_frameworks(name: ConceptName) -> Completer:
     """Names for `--as`: frameworks that declare a comparison of the concept."""
 
     def complete(incomplete: str) -> list[str]:
         declared = [
             known
             for known in NAMES
-            if any(one.concept == name for _, one in framework(known).comparisons)
+            if any(one.concept == name for _, one in load_framework(known).operator_mappings)
         ]
-        return list_of(declared)(incomplete)
+        return make_list_completer(declared)(incomplete)
 
     return complete
 
@@ -183,7 +192,7 @@ def parse_opsets(texts: Sequence[str]) -> list[int]:
     for text in texts:
         if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
             raise UsageError(
-                "opset takes whole numbers", where=f"--opset {safe(text, 60)}", valid="11,13,18"
+                "opset takes whole numbers", where=f"--opset {sanitize(text, 60)}", valid="11,13,18"
             )
     return [int(text[:9]) for text in texts]
 
@@ -199,9 +208,9 @@ def compare_concept(
     """Every rule set's answer; exit status 1 when they differ."""
     from gscli.cli.call import check_outputs
     from gscli.cli.call.pictures import save_text
-    from gscli.codegen.equivalents import with_equivalents
+    from gscli.codegen.equivalents import add_equivalents
     from gscli.disk import mapped
-    from gscli.lab.answers import document
+    from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
     check_outputs(settings)
@@ -214,20 +223,20 @@ def compare_concept(
         compare_rules,
         name,
         inputs.arrays,
-        typed=inputs.typed,
+        typed=inputs.is_typed,
         axis=axis if isinstance(axis, int) else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=reduction,
     )
     comparing = call(only=selection.only, opsets=selection.opsets)
     if runtime_options.on:
-        from gscli.runtimes.runtime_answers import with_runtime
+        from gscli.runtimes.runtime_answers import add_runtime_results
 
-        with judging(*runtime_options) as (runtime, _):
-            comparing = with_runtime(comparing, call, runtime)
-    comparing = with_equivalents(comparing)
-    told = "" if settings.json is None else json.dumps(document(comparing)) + "\n"
-    pictures, told = _pictures(comparing, settings), told + _told(comparing, settings)
+        with start_checked(*runtime_options) as (runtime, _):
+            comparing = add_runtime_results(comparing, call, runtime)
+    comparing = add_equivalents(comparing)
+    told = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
+    pictures, told = _render_files(comparing, settings), told + _told(comparing, settings)
     mapped.check_unchanged(*comparing.inputs.values())
     for path, text in pictures.items():
         save_text(path, text)
@@ -235,49 +244,53 @@ def compare_concept(
     return int(not comparing.agree)
 
 
-def _pictures(comparing: Comparing, settings: Settings) -> dict[str, str]:
+def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
     if settings.svg is not None:
-        from gscli.views.figure import to_svg
-        from gscli.views.terminal.compare import comparison
+        from gscli.views.figure import render_svg
+        from gscli.views.terminal.compare import make_comparison_view
 
-        options = view_options(settings, colored=True)
+        options = make_view_options(settings, is_for_file=True)
         title = f"gscli compare {comparing.concept}"
-        texts[settings.svg] = to_svg(comparison(comparing, options), title, theme=settings.theme)
+        texts[settings.svg] = render_svg(
+            make_comparison_view(comparing, options), title, theme=settings.theme
+        )
     if settings.html is not None:
-        from gscli.views.page import page
+        from gscli.views.page import render_page
 
-        options = view_options(settings, colored=True)
-        texts[settings.html] = page([comparing], options=options)
+        options = make_view_options(settings, is_for_file=True)
+        texts[settings.html] = render_page([comparing], options=options)
     return texts
 
 
-def _told(comparing: Comparing, settings: Settings) -> str:
+def _told(comparing: ComparisonResult, settings: Settings) -> str:
     """What goes to the screen besides a document."""
-    options = view_options(settings)
-    if settings.prints and settings.plain:
-        from gscli.views.words.compare_words import comparison_words
+    options = make_view_options(settings)
+    if settings.is_screen_used and settings.plain:
+        from gscli.views.words.compare_words import describe_comparison
 
-        return comparison_words(comparing, options)
+        return describe_comparison(comparing, options)
     if settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
-        from gscli.views.words.comparison import Answers
+        from gscli.views.words.comparison import ComparisonTexts
 
-        answers = Answers(comparing, options._replace(utf8=options.utf8 and not settings.plain))
+        answers = ComparisonTexts(
+            comparing, options._replace(utf8=options.utf8 and not settings.plain)
+        )
         return answers.summary(listed=not answers.columns) + "\n"
-    if settings.prints:
-        from gscli.views.lines import render
-        from gscli.views.terminal.compare import comparison
+    if settings.is_screen_used:
+        from gscli.views.lines import render_text
+        from gscli.views.terminal.compare import make_comparison_view
 
-        return render(comparison(comparing, options), options)
+        return render_text(make_comparison_view(comparing, options), options)
     return ""
 
 
-def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
+def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     from gscli import files
     from gscli.cli.call import is_container
-    from gscli.plan import Inputs
+    from gscli.plan import CallInputs
 
     names = CONCEPTS[name].inputs
     limit = settings.max_bytes
@@ -300,13 +313,13 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inpu
             for key, text in zip(names, words, strict=True)
         }  # fmt: skip
     arrays = {key: item.array for key, item in loaded.items()}
-    if "updates" in loaded and not loaded["updates"].typed:
+    if "updates" in loaded and not loaded["updates"].is_typed:
         from gscli.frameworks.typing import cast_untyped
 
         cast = cast_untyped(arrays["updates"], arrays["data"].dtype)
         arrays["updates"] = arrays["updates"] if cast is None else cast
-    return Inputs(
+    return CallInputs(
         arrays,
         {key: item.origin for key, item in loaded.items()},
-        {key: item.typed for key, item in loaded.items()},
+        {key: item.is_typed for key, item in loaded.items()},
     )

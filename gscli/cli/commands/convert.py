@@ -18,21 +18,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gscli.base import DtypeRefused, UsageError
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import DOCUMENT, SHARED, Settings, SharedOption, print_document
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, SharedOption, print_json
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gscli.base.arrays import Array
 
-DTYPE = SHARED["dtype"]._replace(help="element type of the result")
+DTYPE = SHARED_OPTIONS["dtype"]._replace(help="element type of the result")
 
 
-@tool("convert", "format", DOCUMENT, DTYPE, "max_bytes")
+@tool("convert", "format", JSON_OPTION, DTYPE, "max_bytes")
 def convert(
-    source: Annotated[str, files_argument("IN", "FILE[::NAME], -, or inline")],
-    target: Annotated[str, files_argument("OUT", "FILE[::NAME] or -")],
+    source: Annotated[str, make_files_argument("IN", "FILE[::NAME], -, or inline")],
+    target: Annotated[str, make_files_argument("OUT", "FILE[::NAME] or -")],
     cast: Annotated[bool, SharedOption("allow values to change")] = False,
     chunks: Annotated[
         str | None,
@@ -42,7 +42,7 @@ def convert(
     settings: Settings,
 ) -> int:
     from gscli import files
-    from gscli.base.arrays import dtype_label, dtype_named
+    from gscli.base.arrays import document_dtype, parse_dtype
 
     sizes = None if chunks is None else parse_chunks(chunks)
     if cast and settings.dtype is None:
@@ -56,11 +56,11 @@ def convert(
     )  # fmt: skip
     array = loaded.array
     if cast and settings.dtype is not None:
-        array = _cast_lossy(array, dtype_named(settings.dtype), loaded.origin)
+        array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
     files.save(target, array, format=settings.format, max_bytes=limit, chunks=sizes)
     if settings.json is not None:
-        written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
-        print_document({"file": target, **written})
+        written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+        print_json({"file": target, **written})
     return 0
 
 
@@ -86,12 +86,12 @@ def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
     """NumPy's conversion: cuts fractions, wraps integers, drops imaginary parts."""
     import numpy as np
 
-    from gscli.base.arrays import dtype_label
+    from gscli.base.arrays import document_dtype
 
     if (array.dtype.kind in "US") != (dtype.kind in "US"):
         raise DtypeRefused(
             "text and numbers do not turn into each other",
-            where=f"{origin} is {dtype_label(array.dtype)}, wanted {dtype_label(dtype)}",
+            where=f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}",
         )
     real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
     with np.errstate(all="ignore"):

@@ -19,21 +19,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import UsageError
-from gscli.base.words import counted, safe
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import DOCUMENT, SHARED, Settings, print_document
+from gscli.base.words import format_count, sanitize
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, print_json
 
 if TYPE_CHECKING:
     from gscli.files.request import Member
 
-RTOL = SHARED["rtol"]._replace(help="difference allowed, times the value in B")
-ATOL = SHARED["atol"]._replace(help="difference allowed to all")
+RTOL = SHARED_OPTIONS["rtol"]._replace(help="difference allowed, times the value in B")
+ATOL = SHARED_OPTIONS["atol"]._replace(help="difference allowed to all")
 
 
-@tool("diff", DOCUMENT, RTOL, ATOL, "max_bytes", "limit", "quiet", "color", "width", "debug")
+@tool("diff", JSON_OPTION, RTOL, ATOL, "max_bytes", "limit", "quiet", "color", "width", "debug")
 def diff(
-    first: Annotated[str, files_argument("A", "FILE[::NAME], - or inline")],
-    second: Annotated[str, files_argument("B", "what A should be")],
+    first: Annotated[str, make_files_argument("A", "FILE[::NAME], - or inline")],
+    second: Annotated[str, make_files_argument("B", "what A should be")],
     *,
     settings: Settings,
 ) -> int:
@@ -42,17 +42,17 @@ def diff(
     from gscli.cli.call.expect import load_expected, render_table, tolerance_of
     from gscli.files import list_members
     from gscli.lab.difference import compare_tensors, difference_sentences
-    from gscli.lab.expectation import typed_as
+    from gscli.lab.expectation import cast_untyped
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
     tolerance = tolerance_of(settings)
     rows, equal = list[dict[str, object]](), True
     for name, actual_word, expected_word in pairs:
-        shown = safe(name)
+        shown = sanitize(name)
         if actual_word is None or expected_word is None:
             equal = False
-            missing = f"{shown} is only in {safe(first if expected_word is None else second)}"
+            missing = f"{shown} is only in {sanitize(first if expected_word is None else second)}"
             rows.append(
                 {"name": name, "equal": False, "missing": "A" if actual_word is None else "B"}
             )
@@ -61,13 +61,15 @@ def diff(
         left, right = (
             load_expected(word, "tensor", settings) for word in (actual_word, expected_word)
         )
-        actual = typed_as(left, right.array) if right.typed else left.array
-        differences = compare_tensors(actual, typed_as(right, actual), tolerance)
-        equal = equal and differences.equal
+        actual = cast_untyped(left, right.array) if right.is_typed else left.array
+        differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
+        equal = equal and differences.is_equal
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
-        same = f"equal: all {counted(differences.total, 'cell')}"
+        same = f"equal: all {format_count(differences.cell_count, 'cell')}"
         sentences = (
-            [same] if differences.equal else difference_sentences(differences, safe(expected_word))
+            [same]
+            if differences.is_equal
+            else difference_sentences(differences, sanitize(expected_word))
         )
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
         _print_unless_quiet(render_table(differences, sentences, settings), settings)
@@ -75,7 +77,7 @@ def diff(
         document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
             "equal": equal, "members": rows,
         }  # fmt: skip
-        print_document(document)
+        print_json(document)
     return int(not equal)
 
 

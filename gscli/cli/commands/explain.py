@@ -7,9 +7,9 @@ from typing import Any
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.cli.completion import list_of
-from gscli.cli.options import Settings, SharedOption, check_combinations, print_document, screen
-from gscli.cli.tree import tree
+from gscli.cli.completion import make_list_completer
+from gscli.cli.options import Settings, SharedOption, check_combinations, detect_screen, print_json
+from gscli.cli.tree import make_operator_group
 from gscli.frameworks.operator import Operator
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
@@ -18,7 +18,7 @@ TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "st
 
 def explain() -> Any:
     """Every operator under explain."""
-    return tree(
+    return make_operator_group(
         _Explain(), "explain", "The operator's formula with real numbers, then its entries."
     )
 
@@ -29,7 +29,7 @@ class _Explain:
     options = (
         SharedOption(
             f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
-            name="code", complete=list_of(TARGETS), heading="Options",
+            name="code", complete=make_list_completer(TARGETS), heading="Options",
             excludes=("output", "format", "expect", "in_place", "step", "svg", "html"),
             why="--code prints lines and nothing else",
         ),
@@ -68,7 +68,7 @@ def explain_operator(
 
     expected = check_outputs(settings, words)
     trace = PreparedCall(operator, words, texts, settings).run_in_memory()
-    text = render_explanation(trace, settings) if settings.prints else ""
+    text = render_explanation(trace, settings) if settings.is_screen_used else ""
     return show_run(trace, settings, expected, lambda *_: (text, 0))
 
 
@@ -89,7 +89,7 @@ def print_code(
 ) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
     from gscli.cli.call import PreparedCall
-    from gscli.codegen.code import targets_named, written
+    from gscli.codegen.code import generate_code, parse_targets
 
     assert code_options.code is not None
     if settings.json == "output":
@@ -97,24 +97,24 @@ def print_code(
             "--code prints lines and nothing else", where="--json=output",
             hint="leave out --json=output",
         )  # fmt: skip
-    targets = targets_named(code_options.code)
+    targets = parse_targets(code_options.code)
     call = PreparedCall(operator, words, texts, settings)
     if code_options.check:
         from gscli.cli.commands.runtimes import warn_of_left_running
-        from gscli.codegen.execution import checked, judge_sizes
+        from gscli.codegen.execution import check_input_sizes, run_checks
 
-        judge_sizes(call.inputs.arrays)
+        check_input_sizes(call.inputs.arrays)
         trace = call.run_in_memory()
-        code = written(operator, trace.plan, trace.output, targets, call.inputs.origins)
-        code = checked(code, code_options.python)
+        code = generate_code(operator, trace.plan, trace.output, targets, call.inputs.origins)
+        code = run_checks(code, code_options.python)
         warn_of_left_running()
     else:
         with call.add_error_locations():
             plan = call.validate()
-        code = written(operator, plan, None, targets, call.inputs.origins)
+        code = generate_code(operator, plan, None, targets, call.inputs.origins)
     if settings.json is not None:
-        print_document(code.to_dict())
+        print_json(code.to_dict())
     elif not settings.quiet:
-        sys.stdout.write(code.text(screen(sys.stdout, settings.color, settings.width).width))
+        sys.stdout.write(code.text(detect_screen(sys.stdout, settings.color, settings.width).width))
     wrong = ("not equal", "failed", "took too long")
-    return int(any(answer.checked.get("result") in wrong for answer in code.answers))
+    return int(any(answer.run_result.get("result") in wrong for answer in code.answers))

@@ -22,30 +22,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import (
-    PATIENCE,
+    DEFAULT_TIMEOUT,
     On,
     Patience,
     Python,
-    are_lines,
+    check_stdout_free,
+    is_json_lines,
     make_seconds_parser,
-    one_document,
 )
 from gscli.cli.options import (
     ANY_NUMBER,
-    DOCUMENT,
+    JSON_OPTION,
     Argument,
     Settings,
     SharedOption,
-    print_document,
-    tell,
+    print_json,
+    print_stderr,
 )
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.runtimes.fuzz import FuzzOptions, Report
+    from gscli.runtimes.fuzz import FuzzOptions, FuzzReport
     from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
@@ -92,7 +92,7 @@ Strict: TypeAlias = Annotated[bool, SharedOption("also fail where the rules refu
 Quiet: TypeAlias = Annotated[bool, SharedOption("only the summary", short="-q")]
 
 
-@tool("fuzz", DOCUMENT)
+@tool("fuzz", JSON_OPTION)
 def fuzz(
     operators: Operators = (),
     on: On = "",
@@ -101,7 +101,7 @@ def fuzz(
     seed: Seed = 7,
     seconds: Seconds = 0.0,
     repeat: Repeat = 1,
-    patience: Patience = PATIENCE,
+    patience: Patience = DEFAULT_TIMEOUT,
     known: Known = None,
     output: Output = None,
     junit: Junit = None,
@@ -110,86 +110,90 @@ def fuzz(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.commands.runtimes import judging
+    from gscli.cli.commands.runtimes import start_checked
     from gscli.runtimes.fuzz import FuzzOptions
-    from gscli.runtimes.packs import check_node_tests
+    from gscli.runtimes.packs import check_node_test_target
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
-    one_document(output, settings)
+    check_stdout_free(output, settings)
     wishes = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
-    accepted = _lines(known)
-    folder = None if output is None or are_lines(output) else output
+    accepted = _read_known(known)
+    folder = None if output is None or is_json_lines(output) else output
     for path in (junit, None if folder else output):
-        _has_a_folder(path)
-    with judging(on, python, patience, operators) as (runtime, chosen):
+        _check_folder_exists(path)
+    with start_checked(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
-            check_node_tests(folder, [one.full_name for one in chosen])
-        report = _watched(runtime, chosen, wishes, accepted, quiet=quiet)
-    _tell(report, settings, strict=strict, quiet=quiet, beside=output == "-")
-    _save(report, output, junit, strict=strict)
+            check_node_test_target(folder, [one.full_name for one in chosen])
+        report = _run_with_progress(runtime, chosen, wishes, accepted, quiet=quiet)
+    _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
+    _write_files(report, output, junit, strict=strict)
     if report.interrupted:
         return ExitCode.INTERRUPTED
     return int(bool(report.failures(strict=strict)))
 
 
-def _watched(
+def _run_with_progress(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
-    wishes: FuzzOptions,
+    options: FuzzOptions,
     known: Sequence[str],
     *,
     quiet: bool,
-) -> Report:
+) -> FuzzReport:
     """The calls, with their rate, the kinds found and the time left on a terminal."""
     from gscli.runtimes.fuzz import fuzz as put
-    from gscli.views.progress_bar import Progress
+    from gscli.views.progress_bar import ProgressBar
 
-    total = None if wishes.seconds else wishes.cases
-    with Progress("calls", total, quiet=quiet) as progress:
+    total = None if options.seconds else options.cases
+    with ProgressBar("calls", total, quiet=quiet) as progress:
 
-        def watch(report: Report) -> None:
-            kinds = counted(len(report.differences), "kind")
+        def watch(report: FuzzReport) -> None:
+            kinds = format_count(len(report.differences), "kind")
             rate = report.cases / max(report.seconds, 1e-3)
-            left = max(wishes.seconds - report.seconds, 0)
-            more = f", {left:.0f} s left" if wishes.seconds else ""
+            left = max(options.seconds - report.seconds, 0)
+            more = f", {left:.0f} s left" if options.seconds else ""
             progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
 
-        return put(runtime, operators, wishes, known, watch)
+        return put(runtime, operators, options, known, watch)
 
 
-def _has_a_folder(path: str | None) -> None:
+def _check_folder_exists(path: str | None) -> None:
     """Refuse a file to be written whose folder is not there before hours of work, not after."""
     if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
         raise CannotWrite("there is no folder for this", where=path)
 
 
-def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, beside: bool) -> None:
+def _print_report(
+    report: FuzzReport, settings: Settings, *, strict: bool, quiet: bool, to_stderr: bool
+) -> None:
     """Print what was found; on standard error where the cases go to standard output."""
-    from gscli.runtimes.reports import document, summary, told
+    from gscli.runtimes.reports import format_report, format_summary, report_to_dict
 
     if settings.json is not None:
-        print_document(document(report, strict=strict))
+        print_json(report_to_dict(report, strict=strict))
         return
-    lines = summary if quiet else told
+    lines = format_summary if quiet else format_report
     text = "".join(line + "\n" for line in lines(report, strict=strict))
-    if beside:
-        tell(text)
+    if to_stderr:
+        print_stderr(text)
     else:
         sys.stdout.write(text)
 
 
-def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
+def _write_files(
+    report: FuzzReport, output: str | None, junit: str | None, *, strict: bool
+) -> None:
     from gscli.cli.call.pictures import save_text
     from gscli.runtimes import packs, reports
 
     if junit is not None:
-        save_text(junit, reports.junit(report, strict=strict))
+        save_text(junit, reports.format_junit(report, strict=strict))
     if output is None:
         return
-    found = [difference.trial for difference in report.differences if not difference.known]
-    if are_lines(output):
-        save_text(output, packs.lines([found]))
+    found = [difference.case for difference in report.differences if not difference.is_known]
+    if is_json_lines(output):
+        save_text(output, packs.format_json_lines([found]))
     elif found:
         names = dict.fromkeys(trial.operator.full_name for trial in found)
         packs.write_node_tests(
@@ -198,14 +202,14 @@ def _save(report: Report, output: str | None, junit: str | None, *, strict: bool
         )
 
 
-def _lines(path: str | None) -> list[str]:
+def _read_known(path: str | None) -> list[str]:
     """The lines of a file of known differences; a line that begins with # is a remark."""
     if path is None:
         return []
-    from gscli.lab.cases import lines_of
+    from gscli.lab.cases import read_lines
 
     try:
-        texts = [line.decode("utf-8").strip() for line in lines_of(path)]
+        texts = [line.decode("utf-8").strip() for line in read_lines(path)]
     except UnicodeDecodeError:
         raise CannotRead("the known differences are not UTF-8 text", where=path) from None
     return [text for text in texts if text and not text.startswith("#")]

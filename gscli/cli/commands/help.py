@@ -12,28 +12,31 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from gscli.base import UsageError
-from gscli.cli.building import close_names, tool
-from gscli.cli.completion import one_of
-from gscli.cli.manual import manual_page
-from gscli.cli.options import Argument, Settings, screen
-from gscli.cli.prose import refilled
-from gscli.cli.topics import TOPICS, topic
+from gscli.cli.building import find_close_names, tool
+from gscli.cli.completion import complete_names
+from gscli.cli.manual import format_manual_page
+from gscli.cli.options import Argument, Settings, detect_screen
+from gscli.cli.prose import rewrap
+from gscli.cli.topics import TOPICS, read_topic
 
 
 @tool("help", "width")
 def help(  # noqa: A001  the name of the command
     words: Annotated[
-        Sequence[str], Argument("[TOPIC | COMMAND...]", "what to tell about", one_of(TOPICS))
+        Sequence[str],
+        Argument("[TOPIC | COMMAND...]", "what to tell about", complete_names(TOPICS)),
     ] = (),
     *,
     settings: Settings,
 ) -> int:
-    width = screen(sys.stdout, width=settings.width).width
+    width = detect_screen(sys.stdout, width=settings.width).width
     if not words:
         names = max(map(len, TOPICS)) + 2
         sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, text in TOPICS.items())
     elif len(words) == 1 and words[0] in TOPICS:
-        sys.stdout.write(manual_page() if words[0] == "man" else refilled(topic(words[0]), width))
+        sys.stdout.write(
+            format_manual_page() if words[0] == "man" else rewrap(read_topic(words[0]), width)
+        )
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0
@@ -50,7 +53,7 @@ def _command_help(words: Sequence[str]) -> str:
         below = command.get_command(context, word) if names else None
         if below is None:
             known = names if number else [*TOPICS, *names]
-            near = " or ".join(close_names(word, known))
+            near = " or ".join(find_close_names(word, known))
             raise UsageError(
                 f"no help on {' '.join(words)!r}"[:200],
                 hint=f"did you mean {near}?" if near else "gscli help",

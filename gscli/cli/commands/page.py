@@ -12,47 +12,47 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import ContentRefused, GscliError, UsageError
-from gscli.base.words import safe
-from gscli.cli.building import files_argument, tool
+from gscli.base.words import sanitize
+from gscli.cli.building import make_files_argument, tool
 from gscli.cli.options import SharedOption
 
 if TYPE_CHECKING:
-    from gscli.lab.answers import Comparing
+    from gscli.lab.answers import ComparisonResult
     from gscli.traces import Trace
 
 
 @tool("page")
 def page(
-    runs: Annotated[Sequence[str], files_argument("RUN.json...", "documents of --json")],
+    runs: Annotated[Sequence[str], make_files_argument("RUN.json...", "documents of --json")],
     output: Annotated[str, SharedOption("the page; - is stdout", "FILE", "-o")],
     title: Annotated[str | None, SharedOption("title of the lesson", "TEXT")] = None,
     quiz: Annotated[bool, SharedOption("hide outputs and ask for them")] = False,
 ) -> int:
     from gscli.cli.call.pictures import save_text
-    from gscli.views.page import page as render_page
+    from gscli.views.page import render_page
 
     save_text(output, render_page([_load_run(path) for path in runs], title=title, quiz=quiz))
     return 0
 
 
-def _load_run(path: str) -> Trace | Comparing:
+def _load_run(path: str) -> Trace | ComparisonResult:
     """The run or comparison that a file holds; ContentRefused where it holds something else."""
     from gscli.files.content import TEXT_LIMIT, open_content
     from gscli.files.formats.jsontext import parse_json
-    from gscli.views.page import part_of
+    from gscli.views.page import replay_document
 
     with open_content(path, TEXT_LIMIT) as content:
-        document = parse_json(content.whole(TEXT_LIMIT, "the text"), path).value
+        document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
         raise ContentRefused(
             "not a recorded run",
-            where=safe(path),
+            where=sanitize(path),
             hint="any operator records one with --json, and so does gscli compare",
         )
     try:
-        return part_of(document)
+        return replay_document(document)
     except UsageError as error:
-        raise ContentRefused(error.problem, where=safe(path), hint=error.hint) from None
+        raise ContentRefused(error.problem, where=sanitize(path), hint=error.hint) from None
     except GscliError as error:
-        error.where = f"{safe(path)}: {error.where}" if error.where else safe(path)
+        error.where = f"{sanitize(path)}: {error.where}" if error.where else sanitize(path)
         raise

@@ -16,23 +16,23 @@ import sys
 from typing import Annotated, Any
 
 from gscli.base import UsageError
-from gscli.cli.building import close_names, tool
-from gscli.cli.completion import one_of, operators_for
-from gscli.cli.options import DOCUMENT, Argument, Settings, SharedOption, print_document
-from gscli.cli.tree import dashed
-from gscli.frameworks import ALIASES, NAMES, framework, operators
+from gscli.cli.building import find_close_names, tool
+from gscli.cli.completion import complete_names, complete_operator
+from gscli.cli.options import JSON_OPTION, Argument, Settings, SharedOption, print_json
+from gscli.cli.tree import to_kebab_case
+from gscli.frameworks import ALIASES, NAMES, load_framework, operators
 from gscli.frameworks.operator import Operator
 
 
-@tool("rules", DOCUMENT, "color", "palette", "width", "debug")
+@tool("rules", JSON_OPTION, "color", "palette", "width", "debug")
 def rules(
     name: Annotated[
         str | None,
-        Argument("[FRAMEWORK", "its operators", one_of((*NAMES, *ALIASES))),
+        Argument("[FRAMEWORK", "its operators", complete_names((*NAMES, *ALIASES))),
     ] = None,
     operator: Annotated[
         str | None,
-        Argument("[OPERATOR]]", "only it", operators_for, follows="name"),
+        Argument("[OPERATOR]]", "only it", complete_operator, follows="name"),
     ] = None,
     markdown: Annotated[bool, SharedOption("print a Markdown table")] = False,
     table: Annotated[
@@ -44,44 +44,44 @@ def rules(
     from gscli.lab import rules as computing
 
     if table is not None:
-        from gscli.lab.article_tables import table as article_table
+        from gscli.lab.article_tables import format_article_table as article_table
 
         if table not in (1, 2):
             raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
         sys.stdout.write(article_table(table))
         return 0
-    found = computing.rules(_chosen(name, operator))
+    found = computing.compute_rules(_select_operators(name, operator))
     if settings.json is not None:
-        print_document(computing.document(found))
+        print_json(computing.rules_to_dicts(found))
     elif markdown:
-        sys.stdout.write(computing.markdown(found))
+        sys.stdout.write(computing.format_markdown(found))
     else:
-        _draw(found, settings)
+        _print_table(found, settings)
     return 0
 
 
-def _draw(found: Any, settings: Settings) -> None:
-    from gscli.cli.options import view_options
-    from gscli.views.lines import render
+def _print_table(found: Any, settings: Settings) -> None:
+    from gscli.cli.options import make_view_options
+    from gscli.views.lines import render_text
     from gscli.views.terminal.rules import RulesView
 
-    options = view_options(settings)
-    sys.stdout.write(render(RulesView(found, options), options))
+    options = make_view_options(settings)
+    sys.stdout.write(render_text(RulesView(found, options), options))
 
 
-def _chosen(name: str | None, operator: str | None) -> list[Operator]:
+def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
     if name is None:
         return operators()
-    everywhere = [known for known in operators() if known.command == dashed(name)]
+    everywhere = [known for known in operators() if known.command == to_kebab_case(name)]
     if operator is None and everywhere:
         return everywhere
-    table = framework(name).operators
+    table = load_framework(name).operators
     if operator is None:
         return list(table.values())
     commands = {known.command: known for known in table.values()}
-    if dashed(operator) in commands:
-        return [commands[dashed(operator)]]
-    near = " or ".join(close_names(dashed(operator), list(commands)))
+    if to_kebab_case(operator) in commands:
+        return [commands[to_kebab_case(operator)]]
+    near = " or ".join(find_close_names(to_kebab_case(operator), list(commands)))
     raise UsageError(
         f"{name} has no operator {operator!r}"[:200],
         valid=" ".join(commands),

@@ -27,24 +27,26 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import InputRefused, UsageError
-from gscli.base.words import counted
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import DOCUMENT, Settings, SharedOption, print_document
+from gscli.base.words import format_count
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.options import JSON_OPTION, Settings, SharedOption, print_json
 
 if TYPE_CHECKING:
-    from gscli.cli.call.nodes import NodePlace
-    from gscli.lab.node_tests import Outcome
+    from gscli.cli.call.nodes import ModelReference
+    from gscli.lab.node_tests import NodeTestResult
 
 LISTED = 10
 """Skipped folders that are listed, unless -v asks for all."""
 
 
 SHARED_OPTIONS = (
-    "output", "format", DOCUMENT, "strict", "expect", "rtol", "atol", "max_bytes", "show", "full",
+    "output", "format", JSON_OPTION, "strict", "expect", "rtol", "atol", "max_bytes", "show",
+    "full",
     "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
     "color", "palette", "width", "debug",
 )  # fmt: skip
-OF_A_NODE = ("output", "format", "strict", "expect", "rtol", "atol", "show", "slice", "step", "svg",
+SINGLE_NODE_OPTIONS = ("output", "format", "strict", "expect", "rtol", "atol", "show", "slice",
+    "step", "svg",
              "html")  # fmt: skip
 """Options that ask for one node to be run."""
 
@@ -53,7 +55,7 @@ OF_A_NODE = ("output", "format", "strict", "expect", "rtol", "atol", "show", "sl
 def run(
     folders: Annotated[
         Sequence[str],
-        files_argument(
+        make_files_argument(
             "FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
             "node tests, folders of them, or a model and inputs of a node",
         ),
@@ -68,23 +70,25 @@ def run(
     *,
     settings: Settings,
 ) -> int:
-    place = _model_asked(folders, node, settings)
+    place = _select_model(folders, node, settings)
     if place is not None:
         from gscli.cli.call.nodes import list_nodes, run_node
 
         settings = settings._replace(quiet=quiet, verbose=verbose)
-        if node is None and not _one_is_meant(folders, settings) and place.node is None:
+        if node is None and not _is_single_node(folders, settings) and place.node is None:
             return list_nodes(place, settings)
         return run_node(place, node, folders[1:], settings)
     return _run_tests(folders, settings, only=only, quiet=quiet, verbose=verbose)
 
 
-def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -> NodePlace | None:
+def _select_model(
+    folders: Sequence[str], node: str | None, settings: Settings
+) -> ModelReference | None:
     """The model of which a node is asked for, or one that is no node test; None for tests."""
-    from gscli.cli.call.nodes import place_of
-    from gscli.lab.node_tests import is_test
+    from gscli.cli.call.nodes import parse_model_reference
+    from gscli.lab.node_tests import is_node_test
 
-    place = place_of(folders[0])
+    place = parse_model_reference(folders[0])
     if place is None:
         if node is not None:
             raise UsageError(
@@ -92,32 +96,34 @@ def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -
                 hint=f"gscli run MODEL.onnx --node {node}"[:200],
             )  # fmt: skip
         return None
-    if node is not None or place.node is not None or _one_is_meant(folders, settings):
+    if node is not None or place.node is not None or _is_single_node(folders, settings):
         return place
-    alone = len(folders) == 1 and not is_test(place.path)
+    alone = len(folders) == 1 and not is_node_test(place.path)
     return place if alone else None
 
 
-def _one_is_meant(folders: Sequence[str], settings: Settings) -> bool:
+def _is_single_node(folders: Sequence[str], settings: Settings) -> bool:
     """Whether inputs stand behind the model, or an option asks for one node's picture or result."""
-    from gscli.cli.call.nodes import place_of
+    from gscli.cli.call.nodes import parse_model_reference
 
-    inputs = len(folders) > 1 and any(place_of(word) is None for word in folders[1:])
+    inputs = len(folders) > 1 and any(parse_model_reference(word) is None for word in folders[1:])
     beside = inputs and folders[0].partition("::")[0].lower().endswith(".onnx")
-    return beside or any(getattr(settings, name) not in (None, False) for name in OF_A_NODE)
+    return beside or any(
+        getattr(settings, name) not in (None, False) for name in SINGLE_NODE_OPTIONS
+    )
 
 
 def _run_tests(
     folders: Sequence[str], settings: Settings, *, only: str, quiet: bool, verbose: bool
 ) -> int:
-    from gscli.lab.node_tests import folders_below, run_folder
-    from gscli.views.progress_bar import Progress
+    from gscli.lab.node_tests import find_test_folders, run_folder
+    from gscli.views.progress_bar import ProgressBar
 
-    chosen = [folder for folder in folders_below(list(folders)) if only in folder.name]
+    chosen = [folder for folder in find_test_folders(list(folders)) if only in folder.name]
     if not chosen:
         raise UsageError(f"no folder's name contains {only!r}"[:200], hint="leave out --only")
-    outcomes: list[Outcome] = []
-    with Progress("node tests", len(chosen), quiet=quiet) as progress:
+    outcomes: list[NodeTestResult] = []
+    with ProgressBar("node tests", len(chosen), quiet=quiet) as progress:
         for folder in chosen:
             outcomes += run_folder(folder)
             progress.advance()
@@ -126,42 +132,42 @@ def _run_tests(
         for status in ("passed", "failed", "skipped")
     }
     if counts["skipped"] == len(outcomes):
-        raise _nothing_to_run(outcomes)
+        raise _nothing_to_run_error(outcomes)
     if settings.json is not None:
         tests = [outcome.to_dict() for outcome in outcomes]
-        print_document({**counts, "tests": tests})
+        print_json({**counts, "tests": tests})
         return int(counts["failed"] > 0)
     if not quiet:
-        sys.stdout.writelines(_lines(outcomes, verbose=verbose))
+        sys.stdout.writelines(_format_results(outcomes, verbose=verbose))
     counts = {status: count for status, count in counts.items() if count or status != "skipped"}
     sys.stdout.write(", ".join(f"{count} {status}" for status, count in counts.items()) + "\n")
     return int(counts["failed"] > 0)
 
 
-def _nothing_to_run(outcomes: Sequence[Outcome]) -> InputRefused:
+def _nothing_to_run_error(outcomes: Sequence[NodeTestResult]) -> InputRefused:
     reasons = list(dict.fromkeys(outcome.skipped for outcome in outcomes))
     more = (f"… and {len(reasons) - LISTED} more reasons",) if len(reasons) > LISTED else ()
     return InputRefused(
         "nothing to run here",
-        where=outcomes[0].folder if len(outcomes) == 1 else counted(len(outcomes), "folder"),
+        where=outcomes[0].folder if len(outcomes) == 1 else format_count(len(outcomes), "folder"),
         details=(*reasons[:LISTED], *more),
         hint="name folders of gather or scatter node tests",
     )
 
 
-def _lines(outcomes: Sequence[Outcome], *, verbose: bool) -> Iterator[str]:
+def _format_results(outcomes: Sequence[NodeTestResult], *, verbose: bool) -> Iterator[str]:
     """Failures and the first skipped folders, or everything."""
     skipped = 0
     for outcome in outcomes:
         skipped += outcome.status == "skipped"
         hidden = outcome.status == "passed" or (outcome.status == "skipped" and skipped > LISTED)
         if verbose or not hidden:
-            yield _line(outcome)
+            yield _format_result(outcome)
     if skipped > LISTED and not verbose:
         yield f"and {skipped - LISTED} more skipped: -v\n"
 
 
-def _line(outcome: Outcome) -> str:
+def _format_result(outcome: NodeTestResult) -> str:
     place = f"{outcome.folder}/{outcome.data_set}".rstrip("/")
     word = "FAILED" if outcome.status == "failed" else outcome.status
     reason = outcome.problem or outcome.skipped

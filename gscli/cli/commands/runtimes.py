@@ -23,18 +23,18 @@ from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.building import tool
 from gscli.cli.options import (
-    DOCUMENT,
+    JSON_OPTION,
     Argument,
     Settings,
     SharedOption,
     complete_declaration,
-    print_document,
-    tell,
+    print_json,
+    print_stderr,
 )
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.runtimes.catalogue import Installed
+    from gscli.runtimes.catalogue import InstalledRuntime
     from gscli.runtimes.process import RuntimeProcess
 
 
@@ -66,14 +66,16 @@ def make_seconds_parser(least: float) -> Callable[[str], float]:
 
     def parse(text: str) -> float:
         with suppress(ValueError):
-            if least <= (number := float(text)) <= LONGEST:
+            if least <= (number := float(text)) <= MAX_SECONDS:
                 return number
-        raise UsageError(f"{text} is no number of seconds"[:200], valid=f"{least:g} … {LONGEST:,}")
+        raise UsageError(
+            f"{text} is no number of seconds"[:200], valid=f"{least:g} … {MAX_SECONDS:,}"
+        )
 
     return parse
 
 
-LONGEST = 10_000_000
+MAX_SECONDS = 10_000_000
 
 Patience: TypeAlias = Annotated[
     float,
@@ -81,7 +83,7 @@ Patience: TypeAlias = Annotated[
 ]
 """`--patience SECONDS`."""
 
-PATIENCE = 20.0
+DEFAULT_TIMEOUT = 20.0
 
 
 class RuntimeOptions(Record):
@@ -89,7 +91,7 @@ class RuntimeOptions(Record):
 
     on: str = ""
     python: str | None = None
-    patience: float = PATIENCE
+    patience: float = DEFAULT_TIMEOUT
 
 
 def runtime_options() -> list[SharedOption]:
@@ -101,18 +103,18 @@ def runtime_options() -> list[SharedOption]:
     ]
 
 
-def are_lines(output: str) -> bool:
+def is_json_lines(output: str) -> bool:
     """Whether cases are written as lines of JSON, not as a folder of node tests."""
     return output.endswith(".jsonl") or output == "-"
 
 
-def one_document(output: str | None, settings: Settings) -> None:
+def check_stdout_free(output: str | None, settings: Settings) -> None:
     """UsageError where cases and the document of --json would both go to standard output."""
     if output == "-" and settings.json is not None:
         raise UsageError("-o - and --json both take standard output", hint="-o FILE.jsonl")
 
 
-@tool("runtimes", DOCUMENT)
+@tool("runtimes", JSON_OPTION)
 def runtimes(
     runtime: Annotated[str | None, Argument("[R]", "start it, and say what it answers")] = None,
     python: Python = None,
@@ -130,28 +132,28 @@ def runtimes(
         sys.stdout.write(bundle_adapter(adapter))
         return 0
     if runtime is not None:
-        return _introduce(runtime, python, settings)
+        return _print_hello(runtime, python, settings)
     from gscli.runtimes.catalogue import list_installed
 
-    _list(list_installed(python), settings)
+    _print_members(list_installed(python), settings)
     return 0
 
 
-def _introduce(name: str, python: str | None, settings: Settings) -> int:
-    with judging(name, python, PATIENCE) as (started, operators):
+def _print_hello(name: str, python: str | None, settings: Settings) -> int:
+    with start_checked(name, python, DEFAULT_TIMEOUT) as (started, operators):
         hello = started.hello
         assert hello is not None
         names = [operator.full_name for operator in operators]
     if settings.json is not None:
         facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
-        print_document({**facts, "operators": names})
+        print_json({**facts, "operators": names})
         return 0
     sys.stdout.write(f"{hello.title}, its adapter passed the self-test\n")
     sys.stdout.writelines(f"  {one}\n" for one in names)
     return 0
 
 
-def _list(found: list[Installed], settings: Settings) -> None:
+def _print_members(found: list[InstalledRuntime], settings: Settings) -> None:
     if settings.json is not None:
         rows = [
             {
@@ -163,7 +165,7 @@ def _list(found: list[Installed], settings: Settings) -> None:
             }
             for one in found
         ]
-        print_document(rows)
+        print_json(rows)
         return
     width = max(len(one.adapter.name) for one in found) + 2
     versions = max(len(one.version) for one in found) + 2
@@ -176,21 +178,23 @@ def _list(found: list[Installed], settings: Settings) -> None:
 
 
 @contextmanager
-def judging(
-    wish: str, python: str | None, patience: float, names: Sequence[str] = ()
+def start_checked(
+    runtime_spec: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
     from gscli.runtimes.catalogue import build_runtime_command
-    from gscli.runtimes.operator_names import answered, operators_named
+    from gscli.runtimes.operator_names import find_operators, select_supported
     from gscli.runtimes.process import RuntimeProcess
-    from gscli.runtimes.selftest import self_test
+    from gscli.runtimes.selftest import check_adapter
 
     for name in names:
-        operators_named(name)  # a wrong name is told before anything is started
+        find_operators(name)  # a wrong name is told before anything is started
     try:
-        with RuntimeProcess(build_runtime_command(wish, python), patience=patience) as runtime:
-            operators = answered(runtime.start(), names)
-            self_test(runtime, operators)
+        with RuntimeProcess(
+            build_runtime_command(runtime_spec, python), patience=patience
+        ) as runtime:
+            operators = select_supported(runtime.start(), names)
+            check_adapter(runtime, operators)
             yield runtime, operators
     finally:
         warn_of_left_running()
@@ -201,4 +205,4 @@ def warn_of_left_running() -> None:
     from gscli.disk.processes import left_running
 
     if left := left_running():
-        tell(f"warning: still running, and not ours to end: {', '.join(map(str, left))}\n")
+        print_stderr(f"warning: still running, and not ours to end: {', '.join(map(str, left))}\n")

@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import UsageError
 from gscli.cli.building import tool
-from gscli.cli.completion import lessons_for
+from gscli.cli.completion import complete_lesson
 from gscli.cli.options import (
-    DOCUMENT,
+    JSON_OPTION,
     Argument,
     Settings,
     SharedOption,
-    print_document,
-    screen,
-    tell,
+    detect_screen,
+    print_json,
+    print_stderr,
 )
-from gscli.cli.prose import refilled_markdown, widest_fenced
+from gscli.cli.prose import fenced_width, rewrap_markdown
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 NARROWEST_TITLE = 24
 
 
-@tool("samples", DOCUMENT, "plain", "color", "palette", "width")
+@tool("samples", JSON_OPTION, "plain", "color", "palette", "width")
 def samples(
     name: Annotated[
         str | None,
-        Argument("[NAME]", "a lesson, with or without its number", lessons_for),
+        Argument("[NAME]", "a lesson, with or without its number", complete_lesson),
     ] = None,
     run: Annotated[bool, SharedOption("run the lesson's commands")] = False,
     answer: Annotated[bool, SharedOption("tell the answer of the exercise too")] = False,
@@ -59,22 +59,24 @@ def samples(
 ) -> int:
     from gscli.cli import lessons
 
-    chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
+    chosen = lessons.list_lessons() if name is None else [lessons.find_lesson(name)]
     if settings.json is not None and run:
         raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     if output is None and not run:
         if settings.json is not None:
             _print_document([(found, found.folder) for found in chosen])
         else:
-            _print(chosen, settings.width, answer=answer, whole=name is not None)
+            _print_lessons(chosen, settings.width, answer=answer, is_single=name is not None)
         return 0
     if output is not None:
-        places = [(found, lessons.copy(found, Path(output))) for found in chosen]
+        places = [(found, lessons.copy_lesson(found, Path(output))) for found in chosen]
         if settings.json is not None:
             _print_document(places)
         return _run(places, settings) if run else 0
     with TemporaryDirectory(prefix="gscli-samples-") as folder:
-        return _run([(found, lessons.copy(found, Path(folder))) for found in chosen], settings)
+        return _run(
+            [(found, lessons.copy_lesson(found, Path(folder))) for found in chosen], settings
+        )
 
 
 def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
@@ -84,19 +86,21 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
             "title": lesson.title,
             "folder": str(place),
             "files": sorted(path.name for path in place.iterdir() if path.is_file()),
-            "commands": [exchange.command for exchange in lesson.exchanges],
+            "commands": [exchange.command for exchange in lesson.console_commands],
         }
         for lesson, place in places
     ]
-    print_document({"lessons": found})
+    print_json({"lessons": found})
 
 
-def _print(chosen: list[Lesson], wanted: int | None, *, answer: bool, whole: bool) -> None:
-    if whole:
-        _print_lesson(chosen[0].told(answer=answer), wanted)
+def _print_lessons(
+    chosen: list[Lesson], screen_width: int | None, *, answer: bool, is_single: bool
+) -> None:
+    if is_single:
+        _print_lesson(chosen[0].format_text(answer=answer), screen_width)
         return
     names = max(len(found.name) for found in chosen) + 2
-    width = screen(sys.stdout, width=wanted).width
+    width = detect_screen(sys.stdout, width=screen_width).width
     hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
     for found in chosen:
         lines = textwrap.wrap(found.title, width - len(hang))
@@ -108,11 +112,11 @@ def _print(chosen: list[Lesson], wanted: int | None, *, answer: bool, whole: boo
 
 def _print_lesson(text: str, wanted: int | None) -> None:
     """The text, its prose as wide as the screen; recorded screens keep the width they have."""
-    width = screen(sys.stdout, width=wanted).width
-    sys.stdout.write(refilled_markdown(text, width))
-    widest = widest_fenced(text)
-    if widest > width and screen(sys.stdout).is_terminal:
-        tell(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
+    width = detect_screen(sys.stdout, width=wanted).width
+    sys.stdout.write(rewrap_markdown(text, width))
+    widest = fenced_width(text)
+    if widest > width and detect_screen(sys.stdout).is_terminal:
+        print_stderr(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
 
 
 def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
@@ -124,7 +128,9 @@ def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
         for found, place in places:
             sys.stdout.write(f"# {found.title}\n")
             sys.stdout.flush()
-            commands = [exchange.command for exchange in found.exchanges]
-            status = lessons.run(commands, place, {**environment, **settings.as_environment()})
+            commands = [exchange.command for exchange in found.console_commands]
+            status = lessons.run_commands(
+                commands, place, {**environment, **settings.to_environment()}
+            )
             status = status if status >= 0 else 128 - status  # ended by a signal, as shells say it
     return status

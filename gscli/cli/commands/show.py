@@ -21,16 +21,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import UsageError
-from gscli.base.words import safe, show_shape
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import Settings, SharedOption, print_document, view_options
+from gscli.base.words import format_shape, sanitize
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.options import Settings, SharedOption, make_view_options, print_json
 
 if TYPE_CHECKING:
-    from gscli.files import Loaded
+    from gscli.files import LoadedInput
     from gscli.files.request import Member
     from gscli.files.stores.icechunk_store import Commit
 
-DRAWING = (
+SHOW_OPTIONS = (
     "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "theme",
     "plain", "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
@@ -39,9 +39,9 @@ COMMITS_SHOWN = 20
 STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 
 
-@tool("show", *DRAWING)
+@tool("show", *SHOW_OPTIONS)
 def show(
-    words: Annotated[Sequence[str], files_argument("FILE[::NAME]...", "what to look at")],
+    words: Annotated[Sequence[str], make_files_argument("FILE[::NAME]...", "what to look at")],
     stat: Annotated[bool, SharedOption(STATISTICS)] = False,
     *,
     settings: Settings,
@@ -55,7 +55,7 @@ def show(
         listed = _list_several(text, limit)
         if len(words) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not stat  # a picture bears its own name
-            sys.stdout.write("\n" * bool(number) + ("" if titled else f"{safe(text)}\n"))
+            sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
         if listed is None:
             drawn = not (stat or settings.plain or settings.json or settings.dtype)
             loaded = files.load(
@@ -81,17 +81,17 @@ def _list_several(text: str, limit: int | None) -> list[Member] | None:
 
 def _list_commits(path: str) -> list[Commit]:
     """The newest versions of an Icechunk repository; none for anything else."""
-    from gscli.files.request import STORES, suffix_of
+    from gscli.files.request import STORES, file_suffix
 
-    if suffix_of(path) not in STORES:
+    if file_suffix(path) not in STORES:
         return []
-    from gscli.files.stores.zarr_place import is_repository, place_of
+    from gscli.files.stores.zarr_place import is_repository, parse_location
 
-    if not is_repository(place_of(path).path):
+    if not is_repository(parse_location(path).path):
         return []
-    from gscli.files.stores.icechunk_store import history
+    from gscli.files.stores.icechunk_store import list_commits
 
-    return history(path, COMMITS_SHOWN)
+    return list_commits(path, COMMITS_SHOWN)
 
 
 def _is_model(text: str) -> bool:
@@ -103,9 +103,9 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
     commits, node_table, nodes = _list_commits(text), "", dict[str, object]()
     if _is_model(text):
-        from gscli.cli.call.nodes import model_nodes
+        from gscli.cli.call.nodes import describe_nodes
 
-        node_table, nodes["nodes"] = model_nodes(text, settings.max_bytes)
+        node_table, nodes["nodes"] = describe_nodes(text, settings.max_bytes)
     if settings.json is not None:
         rows = [
             {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
@@ -113,18 +113,20 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         ]
         history = {"history": [commit._asdict() for commit in commits]} if commits else {}
         document = {"file": text, "members": rows, **history, **nodes}
-        print_document(document)
+        print_json(document)
         return
     if settings.quiet:
         return
-    table = [(safe(m.name), f"{m.dtype} {show_shape(m.shape)}", f"{m.bytes:,}") for m in members]
+    table = [
+        (sanitize(m.name), f"{m.dtype} {format_shape(m.shape)}", f"{m.bytes:,}") for m in members
+    ]
     widths = [max(map(len, column), default=0) for column in zip(*table, strict=True)]
     for name, kind, size in table:
         sys.stdout.write(f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {size:>{widths[2]}} bytes\n")
     if not members:
         sys.stdout.write("no tensors\n")
     for commit in commits:
-        sys.stdout.write(f"@{commit.snapshot}  {commit.written}  {safe(commit.message)}\n")
+        sys.stdout.write(f"@{commit.snapshot}  {commit.written}  {sanitize(commit.message)}\n")
     sys.stdout.write(node_table)
 
 
@@ -132,28 +134,28 @@ def _print_member_statistics(text: str, members: Sequence[Member], settings: Set
     """The statistics of every member, a line each."""
     from gscli import files
 
-    width = max((len(safe(member.name)) for member in members), default=0)
+    width = max((len(sanitize(member.name)) for member in members), default=0)
     for member in members:
         name = f"{text}::{member.name}"
         loaded = files.load(name, dtype=settings.dtype, max_bytes=settings.max_bytes)
         label = {"name": member.name} if settings.json is not None else {}
         line = _format_statistics(loaded, settings, label)
-        sys.stdout.write(("" if label else f"{safe(member.name):<{width}}  ") + line)
+        sys.stdout.write(("" if label else f"{sanitize(member.name):<{width}}  ") + line)
 
 
 def _format_statistics(
-    loaded: Loaded, settings: Settings, label: Mapping[str, object] = MappingProxyType({})
+    loaded: LoadedInput, settings: Settings, label: Mapping[str, object] = MappingProxyType({})
 ) -> str:
     """One line: the sentence, or the document with --json, its label first."""
-    from gscli.files.statistics import statistics
+    from gscli.files.statistics import compute_statistics
 
-    summary = statistics(loaded.array)
+    summary = compute_statistics(loaded.array)
     if settings.json is None:
         return f"{summary.text()}\n"
     return json.dumps({**label, **summary.to_dict()}) + "\n"
 
 
-def _print_tensor(loaded: Loaded, settings: Settings, *, statistics_only: bool) -> None:
+def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: bool) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
     from gscli.cli.call.pictures import save_text
     from gscli.disk import mapped
@@ -174,19 +176,21 @@ def _print_tensor(loaded: Loaded, settings: Settings, *, statistics_only: bool) 
         sys.stdout.write(shown)
 
 
-def _render_tensor(loaded: Loaded, settings: Settings) -> str:
-    from gscli.views.lines import render
-    from gscli.views.terminal.tensor import tensor_picture, tensor_words
+def _render_tensor(loaded: LoadedInput, settings: Settings) -> str:
+    from gscli.views.lines import render_text
+    from gscli.views.terminal.tensor import format_tensor_text, make_tensor_drawing
 
-    options = view_options(settings)
+    options = make_view_options(settings)
     if settings.plain:
-        return tensor_words(loaded.origin, loaded.array, options)
-    return render(tensor_picture(loaded.origin, loaded.array, options), options)
+        return format_tensor_text(loaded.origin, loaded.array, options)
+    return render_text(make_tensor_drawing(loaded.origin, loaded.array, options), options)
 
 
-def _render_svg(loaded: Loaded, settings: Settings) -> str:
-    from gscli.views.figure import to_svg
-    from gscli.views.terminal.tensor import tensor_picture
+def _render_svg(loaded: LoadedInput, settings: Settings) -> str:
+    from gscli.views.figure import render_svg
+    from gscli.views.terminal.tensor import make_tensor_drawing
 
-    picture = tensor_picture(loaded.origin, loaded.array, view_options(settings, colored=True))
-    return to_svg(picture, loaded.origin, theme=settings.theme)
+    picture = make_tensor_drawing(
+        loaded.origin, loaded.array, make_view_options(settings, is_for_file=True)
+    )
+    return render_svg(picture, loaded.origin, theme=settings.theme)

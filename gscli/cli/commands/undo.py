@@ -19,20 +19,20 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from gscli.cli.building import files_argument, tool
+from gscli.cli.building import make_files_argument, tool
 from gscli.cli.options import Argument
 
 
 @tool("undo")
 def undo(
-    file: Annotated[str, files_argument("FILE", "what was patched")],
+    file: Annotated[str, make_files_argument("FILE", "what was patched")],
     undo_file: Annotated[
         str | None, Argument("UNDO-FILE", "where FILE alone does not tell")
     ] = None,
 ) -> int:
-    from gscli.base.words import counted, safe
+    from gscli.base.words import format_count, sanitize
     from gscli.stream.direct_patch import undo as put_back
 
     rows = put_back(file, undo_file)
-    sys.stdout.write(f"{safe(file)} is as it was: {counted(rows, 'row')} put back\n")
+    sys.stdout.write(f"{sanitize(file)} is as it was: {format_count(rows, 'row')} put back\n")
     return 0

@@ -23,41 +23,41 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-from gscli.base.words import counted
-from gscli.cli.building import files_argument, tool
-from gscli.cli.commands.runtimes import PATIENCE, On, Patience, Python, judging
-from gscli.cli.options import DOCUMENT, Settings, SharedOption, print_document
+from gscli.base.words import format_count
+from gscli.cli.building import make_files_argument, tool
+from gscli.cli.commands.runtimes import DEFAULT_TIMEOUT, On, Patience, Python, start_checked
+from gscli.cli.options import JSON_OPTION, Settings, SharedOption, print_json
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
-    from gscli.lab.cases import Case, Verdict
+    from gscli.lab.cases import Case, CaseResult
 
 
-@tool("verify", DOCUMENT)
+@tool("verify", JSON_OPTION)
 def verify(
     files: Annotated[
         Sequence[str],
-        files_argument("CASES.jsonl...", "recorded cases; a single one may stand here itself"),
+        make_files_argument("CASES.jsonl...", "recorded cases; a single one may stand here itself"),
     ],
     only: Annotated[str, SharedOption("only cases whose id contains TEXT", "TEXT")] = "",
     on: On = "",
     python: Python = None,
-    patience: Patience = PATIENCE,
+    patience: Patience = DEFAULT_TIMEOUT,
     quiet: Annotated[bool, SharedOption("only the summary", short="-q")] = False,
     *,
     settings: Settings,
 ) -> int:
     report = None if quiet or settings.json is not None else sys.stdout.write
-    tally = _tally(files, only, (on, python, patience), report)
+    tally = _run_cases(files, only, (on, python, patience), report)
     counts = {"passed": tally.passed, "failed": len(tally.failures)}
     if on:
         counts["skipped"] = tally.skipped
     if tally.refusals:
         counts["refused"] = len(tally.refusals)
     if not tally.passed and not tally.failures and not tally.refusals:
-        raise _nothing(tally, only)
+        raise _nothing_run_error(tally, only)
     if settings.json is not None:
-        print_document({**counts, "failures": tally.failures})
+        print_json({**counts, "failures": tally.failures})
     else:
         sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
     if tally.refusals:
@@ -65,12 +65,12 @@ def verify(
     return int(bool(tally.failures))
 
 
-def _nothing(tally: _Tally, only: str) -> GscliError:
+def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
     """What to say where no case was run: a run that tries nothing must not look like a success."""
     from gscli.base import InputRefused, UsageError
 
     if tally.skipped:
-        told = f"the runtime answers none of {counted(tally.skipped, 'case')}"
+        told = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
         return InputRefused(told, hint="gscli runtimes R tells what it answers")
     if only:
         return UsageError(f"no case's id contains {only!r}"[:200], hint="leave out --only")
@@ -78,7 +78,7 @@ def _nothing(tally: _Tally, only: str) -> GscliError:
 
 
 @dataclass
-class _Tally:
+class _CaseCounts:
     """What became of the cases so far."""
 
     passed: int = 0
@@ -87,34 +87,34 @@ class _Tally:
     refusals: list[GscliError] = field(default_factory=list)
 
 
-def _tally(
+def _run_cases(
     files: Sequence[str],
     only: str,
     runtime: tuple[str, str | None, float],
     report: Callable[[str], object] | None,
-) -> _Tally:
+) -> _CaseCounts:
     """Run the cases whose id contains `only`, and report each failure as it comes."""
-    from gscli.lab.cases import reproduction
-    from gscli.views.progress_bar import Progress
+    from gscli.lab.cases import build_repro_command
+    from gscli.views.progress_bar import ProgressBar
 
-    tally = _Tally()
-    with _judge(*runtime) as judge, Progress("cases", None) as progress:
-        for path, case in _chosen(files, only, tally.refusals):
+    tally = _CaseCounts()
+    with _make_case_runner(*runtime) as judge, ProgressBar("cases", None) as progress:
+        for path, case in _select_cases(files, only, tally.refusals):
             verdict = judge(case)
             progress.advance()
             if verdict is None:
                 tally.skipped += 1
-            elif verdict.passed:
+            elif verdict.has_passed:
                 tally.passed += 1
             else:
-                failure = {"problem": verdict.problem, "command": reproduction(case, path)}
+                failure = {"problem": verdict.problem, "command": build_repro_command(case, path)}
                 tally.failures.append({"id": case.id, **failure})
                 if report is not None:
                     report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
     return tally
 
 
-def _chosen(
+def _select_cases(
     files: Sequence[str], only: str, refusals: list[GscliError]
 ) -> Iterator[tuple[str, Case]]:
     """The cases whose id contains `only`, each with its file."""
@@ -127,16 +127,16 @@ def _chosen(
 
 
 @contextmanager
-def _judge(
+def _make_case_runner(
     on: str, python: str | None, patience: float
-) -> Iterator[Callable[[Case], Verdict | None]]:
+) -> Iterator[Callable[[Case], CaseResult | None]]:
     """What runs a case: gscli itself, or a runtime that passed its self-test."""
     if not on:
-        from gscli.lab.cases import judge
+        from gscli.lab.cases import run_case
 
-        yield judge
+        yield run_case
         return
-    from gscli.runtimes.runtime_answers import judge_on
+    from gscli.runtimes.runtime_answers import run_case_on
 
-    with judging(on, python, patience) as (runtime, _):
-        yield lambda case: judge_on(runtime, case)
+    with start_checked(on, python, patience) as (runtime, _):
+        yield lambda case: run_case_on(runtime, case)

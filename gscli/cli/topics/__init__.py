@@ -9,8 +9,8 @@ from pathlib import Path
 from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.cli.building import format_option_help
-from gscli.cli.options import SHARED
-from gscli.frameworks import ALIASES, NAMES, framework
+from gscli.cli.options import SHARED_OPTIONS
+from gscli.frameworks import ALIASES, NAMES, load_framework
 
 TOPICS = {
     "exit-codes": "what the exit status means",
@@ -32,18 +32,19 @@ TOPICS = {
 """Every topic and its one-line summary, in the order of the list."""
 
 EXIT_CODES: dict[ExitCode, str] = {
-    ExitCode.DONE: "done, warnings allowed",
-    ExitCode.NO: "the answer is no: compare differs, verify or run fails, check or --strict finds",
+    ExitCode.SUCCESS: "done, warnings allowed",
+    ExitCode.CHECK_FAILED: "the answer is no: compare differs, verify or run fails, check "
+    "or --strict finds",
     ExitCode.USAGE: "the command itself is wrong",
-    ExitCode.REFUSED: "the operator refuses the inputs: index, shape, element type, content",
+    ExitCode.INVALID_DATA: "the operator refuses the inputs: index, shape, element type, content",
     ExitCode.UNREADABLE: "an input cannot be read",
-    ExitCode.BUG: "a bug in gscli",
+    ExitCode.INTERNAL_ERROR: "a bug in gscli",
     ExitCode.UNWRITABLE: "the output cannot be written; the old one is unharmed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
-    ExitCode.CLOSED: "the reader of a pipe went away",
+    ExitCode.BROKEN_PIPE: "the reader of a pipe went away",
 }
 
-CHECKED = {
+TESTED_RELEASES = {
     "numpy": ("NumPy", "2.4.6"),
     "torch": ("PyTorch", "2.13.0"),
     "jax": ("JAX", "0.10.2"),
@@ -54,89 +55,96 @@ CHECKED = {
 }
 """The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
 
-SEEN_ON = "22 November 2026"
+OBSERVED_ON = "22 November 2026"
 """The day on which the findings were seen."""
 
 LONGEST_LINE = 70
 """Columns of a finding's command before it is continued."""
 
 
-class Observation(Record):
+class RuntimeObservation(Record):
     """What a released runtime answers where the rules say something else, and how to see it."""
 
     runtime: str
     command: str
     rules: str
-    seen: str
+    observed: str
 
 
-def topic(name: str) -> str:
+def read_topic(name: str) -> str:
     """The text of a topic; the manual page is made elsewhere, of these among others.
 
-    >>> topic("exit-codes").splitlines()[0]
+    >>> read_topic("exit-codes").splitlines()[0]
     '  0  done, warnings allowed'
     """
-    return _MADE[name]() if name in _MADE else _written(f"{name}.txt")
+    return _GENERATED_TOPICS[name]() if name in _GENERATED_TOPICS else _read_file(f"{name}.txt")
 
 
-def _written(name: str) -> str:
+def _read_file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _exit_codes() -> str:
+def _exit_codes_text() -> str:
     return "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items())
 
 
-def _environment() -> str:
-    rows = [(shared.environment, shared) for shared in SHARED.values() if shared.variable]
+def _environment_text() -> str:
+    rows = [
+        (shared.environment, shared) for shared in SHARED_OPTIONS.values() if shared.has_variable
+    ]
     lines = [
         f"{name:<18}{shared.flags[-1]}: {format_option_help(shared)}\n" for name, shared in rows
     ]
     return "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.\n"
 
 
-def _frameworks() -> str:
+def _frameworks_text() -> str:
     """Each framework and its commands."""
     aliases = {name: alias for alias, name in ALIASES.items()}
     lines = []
     for name in NAMES:
-        commands = [operator.command for operator in framework(name).operators.values()]
+        commands = [operator.command for operator in load_framework(name).operators.values()]
         alias = f" (or {aliases[name]})" if name in aliases else ""
         lines.append(f"{name}{alias}: {' '.join(commands)}\n")
     return "\n".join(lines)
 
 
-def _code() -> str:
+def _code_text() -> str:
     """The text, with the releases that lines were run in."""
     from textwrap import fill
 
-    told = ", ".join(f"{title} {version}" for title, version in CHECKED.values())
+    told = ", ".join(f"{title} {version}" for title, version in TESTED_RELEASES.values())
     ran = fill(f"Lines for recorded cases of the operators were run in {told}.", 100)
-    return f"{_written('code.txt')}{ran}\n"
+    return f"{_read_file('code.txt')}{ran}\n"
 
 
-def findings() -> list[Observation]:
+def read_observations() -> list[RuntimeObservation]:
     """Facts about releases, each seen by its own command."""
     import tomllib
 
-    return [Observation(**one) for one in tomllib.loads(_written("findings.toml"))["finding"]]
+    return [
+        RuntimeObservation(**entry)
+        for entry in tomllib.loads(_read_file("findings.toml"))["finding"]
+    ]
 
 
-def _findings() -> str:
+def _findings_text() -> str:
     """The findings, a block each."""
     head = (
         "What released runtimes answered where the rules say something else. Each was seen on "
-        f"{SEEN_ON}\nby the command below it, on a CPU; later releases may differ. Put --python "
+        f"{OBSERVED_ON}\nby the command below it, on a CPU; later releases may differ. Put "
+        f"--python "
         "PATH behind a command\nwhen the runtime is in another environment.\n"
     )
     blocks = [
-        f"\n{one.runtime}\n  {_broken(one.command)}\n  rules: {one.rules}\n  seen:  {one.seen}\n"
-        for one in findings()
+        f"\n{one.runtime}\n  {_wrap_command(one.command)}\n  rules: {one.rules}\n  seen:  "
+        f"{one.observed}\n"
+        for one in read_observations()
     ]
     return head + "".join(blocks)
 
 
-def _broken(command: str) -> str:
+def _wrap_command(command: str) -> str:
     """A command on lines that a terminal holds, as a shell reads them."""
     lines = [""]
     for word in map(shlex.quote, shlex.split(command)):
@@ -146,8 +154,9 @@ def _broken(command: str) -> str:
     return " \\\n    ".join(lines)
 
 
-_MADE: dict[str, Callable[[], str]] = {
-    "exit-codes": _exit_codes, "frameworks": _frameworks, "environment": _environment,
-    "code": _code, "findings": _findings,
+_GENERATED_TOPICS: dict[str, Callable[[], str]] = {
+    "exit-codes": _exit_codes_text, "frameworks": _frameworks_text,
+    "environment": _environment_text,
+    "code": _code_text, "findings": _findings_text,
 }  # fmt: skip
 """Topics that are made from declarations or from data."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from gscli.base import ContentRefused
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.content import Content
 
 DIRECTORY_LIMIT = 4 << 20
@@ -30,7 +30,7 @@ _ENCRYPTED = 0x1 | 0x40 | 0x2000
 _KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
 """How hard was packed, sizes behind the data, names in UTF-8."""
 
-_MOST_PER_BYTE = 1032
+_MAX_INFLATE_RATIO = 1032
 """Deflate makes at most this many bytes of one."""
 
 
@@ -39,17 +39,17 @@ class ZipEntry(Record):
 
     name: str
     offset: int
-    packed: int
+    compressed_size: int
     size: int
     checksum: int
-    deflated: bool
+    is_deflated: bool
 
 
-def directory(content: Content) -> dict[str, ZipEntry]:
+def read_directory(content: Content) -> dict[str, ZipEntry]:
     """Every member by its name, in the archive's order. ContentRefused for anything unusual."""
-    count = _check_end(content)
+    count = _read_end_record(content)
     try:
-        with content.file() as file, zipfile.ZipFile(file) as archive:
+        with content.open_file() as file, zipfile.ZipFile(file) as archive:
             infos = archive.infolist()
     except (
         zipfile.BadZipFile,
@@ -59,47 +59,47 @@ def directory(content: Content) -> dict[str, ZipEntry]:
         struct.error,
         OSError,
     ) as error:
-        raise _damaged(content.name, safe(str(error), 80)) from error
+        raise _archive_error(content.name, sanitize(str(error), 80)) from error
     if len(infos) != count:
-        raise _damaged(content.name, f"it states {count:,} members and lists {len(infos):,}")
+        raise _archive_error(content.name, f"it states {count:,} members and lists {len(infos):,}")
     entries: dict[str, ZipEntry] = {}
     next_offset = 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         if info.header_offset < next_offset or (not entries and info.header_offset):
-            raise _damaged(content.name, "members overlap or bytes stand before the first")
+            raise _archive_error(content.name, "members overlap or bytes stand before the first")
         entry = entry_of(content, info)
         if entry.name in entries:
             raise ContentRefused(
-                f"two members are called {safe(entry.name, 60)}", where=content.name
+                f"two members are called {sanitize(entry.name, 60)}", where=content.name
             )
-        next_offset = entry.offset + entry.packed
+        next_offset = entry.offset + entry.compressed_size
         entries[entry.name] = entry
     return {info.orig_filename: entries[info.orig_filename] for info in infos}
 
 
-def inflated(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
+def iter_member_bytes(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
     """The bytes of a member, a piece at a time; their number and checksum are judged at the end.
 
     Never more than the declared size is produced.
     """
     checksum = done = 0
-    for piece in _pieces(content, entry):
+    for piece in _iter_inflated(content, entry):
         done += len(piece)
         if done > entry.size:
-            raise _lies(content.name, entry, "holds more than the archive states")
+            raise _member_error(content.name, entry, "holds more than the archive states")
         checksum = zlib.crc32(piece, checksum)
         yield piece
     if done < entry.size:
-        raise _lies(content.name, entry, "holds less than the archive states")
+        raise _member_error(content.name, entry, "holds less than the archive states")
     if checksum != entry.checksum:
-        raise _lies(content.name, entry, "does not match its checksum")
+        raise _member_error(content.name, entry, "does not match its checksum")
 
 
-def _pieces(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
+def _iter_inflated(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
     inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-    for start in range(0, entry.packed, CHUNK):
-        packed = content.read(entry.offset + start, min(CHUNK, entry.packed - start))
-        if not entry.deflated:
+    for start in range(0, entry.compressed_size, CHUNK):
+        packed = content.read(entry.offset + start, min(CHUNK, entry.compressed_size - start))
+        if not entry.is_deflated:
             yield packed
             continue
         piece: bytes | memoryview = packed
@@ -107,14 +107,14 @@ def _pieces(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
             try:
                 piece = inflate.decompress(packed, CHUNK)
             except zlib.error as error:
-                raise _lies(content.name, entry, "is damaged") from error
+                raise _member_error(content.name, entry, "is damaged") from error
             packed = inflate.unconsumed_tail
             yield piece
-    if entry.deflated and (not inflate.eof or inflate.unused_data):
-        raise _lies(content.name, entry, "is damaged")
+    if entry.is_deflated and (not inflate.eof or inflate.unused_data):
+        raise _member_error(content.name, entry, "is damaged")
 
 
-def _check_end(content: Content) -> int:
+def _read_end_record(content: Content) -> int:
     """How many members the archive states. It must end with its end record, after the directory.
 
     A comment could hold a second end record, and bytes before the archive a second file.
@@ -123,31 +123,33 @@ def _check_end(content: Content) -> int:
     tail = bytes(content.read(content.size - tail_size, tail_size))
     end = tail[-_END.size :]
     if not end.startswith(b"PK\x05\x06") or len(end) < _END.size:
-        raise _damaged(content.name, "it does not end as an archive does")
+        raise _archive_error(content.name, "it does not end as an archive does")
     _, _, _, here, count, size, offset, comment = _END.unpack(end)
     after = _END.size
     if count == _COUNT_ELSEWHERE or _SIZE_ELSEWHERE in {size, offset}:
         record = tail[: _END64.size]
         if len(tail) < tail_size or not record.startswith(b"PK\x06\x06"):
-            raise _damaged(content.name, "its end record is incomplete")
+            raise _archive_error(content.name, "its end record is incomplete")
         *_, here, count, size, offset = _END64.unpack(record)
         after = tail_size
     if comment or here != count or count > MEMBER_LIMIT or size > DIRECTORY_LIMIT:
-        raise _damaged(content.name, f"its directory of {count:,} members is not one of arrays")
+        raise _archive_error(
+            content.name, f"its directory of {count:,} members is not one of arrays"
+        )
     if offset + size + after != content.size:
-        raise _damaged(content.name, "there are bytes outside the archive")
+        raise _archive_error(content.name, "there are bytes outside the archive")
     return int(count)
 
 
 def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
     """A member, after what the directory and it itself say was compared. Raises ContentRefused."""
-    name, shown = info.orig_filename, safe(info.orig_filename, 60)
+    name, shown = info.orig_filename, sanitize(info.orig_filename, 60)
     if "\0" in name:
-        raise _damaged(content.name, f"the name {shown} goes on behind its end")
+        raise _archive_error(content.name, f"the name {shown} goes on behind its end")
     if info.flag_bits & _ENCRYPTED:
         raise ContentRefused(f"member {shown} is encrypted", where=content.name)
     if info.flag_bits & ~_KNOWN_FLAGS:
-        raise _damaged(content.name, f"member {shown} has flags {info.flag_bits:#x}")
+        raise _archive_error(content.name, f"member {shown} has flags {info.flag_bits:#x}")
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ContentRefused(
             f"member {shown} is packed with method {info.compress_type}",
@@ -155,7 +157,7 @@ def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
             valid="stored or deflated",
         )
     if info.header_offset + _LOCAL.size > content.size:
-        raise _damaged(content.name, f"member {shown} lies outside the file")
+        raise _archive_error(content.name, f"member {shown} lies outside the file")
     local = _LOCAL.unpack(bytes(content.read(info.header_offset, _LOCAL.size)))
     names, extras = local[9], local[10]
     offset = info.header_offset + _LOCAL.size + names + extras
@@ -165,20 +167,20 @@ def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
         or local[3] != info.compress_type
         or offset + info.compress_size > content.size
     ):
-        raise _damaged(content.name, f"member {shown} lies outside the file")
+        raise _archive_error(content.name, f"member {shown} lies outside the file")
     local_name = bytes(content.read(info.header_offset + _LOCAL.size, names))
     if local_name != name.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):
-        raise _damaged(content.name, f"member {shown} has two names")
+        raise _archive_error(content.name, f"member {shown} has two names")
     entry = ZipEntry(name, offset, info.compress_size, info.file_size, info.CRC, not stored)
-    if entry.size > entry.packed * (1 if stored else _MOST_PER_BYTE):
-        raise _lies(content.name, entry, "holds less than the archive states")
+    if entry.size > entry.compressed_size * (1 if stored else _MAX_INFLATE_RATIO):
+        raise _member_error(content.name, entry, "holds less than the archive states")
     return entry
 
 
-def _damaged(name: str, why: str) -> ContentRefused:
+def _archive_error(name: str, why: str) -> ContentRefused:
     kind = ".zip" if name.lower().endswith(".zip") else ".npz"
     return ContentRefused(f"{name} is not a sound {kind} archive", where=f"{name}: {why}")
 
 
-def _lies(name: str, entry: ZipEntry, why: str) -> ContentRefused:
-    return ContentRefused(f"member {safe(entry.name, 60)} {why}", where=name)
+def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
+    return ContentRefused(f"member {sanitize(entry.name, 60)} {why}", where=name)

@@ -14,12 +14,12 @@ from typing import Any
 
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64
-from gscli.base.words import counted, safe, show_shape
+from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, finite_float
-from gscli.files.formats.values import SPECIAL_FLOATS, infer, of_type
-from gscli.files.request import Arrays, Member, Output, Read, Request
+from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype, infer_array
+from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -30,29 +30,29 @@ _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """The table of a file; every row needs the same number of cells."""
-    name, wanted = content.name, request.wish.chosen
+    name, wanted = content.name, request.options.untyped_dtype
     as_text = wanted is not None and wanted.kind in "US"
     values: list[Any] = []
     lines: list[int] = []
     width = 0
-    text = _text(content, request.suffix)
+    text = _decode(content, request.suffix)
     plain = text.isascii() and "_" not in text
-    for line, cells in _rows(text, request.suffix, name):
+    for line, cells in _iter_rows(text, request.suffix, name):
         width = width or len(cells)
         if len(cells) != width:
             raise ContentRefused(
                 f"{name} is not a rectangular table",
-                where=f"{name} line {line}: {counted(len(cells), 'cell')}, "
+                where=f"{name} line {line}: {format_count(len(cells), 'cell')}, "
                 f"the first row has {width}",
             )
-        values += cells if as_text else _row(cells, f"{name} line {line}", plain=plain)
+        values += cells if as_text else _parse_row(cells, f"{name} line {line}", plain=plain)
         lines.append(line)
     if not lines:
         raise ContentRefused(f"{name} is empty", where=name)
-    _refuse_header(values, width, name)
-    if width == 1 and not as_text and _in_columns(values):
+    _check_no_header(values, width, name)
+    if width == 1 and not as_text and _has_other_delimiter(values):
         raise ContentRefused(
             "the cells of a row are not separated as the file's name says",
             where=f"{name} line 1",
@@ -64,13 +64,13 @@ def read(content: Content, request: Request) -> Read:
         return f"{name} line {lines[number // width]}, cell {number % width + 1}"
 
     if wanted is None:
-        flat = infer(values, place, request.limit)
+        flat = infer_array(values, place, request.limit)
     else:
-        flat = of_type(values, wanted, place, request.limit)
-    return Read(flat.reshape(len(lines), width), typed=False)
+        flat = array_of_dtype(values, wanted, place, request.limit)
+    return ReadResult(flat.reshape(len(lines), width), typed=False)
 
 
-def listing(content: Content, request: Request) -> list[Member]:
+def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The one array of a table."""
     return [Member.of(read(content, request).array)]
 
@@ -82,25 +82,25 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     elements, text that looks like a number.
     """
     ((name, array),) = arrays.items()
-    where = safe(name, 60)
+    where = sanitize(name, 60)
     if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
-        raise ShapeRefused(f"a table cannot hold shape {show_shape(array.shape)}", where=where)
+        raise ShapeRefused(f"a table cannot hold shape {format_shape(array.shape)}", where=where)
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
         raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
     table = array.reshape(array.shape[0] if array.ndim else 1, -1)
     for row in table:
-        cells = [_cell(value) for value in json_values(row)]
+        cells = [_format_cell(value) for value in json_values(row)]
         if array.dtype.kind == "U":
-            _check_text(cells, where)
-            if table.shape[1] == 1 and _in_columns(cells):
+            _check_text_cells(cells, where)
+            if table.shape[1] == 1 and _has_other_delimiter(cells):
                 raise DtypeRefused(
                     "a text would be read back as a row of numbers", where=where, hint="use .json"
                 )
-        out(_line(cells, suffix))
+        out(_format_line(cells, suffix))
 
 
-def _text(content: Content, suffix: str) -> str:
-    raw = bytes(content.whole(TEXT_LIMIT, "the text"))
+def _decode(content: Content, suffix: str) -> str:
+    raw = bytes(content.read_all(TEXT_LIMIT, "the text"))
     cells = raw.count(DELIMITERS[suffix].encode()) + raw.count(b"\n")
     if cells * CELL_BYTES > MEMORY_LIMIT:
         raise LimitRefused(
@@ -114,7 +114,7 @@ def _text(content: Content, suffix: str) -> str:
         raise ContentRefused(f"{content.name} is not UTF-8 text", where=content.name) from error
 
 
-def _rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
+def _iter_rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with the number of their last line; empty lines are no rows."""
     stream = io.StringIO(text, newline="")
     if suffix == ".txt":
@@ -133,7 +133,7 @@ def _rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
+def _parse_row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
     """The values of a row; at once where Python reads numbers as a table means them.
 
     In `plain` text there is nothing that only Python takes for a digit. A float from 2^53 on may
@@ -146,10 +146,10 @@ def _row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
             numbers = list(map(float, cells))
             if all(abs(number) < EXACT_IN_FLOAT64 for number in numbers):
                 return numbers
-    return [_value(cell, where) for cell in cells]
+    return [_parse_cell(cell, where) for cell in cells]
 
 
-def _value(cell: str, where: str) -> int | float | bool | str:
+def _parse_cell(cell: str, where: str) -> int | float | bool | str:
     """The value a cell stands for: a number, true or false, or text."""
     try:
         if _WHOLE.fullmatch(cell):
@@ -166,12 +166,12 @@ def _value(cell: str, where: str) -> int | float | bool | str:
 _COLUMNS = re.compile(r"[-+.\deE]+(?:[;,\t|][-+.\deE]+)+")
 
 
-def _in_columns(values: list[Any]) -> bool:
+def _has_other_delimiter(values: list[Any]) -> bool:
     """Whether every text is a row of numbers between which something else stands: `1;2;3`."""
     return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
 
 
-def _refuse_header(values: list[Any], width: int, name: str) -> None:
+def _check_no_header(values: list[Any], width: int, name: str) -> None:
     first, second = values[:width], values[width : 2 * width]
     if (
         second
@@ -185,19 +185,19 @@ def _refuse_header(values: list[Any], width: int, name: str) -> None:
         )
 
 
-def _cell(value: float | str) -> str:
+def _format_cell(value: float | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check_text(cells: list[str], where: str) -> None:
+def _check_text_cells(cells: list[str], where: str) -> None:
     for cell in cells:
         if _is_formula(cell):
             raise DtypeRefused(
                 "a spreadsheet would take a text for a formula",
-                where=f"{where}: {safe(cell, 60)}",
+                where=f"{where}: {sanitize(cell, 60)}",
                 hint="use .json",
             )
-        if not _is_kept(cell, where):
+        if not _is_round_trip(cell, where):
             raise DtypeRefused(
                 "a text would be read back as something else", where=where, hint="use .json"
             )
@@ -208,13 +208,13 @@ def _is_formula(cell: str) -> bool:
     return cell.startswith(("=", "+", "-", "@"))
 
 
-def _is_kept(cell: str, where: str) -> bool:
+def _is_round_trip(cell: str, where: str) -> bool:
     """Whether a table gives this text back: no blanks around it, no number, no half character."""
     whole = cell.encode("utf-8", "ignore").decode("utf-8")
-    return bool(cell) and cell == cell.strip() == whole and _value(cell, where) == cell
+    return bool(cell) and cell == cell.strip() == whole and _parse_cell(cell, where) == cell
 
 
-def _line(cells: list[str], suffix: str) -> bytes:
+def _format_line(cells: list[str], suffix: str) -> bytes:
     if suffix == ".txt":
         return (" ".join(cells) + "\n").encode()
     line = io.StringIO()

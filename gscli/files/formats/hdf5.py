@@ -21,12 +21,18 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
-from gscli.base.arrays import Array, check_values, checked_dtype, is_small, native
-from gscli.base.words import safe
+from gscli.base.arrays import (
+    Array,
+    check_dtype_supported,
+    check_value_bits,
+    is_narrow_dtype,
+    to_native,
+)
+from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.extras import extra
-from gscli.files.formats.npy import element_type, type_label
-from gscli.files.request import Arrays, Member, Output, Read, Request, chosen_member
+from gscli.files.extras import import_extra
+from gscli.files.formats.npy import element_dtype, format_dtype
+from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult, choose_member
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 GZIP, SHUFFLE, FLETCHER = 1, 2, 3
@@ -39,40 +45,40 @@ _CHECKSUM = 4
 """Bytes that fletcher32 adds to a chunk."""
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """One dataset, named or the only one."""
-    with _opened(content) as file:
-        datasets = _datasets(file)
+    with _open_hdf5(content) as file:
+        datasets = _find_datasets(file)
         wanted = request.member if request.member is None else request.member.strip("/")
-        name = chosen_member(datasets, wanted, content.name)
-        where = f"{content.name}::/{safe(name, 60)}"
+        name = choose_member(datasets, wanted, content.name)
+        where = f"{content.name}::/{sanitize(name, 60)}"
         dataset = datasets[name]
         _check_dataset(dataset, where, request.limit)
-        dtype = element_type(dataset.dtype, request.wish.dtype, where)
-        _check_stored(dataset, content.size, where)
+        dtype = element_dtype(dataset.dtype, request.options.dtype, where)
+        _check_stored_size(dataset, content.size, where)
         array = np.zeros(dataset.shape, dataset.dtype)  # what is never written has no value
         if array.size:
             dataset.read_direct(array)
-    array = array.view(dtype) if dtype.kind == "V" else native(array)
-    check_values(array, where)
-    return Read(array)
+    array = array.view(dtype) if dtype.kind == "V" else to_native(array)
+    check_value_bits(array, where)
+    return ReadResult(array)
 
 
-def listing(content: Content, _request: Request) -> list[Member]:
+def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every dataset by its path."""
-    with _opened(content) as file:
+    with _open_hdf5(content) as file:
         return [
-            Member(name, type_label(d.dtype), d.shape or (), int(d.nbytes))
-            for name, d in _datasets(file).items()
+            Member(name, format_dtype(d.dtype), d.shape or (), int(d.nbytes))
+            for name, d in _find_datasets(file).items()
         ]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write a new file with one dataset each."""
     held = io.BytesIO()
-    with _refusing("the file"), extra("h5py", "hdf5").File(held, "w") as file:
+    with _translate_hdf5_errors("the file"), import_extra("h5py", "hdf5").File(held, "w") as file:
         for name, array in arrays.items():
-            _put(file, name, array)
+            _create_dataset(file, name, array)
     out(held.getbuffer())
 
 
@@ -80,66 +86,70 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
     held = io.BytesIO(bytes(old.read(0, old.size)))
     path = name.strip("/")
-    with _refusing(old.name), extra("h5py", "hdf5").File(held, "r+") as file:
+    with _translate_hdf5_errors(old.name), import_extra("h5py", "hdf5").File(held, "r+") as file:
         _check_parents(file, path, old.name)
-        same = _datasets(file).get(path)
+        same = _find_datasets(file).get(path)
         if same is not None and (same.dtype, same.shape) == (array.dtype, array.shape):
-            _check_dataset(same, f"{old.name}::/{safe(path, 60)}", array.nbytes)
-            _check_stored(same, old.size, f"{old.name}::/{safe(path, 60)}")
+            _check_dataset(same, f"{old.name}::/{sanitize(path, 60)}", array.nbytes)
+            _check_stored_size(same, old.size, f"{old.name}::/{sanitize(path, 60)}")
             same[...] = array
         else:
             if file.get(path, getlink=True) is not None:
                 del file[path]  # the name alone: nothing is ever written through a link
-            _put(file, path, array)
+            _create_dataset(file, path, array)
     out(held.getbuffer())
 
 
 def _check_parents(file: Any, path: str, name: str) -> None:
     """Groups on the way to a new dataset must be the file's own: links may lead to other files."""
-    library = extra("h5py", "hdf5")
+    library = import_extra("h5py", "hdf5")
     parents = path.split("/")[:-1]
     for count in range(1, len(parents) + 1):
         group = "/".join(parents[:count])
         link = file.get(group, getlink=True)
         if link is not None and not isinstance(link, library.HardLink):
             raise ContentRefused(
-                f"{safe(group, 60)} is a link, and gscli does not write through links",
-                where=f"{name}::/{safe(path, 60)}",
+                f"{sanitize(group, 60)} is a link, and gscli does not write through links",
+                where=f"{name}::/{sanitize(path, 60)}",
                 hint="name a place that is in this file itself",
             )
 
 
-def _put(file: Any, name: str, array: Array) -> None:
+def _create_dataset(file: Any, name: str, array: Array) -> None:
     if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
-        raise DtypeRefused(f"HDF5 files cannot hold {array.dtype.name}", where=safe(name, 60))
-    stored = array.view(f"V{array.dtype.itemsize}") if is_small(array.dtype) else array
+        raise DtypeRefused(f"HDF5 files cannot hold {array.dtype.name}", where=sanitize(name, 60))
+    stored = array.view(f"V{array.dtype.itemsize}") if is_narrow_dtype(array.dtype) else array
     file.create_dataset(name, data=stored)
 
 
 @contextmanager
-def _opened(content: Content) -> Iterator[Any]:
-    if content.prefix(len(SIGNATURE)) != SIGNATURE:
+def _open_hdf5(content: Content) -> Iterator[Any]:
+    if content.read_prefix(len(SIGNATURE)) != SIGNATURE:
         raise ContentRefused(f"{content.name} is not an HDF5 file", where=content.name)
-    library = extra("h5py", "hdf5")
-    with content.file() as stream, _refusing(content.name), library.File(stream, "r") as file:
+    library = import_extra("h5py", "hdf5")
+    with (
+        content.open_file() as stream,
+        _translate_hdf5_errors(content.name),
+        library.File(stream, "r") as file,
+    ):
         yield file
 
 
 @contextmanager
-def _refusing(name: str) -> Iterator[None]:
+def _translate_hdf5_errors(name: str) -> Iterator[None]:
     """Whatever h5py raises on a damaged file, of which it has many kinds, is ContentRefused."""
     try:
         yield
     except (GscliError, MemoryError):
         raise
     except Exception as error:
-        why = safe(str(error), 120)
+        why = sanitize(str(error), 120)
         raise ContentRefused(f"{name} is not a sound HDF5 file", where=f"{name}: {why}") from error
 
 
-def _datasets(file: Any) -> dict[str, Any]:
+def _find_datasets(file: Any) -> dict[str, Any]:
     """Every dataset that hard links lead to, each once; no other link is followed."""
-    kind = extra("h5py", "hdf5").Dataset
+    kind = import_extra("h5py", "hdf5").Dataset
     found: dict[str, Any] = {}
 
     def visit(name: str, item: object) -> None:
@@ -158,7 +168,7 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:
         )
     if dataset.shape is None:
         raise ContentRefused("the dataset is empty, without a shape", where=where)
-    filters = _filters(dataset)
+    filters = _filter_ids(dataset)
     strange = sorted({*filters} - {GZIP, SHUFFLE, FLETCHER})
     if strange or len({*filters}) < len(filters):
         raise ContentRefused(
@@ -167,40 +177,40 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:
             valid="gzip, shuffle and fletcher32, once each",
         )
     if not (dataset.dtype.type is np.void and dataset.dtype.names is None):
-        checked_dtype(dataset.dtype, where)
+        check_dtype_supported(dataset.dtype, where)
     check_limit(dataset.nbytes, limit, where, "the dataset")
     chunk = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
     check_limit(chunk, max(limit, CHUNK_ALLOWED), where, "a chunk")
 
 
-def _filters(dataset: Any) -> list[int]:
+def _filter_ids(dataset: Any) -> list[int]:
     """Numbers of the filters of each chunk, in the order of writing."""
     plan = dataset.id.get_create_plist()
     return [plan.get_filter(number)[0] for number in range(plan.get_nfilters())]
 
 
-def _check_stored(dataset: Any, size: int, where: str) -> None:
+def _check_stored_size(dataset: Any, size: int, where: str) -> None:
     """What is stored must be as long as what is declared, in a file of `size` bytes."""
     if dataset.chunks is None:
         stored = dataset.id.get_storage_size()
         if stored and stored != dataset.nbytes:
-            raise _other_length(stored, dataset.nbytes, where)
+            raise _size_error(stored, dataset.nbytes, where)
         return
     expected = math.prod(dataset.chunks) * dataset.dtype.itemsize
-    filters, found = _filters(dataset), list[Any]()
+    filters, found = _filter_ids(dataset), list[Any]()
     dataset.id.chunk_iter(found.append)
     for chunk in found:
         if chunk.size > size:
-            raise _other_length(chunk.size, expected, where)
+            raise _size_error(chunk.size, expected, where)
         length = chunk.size
         if filters:
             mask, stored = dataset.id.read_direct_chunk(chunk.chunk_offset)
-            length = _unfiltered(stored, filters, mask, expected)
+            length = _unfiltered_size(stored, filters, mask, expected)
         if length != expected:
-            raise _other_length(length, expected, where)
+            raise _size_error(length, expected, where)
 
 
-def _unfiltered(stored: bytes, filters: list[int], mask: int, expected: int) -> int:
+def _unfiltered_size(stored: bytes, filters: list[int], mask: int, expected: int) -> int:
     """How long a chunk is when its filters are taken back, or another number than expected."""
     for number in reversed(range(len(filters))):
         if mask >> number & 1:  # this chunk was stored without it
@@ -215,7 +225,7 @@ def _unfiltered(stored: bytes, filters: list[int], mask: int, expected: int) -> 
     return len(stored)
 
 
-def _other_length(stored: int, declared: int, where: str) -> ContentRefused:
+def _size_error(stored: int, declared: int, where: str) -> ContentRefused:
     return ContentRefused(
         "what is stored is not as long as what is declared",
         where=f"{where}: {stored:,} bytes",

@@ -18,18 +18,24 @@ from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
-    dtype_label,
-    dtype_named,
-    is_floating,
-    is_whole,
-    native,
+    document_dtype,
+    is_float_dtype,
+    is_integer_dtype,
+    parse_dtype,
+    to_native,
 )
-from gscli.base.words import safe, show_shape
+from gscli.base.words import format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
-from gscli.files.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
+from gscli.files.formats.jsontext import (
+    ParsedJson,
+    add_location_and_hint,
+    caret_line,
+    line_number,
+    parse_json,
+)
 from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT
-from gscli.files.formats.values import infer, kind_of, of_type
-from gscli.files.request import Arrays, Member, Output, Read, Request, Wish
+from gscli.files.formats.values import array_of_dtype, classify_adjustment, infer_array
+from gscli.files.request import Arrays, Member, Output, ReadOptions, ReadRequest, ReadResult
 
 WRITE_CHUNK = 1 << 16
 
@@ -39,14 +45,14 @@ DOCUMENT_VALUES = 5_000_000
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """The array of a .json file."""
-    data = content.whole(TEXT_LIMIT, "the text")
+    data = content.read_all(TEXT_LIMIT, "the text")
     parsed = parse_json(data, content.name, request.argument)
-    return array_of_json(parsed, request.wish, request.limit)
+    return array_of_json(parsed, request.options, request.limit)
 
 
-def listing(content: Content, request: Request) -> list[Member]:
+def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The one array of a .json file."""
     return [Member.of(read(content, request).array)]
 
@@ -54,7 +60,7 @@ def listing(content: Content, request: Request) -> list[Member]:
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write the document of one array, a piece of the data at a time."""
     (array,) = arrays.values()
-    head = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
+    head = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
     out(json.dumps(head)[:-1].encode() + b', "data": [')
     flat = array.reshape(-1)
     for start in range(0, flat.size, WRITE_CHUNK):
@@ -63,18 +69,20 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     out(b"]}\n")
 
 
-def array_of_json(parsed: Parsed, wish: Wish, limit: int) -> Read:
+def array_of_json(parsed: ParsedJson, wish: ReadOptions, limit: int) -> ReadResult:
     """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
     value = parsed.value
     if not isinstance(value, dict):
-        array = _array(parsed, _levels(parsed, value, ()), wish.chosen, wish, limit)
-        return Read(array, typed=False)
+        array = _build_array(
+            parsed, _flatten_lists(parsed, value, ()), wish.untyped_dtype, wish, limit
+        )
+        return ReadResult(array, typed=False)
     path: tuple[int | str, ...] = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
         if not isinstance(value, dict):
             raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
-    return _document(parsed, value, path, wish, limit)
+    return _read_document(parsed, value, path, wish, limit)
 
 
 def dump_json(array: Array) -> dict[str, Any]:
@@ -91,9 +99,9 @@ def dump_json(array: Array) -> dict[str, Any]:
             hint="-o FILE.npy",
         )
     return {
-        "dtype": dtype_label(array.dtype),
+        "dtype": document_dtype(array.dtype),
         "shape": list(array.shape),
-        "data": json_values(native(array).reshape(-1)),
+        "data": json_values(to_native(array).reshape(-1)),
     }
 
 
@@ -103,8 +111,8 @@ def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
     >>> load_json({"dtype": "bfloat16", "shape": [2], "data": [1.5, "inf"]}).dtype.name
     'bfloat16'
     """
-    parsed = Parsed(dict(document), "", name, name)
-    return _document(parsed, parsed.value, (), Wish(), BYTES_LIMIT).array
+    parsed = ParsedJson(dict(document), "", name, name)
+    return _read_document(parsed, parsed.value, (), ReadOptions(), BYTES_LIMIT).array
 
 
 def json_values(flat: Array) -> list[Any]:
@@ -115,13 +123,13 @@ def json_values(flat: Array) -> list[Any]:
         return [list(pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
     if dtype.kind == "S":
         return [value.decode("latin-1") for value in flat.tolist()]
-    if is_floating(dtype):
+    if is_float_dtype(dtype):
         wide = flat.astype(np.float64)
         values: list[Any] = wide.tolist()
         for number in np.flatnonzero(~np.isfinite(wide)).tolist():
             values[number] = str(values[number])
         return values
-    if is_whole(dtype):
+    if is_integer_dtype(dtype):
         whole: list[int] = flat.astype(dtype if dtype.kind in "iu" else np.int64).tolist()
         if dtype.itemsize == np.dtype("int64").itemsize:
             return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in whole]
@@ -129,30 +137,34 @@ def json_values(flat: Array) -> list[Any]:
     return list(flat.tolist())
 
 
-def _document(
-    parsed: Parsed, document: dict[str, Any], path: tuple[int | str, ...], wish: Wish, limit: int
-) -> Read:
+def _read_document(
+    parsed: ParsedJson,
+    document: dict[str, Any],
+    path: tuple[int | str, ...],
+    wish: ReadOptions,
+    limit: int,
+) -> ReadResult:
     name = parsed.name
     unknown = set(document) - _DOCUMENT_KEYS
     if unknown or "data" not in document:
-        problem = f"unknown key {safe(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
+        problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
         raise ContentRefused(
             f"{name} is no tensor: {problem}", where=name, valid='{"dtype", "shape", "data"}'
         )
     dtype = _document_dtype(document, name)
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
-    chosen = wish.chosen if dtype is None else dtype
-    levels = _levels(parsed, document["data"], (*path, "data"), pairs=pairs)
-    array = _array(parsed, levels, chosen, wish, limit)
+    chosen = wish.untyped_dtype if dtype is None else dtype
+    levels = _flatten_lists(parsed, document["data"], (*path, "data"), pairs=pairs)
+    array = _build_array(parsed, levels, chosen, wish, limit)
     if shape is None or array.shape == shape:
-        return Read(array, typed=dtype is not None)
+        return ReadResult(array, typed=dtype is not None)
     if array.ndim != 1 or array.size != math.prod(shape):
         raise ContentRefused(
             "data does not fill the shape",
-            where=f"{name}: data {show_shape(array.shape)}, shape {show_shape(shape)}",
+            where=f"{name}: data {format_shape(array.shape)}, shape {format_shape(shape)}",
         )
-    return Read(array.reshape(shape), typed=dtype is not None)
+    return ReadResult(array.reshape(shape), typed=dtype is not None)
 
 
 def _document_dtype(document: dict[str, Any], name: str) -> np.dtype[Any] | None:
@@ -162,7 +174,7 @@ def _document_dtype(document: dict[str, Any], name: str) -> np.dtype[Any] | None
     if not isinstance(label, str):
         raise ContentRefused('"dtype" is not text', where=name)
     try:
-        return dtype_named(label)
+        return parse_dtype(label)
     except GscliError as error:
         raise ContentRefused(error.problem, where=name, valid=error.valid) from None
 
@@ -185,8 +197,8 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
     return tuple(shape)
 
 
-def _levels(
-    parsed: Parsed,
+def _flatten_lists(
+    parsed: ParsedJson,
     value: object,
     path: tuple[int | str, ...],
     *,
@@ -202,34 +214,38 @@ def _levels(
         lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
         if pairs and shape and _are_pairs(lists):
             break
-        _check_lengths(parsed, lists, shape, path)
+        _check_row_lengths(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
         level = list(chain.from_iterable(lists))
         if len(shape) > RANK_LIMIT:
             raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in set(map(type, level)):
-        _refuse_depths(parsed, level, shape, path)
+        _raise_mixed_depth(parsed, level, shape, path)
     return shape, level
 
 
-def _array(
-    parsed: Parsed,
+def _build_array(
+    parsed: ParsedJson,
     levels: tuple[tuple[int, ...], list[Any]],
     dtype: np.dtype[Any] | None,
-    wish: Wish,
+    wish: ReadOptions,
     limit: int,
 ) -> Array:
     """The array of values in a shape, of the given type or the one they choose."""
     shape, values = levels
 
     def place(number: int) -> str:
-        return f"{parsed.place}{_subscript(_at(number, shape))}"
+        return f"{parsed.path_prefix}{_format_position(_unravel(number, shape))}"
 
     if not values:
-        empty = wish.empty if dtype is None else dtype
+        empty = wish.dtype_if_empty if dtype is None else dtype
         kind = np.dtype("float64") if empty is None else empty
         return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
-    flat = infer(values, place, limit) if dtype is None else of_type(values, dtype, place, limit)
+    flat = (
+        infer_array(values, place, limit)
+        if dtype is None
+        else array_of_dtype(values, dtype, place, limit)
+    )
     return flat.reshape(shape)
 
 
@@ -238,32 +254,35 @@ def _are_pairs(level: list[list[Any]]) -> bool:
     return any(level) and not any(isinstance(item, list) for pair in level for item in pair)
 
 
-def _check_lengths(
-    parsed: Parsed, level: list[list[Any]], shape: tuple[int, ...], path: tuple[int | str, ...]
+def _check_row_lengths(
+    parsed: ParsedJson, level: list[list[Any]], shape: tuple[int, ...], path: tuple[int | str, ...]
 ) -> None:
     if len(set(map(len, level))) == 1:
         return
     wanted = len(level[0])
     number = next(n for n, inner in enumerate(level) if len(inner) != wanted)
-    note = f"{_values(len(level[number]))}, the row before has {wanted}"
-    _refuse_ragged(parsed, (*path, *_at(number, shape)), note)
+    note = f"{_format_value_count(len(level[number]))}, the row before has {wanted}"
+    _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 
-def _refuse_depths(
-    parsed: Parsed, level: list[Any], shape: tuple[int, ...], path: tuple[int | str, ...]
+def _raise_mixed_depth(
+    parsed: ParsedJson, level: list[Any], shape: tuple[int, ...], path: tuple[int | str, ...]
 ) -> None:
     """Lists and values stand side by side in one level."""
     first_is_list = isinstance(level[0], list)
     number = next(n for n, item in enumerate(level) if isinstance(item, list) != first_is_list)
-    note = f"{kind_of(level[number])}, the one before is {kind_of(level[number - 1])}"
-    _refuse_ragged(parsed, (*path, *_at(number, shape)), note)
+    note = (
+        f"{classify_adjustment(level[number])}, the one before is "
+        f"{classify_adjustment(level[number - 1])}"
+    )
+    _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 
-def _refuse_ragged(parsed: Parsed, path: tuple[int | str, ...], note: str) -> NoReturn:
-    start, end = locate(parsed.text, path) if parsed.text else (0, 0)
-    detail = pointed(parsed.text, start, end, note) if parsed.text else note
-    position = _subscript(tuple(step for step in path if isinstance(step, int)))
-    line = f" line {line_of(parsed.text, start)}" if "\n" in parsed.text else ""
+def _raise_ragged(parsed: ParsedJson, path: tuple[int | str, ...], note: str) -> NoReturn:
+    start, end = add_location_and_hint(parsed.text, path) if parsed.text else (0, 0)
+    detail = caret_line(parsed.text, start, end, note) if parsed.text else note
+    position = _format_position(tuple(step for step in path if isinstance(step, int)))
+    line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""
     raise ContentRefused(
         f"{parsed.name} is not a rectangular array",
         where=f"{parsed.name}{line}: {parsed.argument}{position}",
@@ -272,7 +291,7 @@ def _refuse_ragged(parsed: Parsed, path: tuple[int | str, ...], note: str) -> No
     )
 
 
-def _at(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _unravel(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The position of element `number`, without NumPy's limit on the size of a shape."""
     position: list[int] = []
     for length in reversed(shape):
@@ -281,9 +300,9 @@ def _at(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(position))
 
 
-def _subscript(position: tuple[int, ...]) -> str:
+def _format_position(position: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
 
 
-def _values(count: int) -> str:
+def _format_value_count(count: int) -> str:
     return f"{count} value{'' if count == 1 else 's'}"

@@ -10,39 +10,39 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from gscli.base import ContentRefused
-from gscli.base.words import safe
-from gscli.disk.mapped import reading
+from gscli.base.words import sanitize
+from gscli.disk.mapped import read_errors
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsonarray import array_of_json
-from gscli.files.formats.jsontext import Parsed, parse_json
-from gscli.files.request import Member, Read, Request, chosen_member
+from gscli.files.formats.jsontext import ParsedJson, parse_json
+from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """One tensor of a line, named or the only one; of several with one name the first."""
     names, only = list[str](), None
-    for name, tensor in _tensors(content):
+    for name, tensor in _iter_tensors(content):
         if name == request.member:
-            return array_of_json(tensor, request.wish, request.limit)
+            return array_of_json(tensor, request.options, request.limit)
         names.append(name)
         only = tensor
-    chosen_member(names, request.member, content.name)
+    choose_member(names, request.member, content.name)
     assert only is not None
-    return array_of_json(only, request.wish, request.limit)
+    return array_of_json(only, request.options, request.limit)
 
 
-def listing(content: Content, request: Request) -> list[Member]:
+def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The tensors of all lines."""
     return [
-        Member.of(array_of_json(tensor, request.wish, request.limit).array, name)
-        for name, tensor in _tensors(content)
+        Member.of(array_of_json(tensor, request.options, request.limit).array, name)
+        for name, tensor in _iter_tensors(content)
     ]
 
 
-def lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def iter_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a text; LimitRefused for one without an end."""
     while True:
-        with reading(name):
+        with read_errors(name):
             line = stream.readline(TEXT_LIMIT + 1)
         if not line:
             return
@@ -50,15 +50,15 @@ def lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
         yield line
 
 
-def _tensors(content: Content) -> Iterator[tuple[str, Parsed]]:
-    with content.file() as file:
+def _iter_tensors(content: Content) -> Iterator[tuple[str, ParsedJson]]:
+    with content.open_file() as file:
         file.seek(0)  # copies of a descriptor share their place
-        for number, line in enumerate(lines(file, content.name), 1):
+        for number, line in enumerate(iter_lines(file, content.name), 1):
             if line.strip():
-                yield from _of_line(line, number, content.name)
+                yield from _iter_line_tensors(line, number, content.name)
 
 
-def _of_line(line: bytes, number: int, file: str) -> Iterator[tuple[str, Parsed]]:
+def _iter_line_tensors(line: bytes, number: int, file: str) -> Iterator[tuple[str, ParsedJson]]:
     where = f"{file} line {number}"
     value = parse_json(line, where).value
     inputs = value.get("inputs") if isinstance(value, dict) else None
@@ -69,4 +69,4 @@ def _of_line(line: bytes, number: int, file: str) -> Iterator[tuple[str, Parsed]
     for name, tensor in {**inputs, "output": value.get("output")}.items():
         if isinstance(tensor, (dict, list)):
             full = f"{value.get('id', number)}/{name}"
-            yield full, Parsed(tensor, "", f"{file}::{safe(full, 60)}", safe(name, 60))
+            yield full, ParsedJson(tensor, "", f"{file}::{sanitize(full, 60)}", sanitize(name, 60))

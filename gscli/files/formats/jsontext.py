@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, LimitRefused, Pointed
+from gscli.base import CaretLine, ContentRefused, LimitRefused
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, check_limit
 
 DEPTH_LIMIT = 64
@@ -33,7 +33,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
 
-class Parsed(Record):
+class ParsedJson(Record):
     """A JSON value with its text, from which messages quote a line.
 
     `name` is the file or the argument, `argument` what the value stands for ("indices").
@@ -45,12 +45,12 @@ class Parsed(Record):
     argument: str
 
     @property
-    def place(self) -> str:
+    def path_prefix(self) -> str:
         """The start of a position: "idx.json: indices", or "indices" for a text without a file."""
         return self.name if self.name == self.argument else f"{self.name}: {self.argument}"
 
 
-def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parsed:
+def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> ParsedJson:
     """Parse one JSON document. ContentRefused or LimitRefused, always with the place.
 
     >>> parse_json(b"[1, 2.5]", "inline").value
@@ -68,25 +68,25 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     del raw
     floats = finite_float if _MAY_OVERFLOW.search(text) else None
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_float=floats)
+        value = json.loads(text, object_pairs_hook=_object_without_duplicates, parse_float=floats)
     except json.JSONDecodeError as error:
         problem = "is empty" if not text.strip() else "is not JSON"
         raise ContentRefused(
             f"{name} {problem}",
             where=f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}",
-            details=(pointed(text, error.pos, error.pos + 1, "here"),),
+            details=(caret_line(text, error.pos, error.pos + 1, "here"),),
         ) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
     except ValueError as error:  # more digits than Python converts, or a float beyond all floats
         raise ContentRefused(f"a number in {name} is too large", where=f"{name}: {error}") from None
-    return Parsed(value, text, name, argument or name)
+    return ParsedJson(value, text, name, argument or name)
 
 
-def pointed(text: str, start: int, end: int, note: str) -> Pointed:
+def caret_line(text: str, start: int, end: int, note: str) -> CaretLine:
     r"""The line of `text` that holds `start`, and which part of it is meant.
 
-    >>> print("\n".join(pointed("[[0],\n [1, 2]]", 7, 13, "here").lines()))
+    >>> print("\n".join(caret_line("[[0],\n [1, 2]]", 7, 13, "here").render()))
      [1, 2]]
      ^^^^^^ here
     """
@@ -94,43 +94,43 @@ def pointed(text: str, start: int, end: int, note: str) -> Pointed:
     last = text.find("\n", start)
     line_end = len(text) if last < 0 else last
     left = max(first, start - 40)
-    before = ("…" if left > first else "") + safe(text[left:start], 60)
-    inside = safe(text[start : min(end, line_end)], 30)
-    after = safe(text[min(end, line_end) : line_end], 30)
-    return Pointed(before + inside + after, len(before), max(len(inside), 1), note)
+    before = ("…" if left > first else "") + sanitize(text[left:start], 60)
+    inside = sanitize(text[start : min(end, line_end)], 30)
+    after = sanitize(text[min(end, line_end) : line_end], 30)
+    return CaretLine(before + inside + after, len(before), max(len(inside), 1), note)
 
 
-def line_of(text: str, position: int) -> int:
+def line_number(text: str, position: int) -> int:
     """The number of the line, from 1."""
     return text.count("\n", 0, position) + 1
 
 
-def locate(text: str, path: tuple[int | str, ...]) -> tuple[int, int]:
+def add_location_and_hint(text: str, path: tuple[int | str, ...]) -> tuple[int, int]:
     r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
 
-    >>> locate("[[0],\n [1, 2]]", (1, 0))
+    >>> add_location_and_hint("[[0],\n [1, 2]]", (1, 0))
     (8, 9)
     """
     decoder = json.JSONDecoder()
-    start = _skip(text, 0)
+    start = _skip_whitespace(text, 0)
     for step in path:
-        start = _skip(text, start + 1)
+        start = _skip_whitespace(text, start + 1)
         if isinstance(step, int):
             for _ in range(step):
-                start = _skip(text, decoder.raw_decode(text, start)[1])
-                start = _skip(text, start + 1)
+                start = _skip_whitespace(text, decoder.raw_decode(text, start)[1])
+                start = _skip_whitespace(text, start + 1)
         else:
             key, end = decoder.raw_decode(text, start)
             while key != step:
-                start = _skip(text, _skip(text, end) + 1)
-                start = _skip(text, decoder.raw_decode(text, start)[1])
-                start = _skip(text, start + 1)
+                start = _skip_whitespace(text, _skip_whitespace(text, end) + 1)
+                start = _skip_whitespace(text, decoder.raw_decode(text, start)[1])
+                start = _skip_whitespace(text, start + 1)
                 key, end = decoder.raw_decode(text, start)
-            start = _skip(text, _skip(text, end) + 1)
+            start = _skip_whitespace(text, _skip_whitespace(text, end) + 1)
     return start, decoder.raw_decode(text, start)[1]
 
 
-def _skip(text: str, position: int) -> int:
+def _skip_whitespace(text: str, position: int) -> int:
     """The next position that is not white space."""
     return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
@@ -139,11 +139,11 @@ class _RepeatedKeyError(Exception):
     """An object of the text has two values of one name."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise _RepeatedKeyError(safe(repeated, 60))
+        raise _RepeatedKeyError(sanitize(repeated, 60))
     return found
 
 
@@ -151,7 +151,7 @@ def finite_float(digits: str) -> float:
     """The float nearest to a decimal number; ValueError where that would be infinite."""
     value = float(digits)
     if math.isinf(value):
-        raise ValueError(f"{safe(digits, 40)} is beyond the largest float")
+        raise ValueError(f"{sanitize(digits, 40)} is beyond the largest float")
     return value
 
 

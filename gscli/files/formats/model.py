@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gscli.base import ContentRefused
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.formats.npy import RANK_LIMIT
-from gscli.files.formats.tensorproto import array_of, parsed
-from gscli.files.request import Member, Read, Request, chosen_member
+from gscli.files.formats.tensorproto import parse_protobuf, to_array
+from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
 
 NAMES_LIMIT = 16 << 20
 """Characters that the names of what stands in nested graphs may have together."""
@@ -23,18 +23,20 @@ STEPS_LIMIT = 100_000
 """Nodes of a model, counted as often as functions call them, whose shapes are inferred."""
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """One initializer or constant, named or the only one."""
-    tensors = _tensors(content, request.limit)
-    name = chosen_member(tensors, request.member, content.name)
-    return Read(array_of(tensors[name], f"{content.name}::{safe(name, 60)}", request.limit))
+    tensors = _find_tensors(content, request.limit)
+    name = choose_member(tensors, request.member, content.name)
+    return ReadResult(
+        to_array(tensors[name], f"{content.name}::{sanitize(name, 60)}", request.limit)
+    )
 
 
-def listing(content: Content, request: Request) -> list[Member]:
+def listing(content: Content, request: ReadRequest) -> list[Member]:
     """Every initializer and constant of the graph, and of the graphs inside its nodes."""
     return [
-        Member.of(array_of(tensor, f"{content.name}::{safe(name, 60)}", request.limit), name)
-        for name, tensor in _tensors(content, request.limit).items()
+        Member.of(to_array(tensor, f"{content.name}::{sanitize(name, 60)}", request.limit), name)
+        for name, tensor in _find_tensors(content, request.limit).items()
     ]
 
 
@@ -50,27 +52,27 @@ class Graph:
     prefix: str = ""
     outer: Graph | None = None
 
-    def walk(self) -> Iterator[Graph]:
+    def iter_graphs(self) -> Iterator[Graph]:
         """The graph itself, and all inside its nodes."""
         yield self
         for number, node in enumerate(self.message.node):
-            label = name_of(node.output[0]) if node.output else f"{node.op_type}#{number}"
+            label = decode_name(node.output[0]) if node.output else f"{node.op_type}#{number}"
             for attribute in node.attribute:
                 name = f"{self.prefix}{label}/{attribute.name}"
                 inside = [(f"{name}/", attribute.g)] if attribute.HasField("g") else []
                 inside += [(f"{name}.{at}/", one) for at, one in enumerate(attribute.graphs)]
                 for prefix, graph in inside:
-                    yield from Graph(graph, prefix, self).walk()
+                    yield from Graph(graph, prefix, self).iter_graphs()
 
-    def tensors(self) -> Iterator[tuple[str, Any]]:
+    def iter_tensors(self) -> Iterator[tuple[str, Any]]:
         """The tensors whose values it holds itself: initializers, and values of Constant nodes."""
         for tensor in self.message.initializer:
-            yield name_of(tensor.name), tensor
+            yield decode_name(tensor.name), tensor
         for node in self.message.node:
             if node.op_type == "Constant" and len(node.output) == 1:
                 for attribute in node.attribute:
                     if attribute.name == "value":
-                        yield name_of(node.output[0]), attribute.t
+                        yield decode_name(node.output[0]), attribute.t
 
 
 def walk_graphs(message: Any, where: str) -> Iterator[Graph]:
@@ -78,7 +80,7 @@ def walk_graphs(message: Any, where: str) -> Iterator[Graph]:
     with those of all that is around it, would be too long together.
     """
     length = 0
-    for graph in Graph(message).walk():
+    for graph in Graph(message).iter_graphs():
         length += len(graph.prefix) * (1 + len(graph.message.node) + len(graph.message.initializer))
         check_limit(length, NAMES_LIMIT, where, "the text of all names", unit="characters")
         yield graph
@@ -90,7 +92,7 @@ def is_quickly_inferred(message: Any) -> bool:
     It goes through a function as often as that is called, and calls may double from one function
     to the next; and each node hands all axes of its tensors on.
     """
-    graphs = list(Graph(message.graph).walk())
+    graphs = list(Graph(message.graph).iter_graphs())
     steps = {(one.domain, one.name): 0 for one in message.functions}
     calls = [node for graph in graphs for node in graph.message.node]
     if sum(len(one.node) for one in message.functions) > STEPS_LIMIT:
@@ -103,7 +105,7 @@ def is_quickly_inferred(message: Any) -> bool:
             break
     else:
         return False
-    axes = max((len(one.dims) for graph in graphs for _, one in graph.tensors()), default=0)
+    axes = max((len(one.dims) for graph in graphs for _, one in graph.iter_tensors()), default=0)
     for graph in graphs:
         for value in (*graph.message.input, *graph.message.value_info, *graph.message.output):
             axes = max(axes, len(value.type.tensor_type.shape.dim))
@@ -115,17 +117,19 @@ def _count_steps(nodes: Iterable[Any], steps: Mapping[tuple[str, str], int]) -> 
     return sum(1 + steps.get((node.domain, node.op_type), 0) for node in nodes)
 
 
-def name_of(given: str | bytes) -> str:
+def decode_name(given: str | bytes) -> str:
     """A name in a model; one that is not UTF-8 arrives as bytes."""
     return given if isinstance(given, str) else given.decode("utf-8", "backslashreplace")
 
 
-def _tensors(content: Content, limit: int) -> dict[str, Any]:
+def _find_tensors(content: Content, limit: int) -> dict[str, Any]:
     tensors: dict[str, Any] = {}
-    for graph in walk_graphs(parsed("ModelProto", content, limit).graph, content.name):
-        for own, tensor in graph.tensors():
+    for graph in walk_graphs(parse_protobuf("ModelProto", content, limit).graph, content.name):
+        for own, tensor in graph.iter_tensors():
             name = graph.prefix + own
             if name in tensors:
-                raise ContentRefused(f"two tensors are called {safe(name, 60)}", where=content.name)
+                raise ContentRefused(
+                    f"two tensors are called {sanitize(name, 60)}", where=content.name
+                )
             tensors[name] = tensor
     return tensors

@@ -22,16 +22,16 @@ from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     SMALL_NAMES,
     Array,
-    check_values,
-    checked_dtype,
-    dtype_label,
+    check_dtype_supported,
+    check_value_bits,
+    document_dtype,
     is_native,
-    native,
+    to_native,
 )
 from gscli.base.records import Record
-from gscli.base.words import safe, show_shape
+from gscli.base.words import format_shape, sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.request import Arrays, Member, Output, Read, Request
+from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000
@@ -51,7 +51,7 @@ class NpyHeader(Record):
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    fortran: bool
+    is_fortran: bool
     offset: int
 
     @property
@@ -72,29 +72,29 @@ def parse_header(prefix: bytes, name: str) -> NpyHeader:
     (4, 3)
     """
     text, offset = _header_text(prefix, name)
-    _check_words(text, name)
-    return _numpy_header(text, offset, name)
+    _check_tokens(text, name)
+    return _parse_with_numpy(text, offset, name)
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """The array of a .npy file: mapped when large and plain, else in memory within the limit."""
-    header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
+    header = parse_header(content.read_prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
-    dtype = element_type(header.dtype, request.wish.dtype, content.name)
-    flat = content.array(dtype, header.size, header.offset)
-    return Read(arranged(flat, header, request.limit, content.name))
+    dtype = element_dtype(header.dtype, request.options.dtype, content.name)
+    flat = content.as_array(dtype, header.size, header.offset)
+    return ReadResult(reshape_elements(flat, header, request.limit, content.name))
 
 
-def listing(content: Content, _request: Request) -> list[Member]:
+def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """The one array of a .npy file, from its header."""
-    header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
+    header = parse_header(content.read_prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
-    return [member_of(header)]
+    return [member_from_header(header)]
 
 
-def member_of(header: NpyHeader, name: str = "") -> Member:
+def member_from_header(header: NpyHeader, name: str = "") -> Member:
     """What a header says, as a member."""
-    return Member(name, type_label(header.dtype), header.shape, header.nbytes)
+    return Member(name, format_dtype(header.dtype), header.shape, header.nbytes)
 
 
 def check_length(header: NpyHeader, size: int, name: str) -> None:
@@ -105,17 +105,23 @@ def check_length(header: NpyHeader, size: int, name: str) -> None:
         raise ContentRefused(
             f"{name} {problem}",
             where=f"{name}: {present:,} bytes of data",
-            valid=f"{header.nbytes:,} bytes for shape {show_shape(header.shape)}",
+            valid=f"{header.nbytes:,} bytes for shape {format_shape(header.shape)}",
         )
 
 
-def element_type(stored: np.dtype[Any], want: np.dtype[Any] | None, name: str) -> np.dtype[Any]:
-    """The type of the elements; `want` names it where the file holds opaque bytes."""
+def element_dtype(
+    stored: np.dtype[Any], opaque_dtype: np.dtype[Any] | None, name: str
+) -> np.dtype[Any]:
+    """The type of the elements; `opaque_dtype` names it where the file holds opaque bytes."""
     if stored.type is not np.void:
         return stored
     size = stored.itemsize
-    if want is not None and want.name in SMALL_NAMES and want.itemsize == size:
-        return want
+    if (
+        opaque_dtype is not None
+        and opaque_dtype.name in SMALL_NAMES
+        and opaque_dtype.itemsize == size
+    ):
+        return opaque_dtype
     fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
     raise DtypeRefused(
         f"the elements of {name} are opaque bytes (|V{size})",
@@ -126,24 +132,24 @@ def element_type(stored: np.dtype[Any], want: np.dtype[Any] | None, name: str) -
     )
 
 
-def type_label(dtype: np.dtype[Any]) -> str:
+def format_dtype(dtype: np.dtype[Any]) -> str:
     """The name of an element type for a listing; opaque bytes are V and their number."""
-    return f"V{dtype.itemsize}" if dtype.type is np.void else dtype_label(dtype)
+    return f"V{dtype.itemsize}" if dtype.type is np.void else document_dtype(dtype)
 
 
-def arranged(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:
+def reshape_elements(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:
     """Give flat elements their shape, in native byte order and C order.
 
     What is not so in the file is copied, within the limit; so are elements at odd addresses.
     """
-    transposed = header.fortran and len(header.shape) > 1
+    transposed = header.is_fortran and len(header.shape) > 1
     plain = is_native(flat.dtype) and flat.flags.aligned
     if transposed or not plain:
         check_limit(header.nbytes, limit, name, "a copy in native order")
     ordered = flat if plain else np.array(flat, flat.dtype.newbyteorder("="))
-    check_values(ordered, name)
+    check_value_bits(ordered, name)
     if transposed:
-        return native(ordered.reshape(header.shape[::-1]).T)
+        return to_native(ordered.reshape(header.shape[::-1]).T)
     return ordered.reshape(header.shape)
 
 
@@ -166,11 +172,11 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write one array, C-ordered, without a copy of it where it is so already."""
     (array,) = arrays.values()
     out(npy_header(array.dtype, array.shape))
-    for block in blocks(array):
+    for block in iter_byte_blocks(array):
         out(block)
 
 
-def blocks(array: Array) -> Iterator[memoryview]:
+def iter_byte_blocks(array: Array) -> Iterator[memoryview]:
     """The bytes of an array in C order, a few megabytes at a time."""
     opaque = array.view(f"V{array.dtype.itemsize}")
     if array.flags.c_contiguous:
@@ -191,7 +197,7 @@ def blocks(array: Array) -> Iterator[memoryview]:
 def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
     """The text of the header and the offset of the data, its length checked before it is used."""
     if not prefix.startswith(MAGIC):
-        raise _not_npy(prefix, name)
+        raise _magic_error(prefix, name)
     version = tuple(prefix[6:8])
     if version not in _VERSIONS:
         raise ContentRefused(
@@ -212,11 +218,11 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
     if len(text) < length:
         raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
     if not text.isascii():
-        raise _bad_header(name, "it holds characters beyond ASCII")
+        raise _header_error(name, "it holds characters beyond ASCII")
     return text.decode("ascii"), start + length
 
 
-def _not_npy(prefix: bytes, name: str) -> ContentRefused:
+def _magic_error(prefix: bytes, name: str) -> ContentRefused:
     if len(prefix) < len(MAGIC) and MAGIC.startswith(prefix):
         return ContentRefused(f"{name} is {'cut off' if prefix else 'empty'}", where=name)
     hint = ""
@@ -227,18 +233,18 @@ def _not_npy(prefix: bytes, name: str) -> ContentRefused:
     return ContentRefused(f"{name} is not a .npy file", where=f"{name}: the first bytes", hint=hint)
 
 
-def _bad_header(name: str, why: str) -> ContentRefused:
+def _header_error(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
 
 
-def _without_long(text: str) -> str:
+def _strip_long_suffix(text: str) -> str:
     """The header without the L that Python 2 wrote behind some sizes."""
     return re.sub(r"(?<=\d)L(?=\s*[,)])", "", text) if "L" in text else text
 
 
-def _check_words(text: str, name: str) -> None:
+def _check_tokens(text: str, name: str) -> None:
     """Nothing but the tokens of a plain dictionary, not deep, each key once."""
-    plain = _without_long(text)
+    plain = _strip_long_suffix(text)
     words, end = [], 0
     for match in _WORD.finditer(plain):
         if match.start() != end:
@@ -246,21 +252,23 @@ def _check_words(text: str, name: str) -> None:
         end = match.end()
         words += [] if match[0].isspace() else [match[0]]
     if end != len(plain):
-        raise _bad_header(name, f"unexpected {safe(plain[end:], 20)}")
+        raise _header_error(name, f"unexpected {sanitize(plain[end:], 20)}")
     depth = deepest = 0
     for word in words:
         depth += (word in "{([") - (word in "})]")
         deepest = max(deepest, depth)
     if deepest > _DEPTH_LIMIT:
-        raise _bad_header(name, f"nested {deepest} deep")
+        raise _header_error(name, f"nested {deepest} deep")
     keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
     if keys != _KEYS:
-        raise _bad_header(name, f"the keys are {safe(', '.join(keys), 60)}, not {', '.join(_KEYS)}")
+        raise _header_error(
+            name, f"the keys are {sanitize(', '.join(keys), 60)}, not {', '.join(_KEYS)}"
+        )
 
 
-def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
+def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
-    plain = _without_long(text)
+    plain = _strip_long_suffix(text)
     unusual = "V" in plain or "f1" in plain
     opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
     if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
@@ -274,13 +282,13 @@ def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
                 io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
             )
     except Exception as error:  # strange types make NumPy raise many kinds
-        raise _bad_header(name, "NumPy cannot read it") from error
+        raise _header_error(name, "NumPy cannot read it") from error
     if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:
-        raise _bad_header(name, f"shape {safe(str(shape), 60)}")
+        raise _header_error(name, f"shape {sanitize(str(shape), 60)}")
     if math.prod(length or 1 for length in shape) * (dtype.itemsize or 1) >= BYTES_LIMIT:
-        raise _bad_header(name, f"shape {safe(str(shape), 60)} is beyond 2^63 bytes")
+        raise _header_error(name, f"shape {sanitize(str(shape), 60)} is beyond 2^63 bytes")
     if not (
         dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize
     ):
-        checked_dtype(dtype, name)
+        check_dtype_supported(dtype, name)
     return NpyHeader(dtype, shape, fortran, offset)

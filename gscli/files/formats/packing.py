@@ -26,7 +26,7 @@ _READABLE = 0o644 << 16
 _SIZE_LIMIT, _COUNT_LIMIT = 0xFFFFFFFF, 0xFFFF
 
 
-class _Written(Record):
+class _MemberRecord(Record):
     """What the directory says about a member."""
 
     name: bytes
@@ -35,23 +35,23 @@ class _Written(Record):
     offset: int
 
 
-class Archive:
+class ZipWriter:
     """Members one after the other, then `finish`."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._members: list[_Written] = []
+        self._members: list[_MemberRecord] = []
         self._position = 0
 
     def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
         """Write one member whose bytes have this size and CRC-32."""
-        member = _Written(name.encode(), checksum, size, self._position)
+        member = _MemberRecord(name.encode(), checksum, size, self._position)
         extra = struct.pack("<2H2Q", 1, 16, size, size) if size >= _SIZE_LIMIT else b""
         stated = _SIZE_LIMIT if extra else size
         self._write(
             struct.pack(
                 "<4s5H3L2H",
-                *(b"PK\x03\x04", _VERSION64 if extra else _VERSION, _flags(member.name)),
+                *(b"PK\x03\x04", _VERSION64 if extra else _VERSION, _name_flags(member.name)),
                 *(0, 0, _FIRST_DAY, checksum, stated, stated, len(member.name), len(extra)),
             )
         )
@@ -64,7 +64,7 @@ class Archive:
         """Write the directory and the end record, with 64-bit numbers where they are needed."""
         start = self._position
         for member in self._members:
-            self._write(_entry(member))
+            self._write(_format_directory_entry(member))
         size, count = self._position - start, len(self._members)
         if start >= _SIZE_LIMIT or count >= _COUNT_LIMIT:
             end = self._position
@@ -78,7 +78,7 @@ class Archive:
         self._position += self._out(data)
 
 
-def checksum_of(pieces: Pieces) -> tuple[int, int]:
+def size_and_crc(pieces: Pieces) -> tuple[int, int]:
     """The size and the CRC-32 of what is going to be written."""
     size = checksum = 0
     for piece in pieces:
@@ -87,18 +87,18 @@ def checksum_of(pieces: Pieces) -> tuple[int, int]:
     return size, checksum
 
 
-def _flags(name: bytes) -> int:
+def _name_flags(name: bytes) -> int:
     return 0 if name.isascii() else _UTF8_NAME
 
 
-def _entry(member: _Written) -> bytes:
+def _format_directory_entry(member: _MemberRecord) -> bytes:
     wide = [number for number in (member.size, member.size, member.offset) if number >= _SIZE_LIMIT]
     extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
     size, offset = min(member.size, _SIZE_LIMIT), min(member.offset, _SIZE_LIMIT)
     version = _VERSION64 if extra else _VERSION
     head = struct.pack(
         "<4s6H3L5H2L",
-        *(b"PK\x01\x02", _UNIX | version, version, _flags(member.name), 0, 0, _FIRST_DAY),
+        *(b"PK\x01\x02", _UNIX | version, version, _name_flags(member.name), 0, 0, _FIRST_DAY),
         *(member.checksum, size, size, len(member.name), len(extra), 0, 0, 0, _READABLE, offset),
     )
     return head + member.name + extra

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
-from gscli.base.arrays import Array, check_values, dtype_label, dtype_named, native
+from gscli.base.arrays import Array, check_value_bits, document_dtype, parse_dtype, to_native
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsontext import parse_json
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, blocks
-from gscli.files.request import Arrays, Member, Output, Read, Request, chosen_member
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, iter_byte_blocks
+from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult, choose_member
 
 LENGTH_BYTES = 8
 METADATA = "__metadata__"
@@ -64,22 +64,22 @@ class SafetensorsHeader(Record):
     metadata: dict[str, str]
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """One tensor, named or the only one."""
     tensors = parse_header(content).tensors
-    name = chosen_member(tensors, request.member, content.name)
+    name = choose_member(tensors, request.member, content.name)
     tensor = tensors[name]
-    where = f"{content.name}::{safe(name, 60)}"
-    dtype = dtype_named(tensor.dtype)
-    flat = content.array(dtype, math.prod(tensor.shape), tensor.start)
+    where = f"{content.name}::{sanitize(name, 60)}"
+    dtype = parse_dtype(tensor.dtype)
+    flat = content.as_array(dtype, math.prod(tensor.shape), tensor.start)
     if not flat.flags.aligned:
         check_limit(tensor.size, request.limit, where, "a copy at even addresses")
         flat = flat.copy()
-    check_values(flat, where)
-    return Read(flat.reshape(tensor.shape))
+    check_value_bits(flat, where)
+    return ReadResult(flat.reshape(tensor.shape))
 
 
-def listing(content: Content, _request: Request) -> list[Member]:
+def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every tensor, from the header."""
     tensors = parse_header(content).tensors
     return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]
@@ -98,20 +98,20 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """
     header = parse_header(old)
     tensor = header.tensors.get(name)
-    if tensor and (tensor.dtype, tensor.shape) == (dtype_label(array.dtype), array.shape):
-        _copy(out, old, 0, tensor.start)
-        for block in blocks(array):
+    if tensor and (tensor.dtype, tensor.shape) == (document_dtype(array.dtype), array.shape):
+        _copy_range(out, old, 0, tensor.start)
+        for block in iter_byte_blocks(array):
             out(block)
-        _copy(out, old, tensor.start + tensor.size, old.size)
+        _copy_range(out, old, tensor.start + tensor.size, old.size)
         return
     kept = {
-        other: old.array(dtype_named(t.dtype), math.prod(t.shape), t.start).reshape(t.shape)
+        other: old.as_array(parse_dtype(t.dtype), math.prod(t.shape), t.start).reshape(t.shape)
         for other, t in header.tensors.items()
     }
     _write_all(out, kept | {name: array}, header.metadata)
 
 
-def _copy(out: Output, old: Content, start: int, end: int) -> None:
+def _copy_range(out: Output, old: Content, start: int, end: int) -> None:
     for position in range(start, end, WRITE_BLOCK):
         out(old.read(position, min(WRITE_BLOCK, end - position)))
 
@@ -125,84 +125,90 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
         raise UsageError(f"{METADATA} is no name for a tensor")
     codes = {name: code for code, name in TYPES.items()}
     for name, array in arrays.items():
-        if dtype_label(array.dtype) not in codes:
+        if document_dtype(array.dtype) not in codes:
             raise DtypeRefused(
-                f".safetensors has no element type {dtype_label(array.dtype)}",
-                where=safe(name, 60),
+                f".safetensors has no element type {document_dtype(array.dtype)}",
+                where=sanitize(name, 60),
                 valid=", ".join(codes),
             )
-    ordered = sorted(arrays.items(), key=lambda item: (-_rank(item[1].dtype), item[0]))
+    ordered = sorted(arrays.items(), key=lambda item: (-_alignment_rank(item[1].dtype), item[0]))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
     for name, array in ordered:
         start, end = end, end + array.nbytes
-        code = codes[dtype_label(array.dtype)]
+        code = codes[document_dtype(array.dtype)]
         document[name] = {"dtype": code, "shape": array.shape, "data_offsets": (start, end)}
     header = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     header += b" " * (-len(header) % LENGTH_BYTES)
     out(len(header).to_bytes(LENGTH_BYTES, "little") + header)
     for _, array in ordered:
-        for block in blocks(native(array)):
+        for block in iter_byte_blocks(to_native(array)):
             out(block)
 
 
-def _rank(dtype: np.dtype[Any]) -> int:
-    return list(TYPES.values()).index(dtype_label(dtype))
+def _alignment_rank(dtype: np.dtype[Any]) -> int:
+    return list(TYPES.values()).index(document_dtype(dtype))
 
 
 def parse_header(content: Content) -> SafetensorsHeader:
     """Judge the header: its length, its JSON, and that the tensors cover the data exactly."""
-    length_field = content.prefix(LENGTH_BYTES)
+    length_field = content.read_prefix(LENGTH_BYTES)
     length = int.from_bytes(length_field, "little")
     data_start = LENGTH_BYTES + length
     if len(length_field) < LENGTH_BYTES or data_start > content.size:
-        raise _malformed(content.name, "its header does not fit into it")
+        raise _header_error(content.name, "its header does not fit into it")
     if length > TEXT_LIMIT:
-        raise _malformed(content.name, f"its header has {length:,} bytes")
+        raise _header_error(content.name, f"its header has {length:,} bytes")
     text = content.read(LENGTH_BYTES, length)
     if bytes(text[:1]) != b"{":
-        raise _malformed(content.name, "its header does not begin with {")
+        raise _header_error(content.name, "its header does not begin with {")
     document = parse_json(text, f"the header of {content.name}").value
     metadata = document.pop(METADATA, {})
     if not isinstance(metadata, dict) or any(type(v) is not str for v in metadata.values()):
-        raise _malformed(content.name, f"{METADATA} is not text")
+        raise _header_error(content.name, f"{METADATA} is not text")
     tensors = {
-        name: _tensor(name, fields, data_start, content.name) for name, fields in document.items()
+        name: _parse_tensor(name, fields, data_start, content.name)
+        for name, fields in document.items()
     }
-    _check_cover(tensors, data_start, content)
+    _check_no_gaps(tensors, data_start, content)
     return SafetensorsHeader(tensors, metadata)
 
 
-def _tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
-    where = f"tensor {safe(name, 60)}"
+def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
+    where = f"tensor {sanitize(name, 60)}"
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
-        raise _malformed(file, f"{where} needs dtype, shape and data_offsets")
+        raise _header_error(file, f"{where} needs dtype, shape and data_offsets")
     code, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
     if not isinstance(code, str) or code not in TYPES:
         raise DtypeRefused(
-            f"element type {safe(str(code), 40)} is not supported",
+            f"element type {sanitize(str(code), 40)} is not supported",
             where=f"{file}: {where}",
             valid=", ".join(TYPES),
         )
-    if not _sizes(shape) or len(shape) > RANK_LIMIT or not _sizes(offsets) or len(offsets) != 2:  # noqa: PLR2004 -- from, to
-        raise _malformed(file, f"{where} has no proper shape and offsets")
-    size = math.prod(shape) * dtype_named(TYPES[code]).itemsize
+    if (
+        not _is_size_list(shape)
+        or len(shape) > RANK_LIMIT
+        or not _is_size_list(offsets)
+        or len(offsets) != 2  # noqa: PLR2004 -- from, to
+    ):
+        raise _header_error(file, f"{where} has no proper shape and offsets")
+    size = math.prod(shape) * parse_dtype(TYPES[code]).itemsize
     start, end = offsets
     if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16 or end - start != size:
-        raise _malformed(file, f"{where} of shape {safe(str(shape), 60)} has other offsets")
+        raise _header_error(file, f"{where} of shape {sanitize(str(shape), 60)} has other offsets")
     return StoredTensor(TYPES[code], tuple(shape), data_start + start, size)
 
 
-def _sizes(value: object) -> bool:
+def _is_size_list(value: object) -> bool:
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
-def _check_cover(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
+def _check_no_gaps(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
     """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
     position = data_start
     for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.start, tensor.size)):
         if tensor.start != position:
-            raise _malformed(content.name, "its tensors overlap or leave a gap")
+            raise _header_error(content.name, "its tensors overlap or leave a gap")
         position += tensor.size
     if position != content.size:
         missing = content.size - position
@@ -212,5 +218,5 @@ def _check_cover(tensors: dict[str, StoredTensor], data_start: int, content: Con
         )
 
 
-def _malformed(name: str, why: str) -> ContentRefused:
+def _header_error(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"{name} is not a sound .safetensors file", where=f"{name}: {why}")

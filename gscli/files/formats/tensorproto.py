@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, check_values, dtype_label, dtype_named, native, whole_range
-from gscli.base.words import safe
+from gscli.base.arrays import (
+    Array,
+    check_value_bits,
+    document_dtype,
+    integer_limits,
+    parse_dtype,
+    to_native,
+)
+from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.extras import extra
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, blocks
-from gscli.files.formats.values import of_type
-from gscli.files.formats.wire import bytes_head, check_fields, varint_field
-from gscli.files.request import Arrays, Member, Output, Read, Request
+from gscli.files.extras import import_extra
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, iter_byte_blocks
+from gscli.files.formats.values import array_of_dtype
+from gscli.files.formats.wire import check_fields, encode_bytes_header, encode_varint_field
+from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
 
 TYPES = {
     1: ("float32", "float_data"),
@@ -70,13 +77,13 @@ _MESSAGE_LIMIT = (1 << 31) - 1
 """Protocol buffers end here."""
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """The array of a .pb file."""
-    tensor = parsed("TensorProto", content, request.limit)
-    return Read(array_of(tensor, content.name, request.limit))
+    tensor = parse_protobuf("TensorProto", content, request.limit)
+    return ReadResult(to_array(tensor, content.name, request.limit))
 
 
-def listing(content: Content, request: Request) -> list[Member]:
+def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The one array of a .pb file."""
     return [Member.of(read(content, request).array)]
 
@@ -88,39 +95,39 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """
     ((name, array),) = arrays.items()
     codes = {label: code for code, (label, _) in TYPES.items()}
-    label = dtype_label(array.dtype)
+    label = document_dtype(array.dtype)
     if label not in codes:
         raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
-    check_limit(array.nbytes, _MESSAGE_LIMIT, safe(name, 60), "the tensor")
-    head = [varint_field(_DIMS, length) for length in array.shape]
-    head.append(varint_field(_DATA_TYPE, codes[label]))
+    check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor")
+    head = [encode_varint_field(_DIMS, length) for length in array.shape]
+    head.append(encode_varint_field(_DATA_TYPE, codes[label]))
     if label == "str":
-        texts = [_encoded(value, name) for value in array.reshape(-1).tolist()]
-        head += [bytes_head(_STRING_DATA, len(text)) + text for text in texts]
-    encoded = _encoded(name, name)
-    out(b"".join(head) + bytes_head(_NAME, len(encoded)) + encoded)
+        texts = [_encode_text(value, name) for value in array.reshape(-1).tolist()]
+        head += [encode_bytes_header(_STRING_DATA, len(text)) + text for text in texts]
+    encoded = _encode_text(name, name)
+    out(b"".join(head) + encode_bytes_header(_NAME, len(encoded)) + encoded)
     if label != "str":
-        packed = _packed(array, label)
-        out(bytes_head(_RAW_DATA, packed.nbytes))
-        for block in blocks(packed):
+        packed = _pack_elements(array, label)
+        out(encode_bytes_header(_RAW_DATA, packed.nbytes))
+        for block in iter_byte_blocks(packed):
             out(block)
 
 
-def parsed(kind: str, content: Content, limit: int) -> Any:
+def parse_protobuf(kind: str, content: Content, limit: int) -> Any:
     """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
-    data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
+    data = bytes(content.read_all(min(limit, _MESSAGE_LIMIT), "the file"))
     if not data:
         raise ContentRefused(f"{content.name} is empty", where=content.name)
-    message = getattr(extra("onnx", "onnx"), kind)
+    message = getattr(import_extra("onnx", "onnx"), kind)
     check_fields(data, message.DESCRIPTOR, content.name)
-    decode_error = extra("google.protobuf.message", "onnx").DecodeError
+    decode_error = import_extra("google.protobuf.message", "onnx").DecodeError
     try:
         return message.FromString(data)
     except (decode_error, RuntimeError, ValueError) as error:
         raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
 
 
-def array_of(tensor: Any, where: str, limit: int) -> Array:
+def to_array(tensor: Any, where: str, limit: int) -> Array:
     """The array of a TensorProto in which every statement agrees with the others."""
     if tensor.data_location == _EXTERNAL or tensor.external_data:
         raise ContentRefused(
@@ -133,27 +140,27 @@ def array_of(tensor: Any, where: str, limit: int) -> Array:
     if tensor.data_type not in TYPES:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
-    dtype, shape = dtype_named(label), _shape(tensor, where)
+    dtype, shape = parse_dtype(label), _parse_shape(tensor, where)
     count = math.prod(shape)
     check_limit(count * dtype.itemsize, limit, where, "the tensor")
     used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
     if len(used) > 1 or not set(used) <= ({field} if label == "str" else {field, "raw_data"}):
         raise ContentRefused(f"{label} values in {' and '.join(used)}", where=where, valid=field)
     if label == "str":
-        flat = _text(tensor.string_data, count, where, limit)
+        flat = _parse_text(tensor.string_data, count, where, limit)
     elif used == ["raw_data"]:
         flat = _from_raw(tensor.raw_data, dtype, count, where)
     else:
         flat = _from_field(getattr(tensor, field), _FIELD_TYPES[field], dtype, count, where)
-    check_values(flat, where)
+    check_value_bits(flat, where)
     return flat.reshape(shape)
 
 
-def _shape(tensor: Any, where: str) -> tuple[int, ...]:
+def _parse_shape(tensor: Any, where: str) -> tuple[int, ...]:
     shape = tuple(tensor.dims)
     too_large = math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
     if len(shape) > RANK_LIMIT or min(shape, default=0) < 0 or too_large:
-        raise ContentRefused(f"dimensions {safe(str(shape), 60)} name no shape", where=where)
+        raise ContentRefused(f"dimensions {sanitize(str(shape), 60)} name no shape", where=where)
     return shape
 
 
@@ -162,8 +169,8 @@ def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> Array
     _check_count(len(raw), -(-count * bits // 8), "bytes", where)
     stored = np.frombuffer(raw, np.uint8)
     if dtype.name in BITS:
-        return _unpacked(stored, dtype, count)
-    return native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
+        return _unpack_elements(stored, dtype, count)
+    return to_native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
 
 
 def _from_field(
@@ -181,13 +188,13 @@ def _from_field(
         return stored.view(dtype)
     # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
     patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
-    low, high = (0, 1) if dtype.kind == "b" else whole_range(patterns)
+    low, high = (0, 1) if dtype.kind == "b" else integer_limits(patterns)
     if stored.size and not (low <= stored.min() and stored.max() <= high):
         raise ContentRefused(
             f"a value does not fit {dtype.name}", where=where, valid=f"{low} … {high}"
         )
     narrow = stored.astype(patterns)
-    return _unpacked(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
+    return _unpack_elements(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
 
 
 def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
@@ -199,7 +206,7 @@ def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
         )
 
 
-def _unpacked(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
+def _unpack_elements(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
     """One element per byte from several per byte; a negative one gets its sign back."""
     bits = BITS[dtype.name]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
@@ -210,11 +217,11 @@ def _unpacked(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
     return flat.view(dtype)
 
 
-def _packed(array: Array, label: str) -> Array:
+def _pack_elements(array: Array, label: str) -> Array:
     """The elements as they lie in raw data: little-endian, small ones several to a byte."""
     if label not in BITS:
-        return native(array)
-    flat = native(array).reshape(-1).view(np.uint8)
+        return to_native(array)
+    flat = to_native(array).reshape(-1).view(np.uint8)
     bits = BITS[label]
     per_byte = 8 // bits
     padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
@@ -224,17 +231,17 @@ def _packed(array: Array, label: str) -> Array:
     return np.asarray(packed, np.uint8)
 
 
-def _text(stored: Any, count: int, where: str, limit: int) -> Array:
+def _parse_text(stored: Any, count: int, where: str, limit: int) -> Array:
     _check_count(len(stored), count, "texts", where)
     try:
         values = [value.decode("utf-8") for value in stored]
     except UnicodeDecodeError as error:
         raise ContentRefused("a text is not UTF-8", where=where) from error
-    return of_type(values, np.dtype("str"), lambda number: f"{where}: text {number}", limit)
+    return array_of_dtype(values, np.dtype("str"), lambda number: f"{where}: text {number}", limit)
 
 
-def _encoded(value: str, name: str) -> bytes:
+def _encode_text(value: str, name: str) -> bytes:
     try:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise DtypeRefused("a text holds half a character", where=safe(name, 60)) from error
+        raise DtypeRefused("a text holds half a character", where=sanitize(name, 60)) from error

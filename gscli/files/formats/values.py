@@ -14,11 +14,17 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused
-from gscli.base.arrays import EXACT_IN_FLOAT64, Array, dtype_label, is_whole, whole_range
-from gscli.base.words import safe
+from gscli.base.arrays import (
+    EXACT_IN_FLOAT64,
+    Array,
+    document_dtype,
+    integer_limits,
+    is_integer_dtype,
+)
+from gscli.base.words import sanitize
 from gscli.files.content import check_limit
 
-Place = Callable[[int], str]
+Locate = Callable[[int], str]
 """Says where value number i stands, for a message: "idx.json: [3][0]"."""
 
 SPECIAL_FLOATS = {
@@ -48,82 +54,85 @@ _KIND_WORDS = {
 }
 
 
-def kind_of(value: object) -> str:
+def classify_adjustment(value: object) -> str:
     """What a JSON value is, in words; another Python object by its type."""
     return _KIND_WORDS.get(type(value), type(value).__name__)
 
 
-def infer(values: list[Any], place: Place, limit: int) -> Array:
+def infer_array(values: list[Any], place: Locate, limit: int) -> Array:
     """The array of values that name no type: int64 (uint64), float64, bool or text.
 
-    >>> infer([1, 2.5], str, 100)
+    >>> infer_array([1, 2.5], str, 100)
     array([1. , 2.5])
     """
     kinds = set(map(type, values))
     if kinds == {int}:
         low, high = min(values), max(values)
         if low >= 0 and high > _INT64[1]:
-            return of_type(values, np.dtype("uint64"), place, limit)
-        return of_type(values, np.dtype("int64"), place, limit)
+            return array_of_dtype(values, np.dtype("uint64"), place, limit)
+        return array_of_dtype(values, np.dtype("int64"), place, limit)
     if kinds == {bool}:
-        return of_type(values, np.dtype("bool"), place, limit)
+        return array_of_dtype(values, np.dtype("bool"), place, limit)
     if kinds == {str}:
-        return of_type(values, np.dtype("str"), place, limit)
+        return array_of_dtype(values, np.dtype("str"), place, limit)
     if kinds <= {int, float}:
-        return of_type(values, np.dtype("float64"), place, limit)
-    raise _mixture(values, place)
+        return array_of_dtype(values, np.dtype("float64"), place, limit)
+    raise _mixed_kinds_error(values, place)
 
 
-def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -> Array:
+def array_of_dtype(values: list[Any], dtype: np.dtype[Any], place: Locate, limit: int) -> Array:
     """The array of values under a given type; ContentRefused for a value that is none of its."""
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
     if dtype.kind == "b":
-        return np.array(_all_of(values, {bool}, dtype, place), dtype)
+        return np.array(_check_kinds(values, {bool}, dtype, place), dtype)
     if dtype.kind == "U":
-        return _text(_all_of(values, {str}, dtype, place), place, limit)
+        return _text_array(_check_kinds(values, {str}, dtype, place), place, limit)
     if dtype.kind == "S":
-        return _byte_text(_all_of(values, {str}, dtype, place), dtype, place)
+        return _byte_text(_check_kinds(values, {str}, dtype, place), dtype, place)
     if dtype.kind == "c":
-        return _complex(values, dtype, place)
-    if is_whole(dtype):
-        return _whole(values, dtype, place)
-    return _floating(values, dtype, place)
+        return _complex_array(values, dtype, place)
+    if is_integer_dtype(dtype):
+        return _integer_array(values, dtype, place)
+    return _float_array(values, dtype, place)
 
 
-def _all_of(values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Place) -> list[Any]:
+def _check_kinds(
+    values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Locate
+) -> list[Any]:
     """The values themselves, if each is of one of these kinds."""
     if set(map(type, values)) <= kinds:
         return values
     number = next(n for n, value in enumerate(values) if type(value) not in kinds)
     raise ContentRefused(
-        f"{kind_of(values[number])} among {dtype_label(dtype)} values", where=place(number)
+        f"{classify_adjustment(values[number])} among {document_dtype(dtype)} values",
+        where=place(number),
     )
 
 
-def _mixture(values: list[Any], place: Place) -> ContentRefused:
+def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
     """Name the first value that is not of the first one's kind (or of no kind gscli takes)."""
     first = type(values[0])
     allowed = {int, float} if first in {int, float} else {first} & {bool, str}
     number = next(n for n, value in enumerate(values) if type(value) not in allowed)
-    before = f", but the values before are {kind_of(values[0])}" if number else ""
+    before = f", but the values before are {classify_adjustment(values[0])}" if number else ""
     return ContentRefused(
-        f"{kind_of(values[number])} cannot stand here",
+        f"{classify_adjustment(values[number])} cannot stand here",
         where=place(number) + before,
         valid="numbers, or true and false, or text; not a mixture",
     )
 
 
-def _whole(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
-    _all_of(values, {int, float, str}, dtype, place)
+def _integer_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
+    _check_kinds(values, {int, float, str}, dtype, place)
     if set(map(type, values)) - {int}:
-        values = [_as_whole(value, number, place) for number, value in enumerate(values)]
-    low, high = whole_range(dtype)
+        values = [_parse_integer(value, number, place) for number, value in enumerate(values)]
+    low, high = integer_limits(dtype)
     if values and not (low <= min(values) and max(values) <= high):
         number = next(n for n, value in enumerate(values) if not low <= value <= high)
         raise ContentRefused(
-            f"{_digits(values[number])} does not fit {dtype_label(dtype)}",
+            f"{_format_integer(values[number])} does not fit {document_dtype(dtype)}",
             where=place(number),
             valid=f"{low} … {high}",
         )
@@ -132,7 +141,7 @@ def _whole(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
     return np.array(values, np.int64).astype(dtype)
 
 
-def _as_whole(value: object, number: int, place: Place) -> int:
+def _parse_integer(value: object, number: int, place: Locate) -> int:
     """A whole number written as 3, 3.0 or "3" (the way to write one beyond 2^53 in JSON)."""
     if isinstance(value, int):
         return value
@@ -140,12 +149,12 @@ def _as_whole(value: object, number: int, place: Place) -> int:
         return int(value)
     if isinstance(value, str) and _WHOLE_TEXT.fullmatch(value):
         return int(value)
-    shown = safe(value, 40) if isinstance(value, str) else str(value)
+    shown = sanitize(value, 40) if isinstance(value, str) else str(value)
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))
 
 
-def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
-    _all_of(values, {int, float, str}, dtype, place)
+def _float_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
+    _check_kinds(values, {int, float, str}, dtype, place)
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
     wide = _float64(values, place)
@@ -158,13 +167,13 @@ def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
     if lost.any():
         number = int(np.argmax(lost))
         raise ContentRefused(
-            f"{wide[number]!s} does not fit {dtype_label(dtype)}", where=place(number)
+            f"{wide[number]!s} does not fit {document_dtype(dtype)}", where=place(number)
         )
-    _check_whole_kept(values, back, dtype, place)
+    _check_integers_exact(values, back, dtype, place)
     return np.asarray(narrow)
 
 
-def _float64(values: list[Any], place: Place) -> Array:
+def _float64(values: list[Any], place: Locate) -> Array:
     try:
         wide = np.array(values, np.float64)
     except OverflowError:
@@ -172,14 +181,16 @@ def _float64(values: list[Any], place: Place) -> Array:
             n for n, v in enumerate(values) if isinstance(v, int) and abs(v) > _UINT64_MAX
         )
         raise ContentRefused(
-            f"{_digits(values[number])} does not fit float64", where=place(number)
+            f"{_format_integer(values[number])} does not fit float64", where=place(number)
         ) from None
     if (np.abs(wide) >= EXACT_IN_FLOAT64).any():
-        _check_whole_kept(values, wide, wide.dtype, place)
+        _check_integers_exact(values, wide, wide.dtype, place)
     return wide
 
 
-def _check_whole_kept(values: list[Any], kept: Array, dtype: np.dtype[Any], place: Place) -> None:
+def _check_integers_exact(
+    values: list[Any], kept: Array, dtype: np.dtype[Any], place: Locate
+) -> None:
     """A number written without a fraction means exactly itself."""
     for start in range(0, len(values), CHECKED_AT_ONCE):
         results = kept[start : start + CHECKED_AT_ONCE].tolist()
@@ -187,23 +198,26 @@ def _check_whole_kept(values: list[Any], kept: Array, dtype: np.dtype[Any], plac
             value = values[number]
             if isinstance(value, int) and value != result:
                 raise ContentRefused(
-                    f"{_digits(value)} is not exact in {dtype_label(dtype)}",
+                    f"{_format_integer(value)} is not exact in {document_dtype(dtype)}",
                     where=place(number),
-                    hint=f"{_digits(value)}.0 stands for the nearest {dtype_label(dtype)}",
+                    hint=f"{_format_integer(value)}.0 stands for the nearest "
+                    f"{document_dtype(dtype)}",
                 )
 
 
-def _as_float(value: object, number: int, place: Place) -> object:
+def _as_float(value: object, number: int, place: Locate) -> object:
     if not isinstance(value, str):
         return value
     if value not in SPECIAL_FLOATS:
         raise ContentRefused(
-            f"{safe(value, 40)} is not a number", where=place(number), valid='"nan", "inf", "-inf"'
+            f"{sanitize(value, 40)} is not a number",
+            where=place(number),
+            valid='"nan", "inf", "-inf"',
         )
     return SPECIAL_FLOATS[value]
 
 
-def _complex(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
+def _complex_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
     """Complex values are pairs [real, imaginary]; a single number is real."""
     pairs = [value if isinstance(value, list) else [value, 0] for value in values]
     for number, pair in enumerate(pairs):
@@ -211,10 +225,10 @@ def _complex(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
             raise ContentRefused("a complex value is a pair [real, imaginary]", where=place(number))
     part = np.dtype("float32" if dtype.itemsize == np.dtype("complex64").itemsize else "float64")
     flat = [part_ for pair in pairs for part_ in pair]
-    return _floating(flat, part, lambda number: place(number // 2)).view(dtype)
+    return _float_array(flat, part, lambda number: place(number // 2)).view(dtype)
 
 
-def _text(values: list[str], place: Place, limit: int) -> Array:
+def _text_array(values: list[str], place: Locate, limit: int) -> Array:
     """Text takes the width of its longest value; what NumPy would cut off is refused."""
     width = max(map(len, values), default=0) or 1
     check_limit(len(values) * width * 4, limit, place(0), "the text array")
@@ -224,7 +238,7 @@ def _text(values: list[str], place: Place, limit: int) -> Array:
     return np.array(values, f"U{width}")
 
 
-def _byte_text(values: list[str], dtype: np.dtype[Any], place: Place) -> Array:
+def _byte_text(values: list[str], dtype: np.dtype[Any], place: Locate) -> Array:
     """Bytes are written as text, one character up to U+00FF for each."""
     encoded = []
     for number, value in enumerate(values):
@@ -234,11 +248,12 @@ def _byte_text(values: list[str], dtype: np.dtype[Any], place: Place) -> Array:
             raise ContentRefused("a character is no byte", where=place(number)) from None
         if len(value) > dtype.itemsize or value.endswith("\0"):
             raise ContentRefused(
-                f"text of {len(value)} bytes among {dtype_label(dtype)} values", where=place(number)
+                f"text of {len(value)} bytes among {document_dtype(dtype)} values",
+                where=place(number),
             )
     return np.array(encoded, dtype)
 
 
-def _digits(value: int) -> str:
+def _format_integer(value: int) -> str:
     """An integer for a message; a very long one only by its size."""
     return str(value) if abs(value) < 10**40 else f"an integer of {value.bit_length()} bits"

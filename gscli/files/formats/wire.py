@@ -31,17 +31,17 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:
         fields = message.fields_by_number
         while position < end:
             count += 1
-            key, position = _varint(data, position)
+            key, position = _read_varint(data, position)
             wire_type, field = key & 7, fields.get(key >> 3)
             if wire_type == _LENGTH:
-                length, position = _varint(data, position)
+                length, position = _read_varint(data, position)
                 if field is not None and field.message_type is not None:
                     waiting.append((position, min(position + length, end), field.message_type))
                 elif field is not None and field.cpp_type in _WHOLE_NUMBERS:
                     packed += length
                 position += length
             elif wire_type == _VARINT:
-                _, position = _varint(data, position)
+                _, position = _read_varint(data, position)
             elif wire_type in _FIXED:
                 position += _FIXED[wire_type]
             else:
@@ -54,7 +54,7 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:
                 )
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def _read_varint(data: bytes, position: int) -> tuple[int, int]:
     """A number of seven bits per byte, and where it ends; 0 beyond the end of the data."""
     if position < len(data) and data[position] < _MORE:
         return data[position], position + 1
@@ -70,21 +70,21 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     return value, position
 
 
-def varint_field(number: int, value: int) -> bytes:
+def encode_varint_field(number: int, value: int) -> bytes:
     """A whole number as a field of a message."""
-    return _encoded(number << 3 | _VARINT) + _encoded(value)
+    return _encode_varint(number << 3 | _VARINT) + _encode_varint(value)
 
 
-def bytes_head(number: int, length: int) -> bytes:
+def encode_bytes_header(number: int, length: int) -> bytes:
     r"""What stands before the bytes of a text or bytes field.
 
-    >>> bytes_head(8, 1) + b"a"
+    >>> encode_bytes_header(8, 1) + b"a"
     b'B\x01a'
     """
-    return _encoded(number << 3 | _LENGTH) + _encoded(length)
+    return _encode_varint(number << 3 | _LENGTH) + _encode_varint(length)
 
 
-def _encoded(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     parts = []
     while value >= _MORE:
         parts.append(value & ~_MORE & 0xFF | _MORE)

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused, GscliError, LimitRefused
-from gscli.base.arrays import Array, check_values, checked_dtype, native
-from gscli.base.words import safe
+from gscli.base.arrays import Array, check_dtype_supported, check_value_bits, to_native
+from gscli.base.words import sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
 
-CHUNK_ALLOWED = 64 << 20
+MIN_CHUNK_LIMIT = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
 
-Box = tuple[slice, ...]
+Slices = tuple[slice, ...]
 
 
-class Chunks(ABC):
+class ChunkedArray(ABC):
     """An array in chunks of one size, those at its border cut off.
 
     `dtype` is the element type of the values that are handed out, in native byte order.
@@ -30,7 +30,7 @@ class Chunks(ABC):
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    chunk: tuple[int, ...]
+    chunk_shape: tuple[int, ...]
     chunk_bytes: int
 
     @property
@@ -38,20 +38,20 @@ class Chunks(ABC):
         """Bytes of the whole array in memory."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def box(self, coordinates: tuple[int, ...]) -> Box:
+    def chunk_slices(self, coordinates: tuple[int, ...]) -> Slices:
         """The cells of one chunk."""
         return tuple(
             slice(at * step, min((at + 1) * step, size))
-            for at, step, size in zip(coordinates, self.chunk, self.shape, strict=True)
+            for at, step, size in zip(coordinates, self.chunk_shape, self.shape, strict=True)
         )
 
-    def checked(self, found: Array) -> Array:
+    def normalize_values(self, found: Array) -> Array:
         """Values in their own type, to be written to. Raises ContentRefused."""
-        found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
-        check_values(found, self.name)
+        found = to_native(found.view(self.dtype) if found.dtype.kind == "V" else found)
+        check_value_bits(found, self.name)
         return found if found.flags.writeable else found.copy()
 
-    def cells_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
+    def raw_chunk_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
         """The file of a chunk that has its cells and nothing else; None for all others."""
         return None
 
@@ -62,19 +62,19 @@ class Chunks(ABC):
 
     def stored(self) -> Iterator[tuple[int, ...]]:
         """The coordinates of all chunks that are stored."""
-        counts = (-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True))
+        counts = (-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True))
         yield from np.ndindex(*counts)
 
     @abstractmethod
-    def read(self, coordinates: tuple[int, ...]) -> Array:
+    def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
         """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
 
     @abstractmethod
-    def whole(self) -> Array:
+    def read_all(self) -> Array:
         """All cells, within the byte limit, to be written to."""
 
 
-class DaskChunks(Chunks):
+class ChunkedDaskArray(ChunkedArray):
     """A Dask array, computed chunk by chunk. Where its chunks differ, they are the largest."""
 
     def __init__(self, array: Any, name: str, limit: int) -> None:
@@ -82,38 +82,38 @@ class DaskChunks(Chunks):
         if any(math.isnan(size) for size in array.shape):
             raise ContentRefused(
                 f"{name} has chunks of unknown size",
-                where=f"{name}: {safe(str(array.shape), 60)}",
+                where=f"{name}: {sanitize(str(array.shape), 60)}",
                 hint=f"{name}.compute_chunk_sizes() finds them out",
             )
         self.array, self.name, self._limit = array, name, limit
-        self.dtype = checked_dtype(array.dtype, name).newbyteorder("=")
+        self.dtype = check_dtype_supported(array.dtype, name).newbyteorder("=")
         self.shape = tuple(map(int, array.shape))
-        self.chunk = tuple(max(*sizes, 1) for sizes in array.chunks)
-        unit = self.chunk_bytes = math.prod(self.chunk) * self.dtype.itemsize
-        if unit > max(limit, CHUNK_ALLOWED):
+        self.chunk_shape = tuple(max(*sizes, 1) for sizes in array.chunks)
+        unit = self.chunk_bytes = math.prod(self.chunk_shape) * self.dtype.itemsize
+        if unit > max(limit, MIN_CHUNK_LIMIT):
             raise LimitRefused(
                 f"a chunk of {name} is larger than the limit",
                 where=f"{name}: {unit:,} bytes",
-                valid=f"at most {max(limit, CHUNK_ALLOWED):,} bytes",
+                valid=f"at most {max(limit, MIN_CHUNK_LIMIT):,} bytes",
                 hint=f"{name}.rechunk() makes smaller ones",
             )
 
-    def read(self, coordinates: tuple[int, ...]) -> Array:
+    def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
         """One chunk, computed by Dask's scheduler."""
-        return self._computed(self.array[self.box(coordinates)])
+        return self._compute(self.array[self.chunk_slices(coordinates)])
 
-    def whole(self) -> Array:
+    def read_all(self) -> Array:
         """All cells, computed at once."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
-        return self._computed(self.array)
+        return self._compute(self.array)
 
-    def _computed(self, part: Any) -> Array:
+    def _compute(self, part: Any) -> Array:
         try:
             found = np.asarray(part.compute())
         except (GscliError, MemoryError):
             raise
         except Exception as error:
-            why = safe(" ".join(str(error).split()), 120)
+            why = sanitize(" ".join(str(error).split()), 120)
             raise ContentRefused(
                 f"Dask cannot compute {self.name}",
                 where=f"{self.name}: {why or type(error).__name__}",
@@ -124,7 +124,7 @@ class DaskChunks(Chunks):
                 where=f"{self.name}: {found.dtype} {list(found.shape)}",
                 valid=f"{part.dtype} {list(part.shape)}",
             )
-        return self.checked(found)
+        return self.normalize_values(found)
 
 
 def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:

@@ -22,10 +22,10 @@ from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs import ShardingCodec
 
 from gscli.base import ContentRefused, LimitRefused
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.stores.chunks import too_large_error
 
-SLACK = 1 << 12
+ALLOWED_OVERHEAD = 1 << 12
 """Bytes by which a packed chunk may exceed its cells, beside a 64th: checksums and headers."""
 
 TRUSTED_CODECS = "GSCLI_CODECS"
@@ -211,7 +211,7 @@ def _limit(codecs: Iterable[Any], unit: tuple[int, ...], cell: int, where: str) 
             where=f"{where}: {count:,}",
             valid=f"at most {MAX_INNER_CHUNKS:,}",
         )
-    return size + size // 64 + SLACK + INNER_SLACK * count
+    return size + size // 64 + ALLOWED_OVERHEAD + INNER_SLACK * count
 
 
 def _name_and_settings(codec: Any) -> tuple[str, dict[str, Any]]:
@@ -227,10 +227,11 @@ def _check_codec(codec: Any, where: str) -> str:
         return name
     if name not in DECODERS and name not in FILTERS:
         raise ContentRefused(
-            f"the chunks are packed by {safe(name, 40)}, whose result has no limit",
+            f"the chunks are packed by {sanitize(name, 40)}, whose result has no limit",
             where=where,
             valid=", ".join(sorted({*DECODERS, *FILTERS})),
-            hint=f"{TRUSTED_CODECS}={safe(name, 40)} in the environment, if you trust the store",
+            hint=f"{TRUSTED_CODECS}={sanitize(name, 40)} in the environment, if you trust "
+            f"the store",
         )
     types = [np.dtype(settings[key]) for key in _TYPE_KEYS if settings.get(key)]
     if any(dtype.kind not in "biufc" for dtype in types):

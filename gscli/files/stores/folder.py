@@ -17,9 +17,9 @@ from contextlib import closing, contextmanager
 
 from gscli.base import CannotWrite, GscliWarning, Notice
 from gscli.disk.exchange import remove_folder, replace_file
-from gscli.disk.interrupts import Interrupts
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, check_system, open_file
-from gscli.disk.system import sync, sync_folder, writing
+from gscli.disk.system import sync, sync_folder, write_errors
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
@@ -35,21 +35,21 @@ def open_folder(
     written. Raises CannotWrite.
     """
     check_system()
-    with writing(path):
+    with write_errors(path):
         target = os.path.realpath(path.rstrip("/") or path)
         old = _old_folder(target, path, ours)
         _remove_leftovers(target, path)
-    with Interrupts() as interrupts:
-        with writing(path):
-            hidden, lock = _made(target)
+    with DeferredSignals() as interrupts:
+        with write_errors(path):
+            hidden, lock = _create_hidden(target)
         try:
-            with interrupts.allowed():
+            with interrupts.allow():
                 yield hidden
-                with writing(path):
-                    _synced(hidden)
+                with write_errors(path):
+                    _sync_tree(hidden)
             if check is not None:
                 check()
-            with writing(path):
+            with write_errors(path):
                 if old is not None:
                     os.chmod(hidden, stat.S_IMODE(old.status.st_mode))
                 replace_file(hidden, target, old)
@@ -77,7 +77,7 @@ def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularF
     return old
 
 
-def _made(target: str) -> tuple[str, RegularFile]:
+def _create_hidden(target: str) -> tuple[str, RegularFile]:
     """The hidden folder, held open with its lock."""
     hidden = f"{target}.gscli-{os.urandom(4).hex()}"
     os.mkdir(hidden)
@@ -120,7 +120,7 @@ def _remove_leftovers(target: str, name: str) -> None:
             warnings.warn(GscliWarning(notice), stacklevel=2)
 
 
-def _synced(folder: str) -> None:
+def _sync_tree(folder: str) -> None:
     """Ask the device to keep every file of a folder."""
     for path, folders, files in os.walk(folder):
         for name in files:

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from gscli.base import CannotRead, GscliError, UsageError
 from gscli.base.records import Record
-from gscli.base.words import safe
-from gscli.files.extras import extra
-from gscli.files.request import listed
-from gscli.files.stores.zarr_place import Place, place_of, refusing
+from gscli.base.words import sanitize
+from gscli.files.extras import import_extra
+from gscli.files.request import list_keys
+from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
 
 BRANCH = "main"
 
@@ -32,19 +32,19 @@ class Commit(Record):
     message: str
 
 
-def repository(path: str) -> Any:
+def open_repository(path: str) -> Any:
     """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
-    library = extra("icechunk", "icechunk")
+    library = import_extra("icechunk", "icechunk")
     library.set_logs_filter("error")  # its warnings would go to stdout
-    with _reaching(path) if "://" in path else refusing(path):
-        storage = _storage(library, path)
+    with _translate_icechunk_errors(path) if "://" in path else zarr_errors(path):
+        storage = _make_storage(library, path)
         if not library.Repository.exists(storage):
             raise CannotRead(f"there is no Icechunk repository at {path}", where=path)
         return library.Repository.open(storage)
 
 
 @contextmanager
-def _reaching(path: str) -> Iterator[None]:
+def _translate_icechunk_errors(path: str) -> Iterator[None]:
     """What a bucket refuses, or a server that does not answer, is CannotRead."""
     try:
         yield
@@ -54,12 +54,12 @@ def _reaching(path: str) -> Iterator[None]:
         why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
         raise CannotRead(
             f"cannot read {path}",
-            where=f"{path}: {safe(why, 120) or type(error).__name__}",
+            where=f"{path}: {sanitize(why, 120) or type(error).__name__}",
             hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
         ) from error
 
 
-def _storage(library: Any, path: str) -> Any:
+def _make_storage(library: Any, path: str) -> Any:
     """What the library calls the place of a repository; the environment says how to get in."""
     address = urlsplit(path)
     if not address.scheme:
@@ -76,20 +76,20 @@ def _storage(library: Any, path: str) -> Any:
     if address.scheme == "gs":
         return library.gcs_storage(bucket=bucket, prefix=prefix, from_env=True)
     raise UsageError(
-        f"unknown kind of store {safe(address.scheme, 40)}",
+        f"unknown kind of store {sanitize(address.scheme, 40)}",
         where=path,
         valid="a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX",
     )
 
 
-def session_store(place: Place) -> Any:
+def open_session_store(place: ZarrPath) -> Any:
     """The store of one version, to be read."""
-    found = repository(place.path)
-    with refusing(place.name):
-        return found.readonly_session(**version_of(found, place)).store
+    found = open_repository(place.path)
+    with zarr_errors(place.name):
+        return found.readonly_session(**resolve_version(found, place)).store
 
 
-def version_of(found: Any, place: Place) -> dict[str, str]:
+def resolve_version(found: Any, place: ZarrPath) -> dict[str, str]:
     """Whether the version behind @ is a branch, a tag or a snapshot. CannotRead if none."""
     name = place.version or BRANCH
     branches, tags = sorted(found.list_branches()), sorted(found.list_tags())
@@ -100,19 +100,19 @@ def version_of(found: Any, place: Place) -> dict[str, str]:
     if len(name) == _SNAPSHOT_LENGTH and name.isalnum():
         return {"snapshot_id": name}
     raise CannotRead(
-        f"{place.path} has no version {safe(name, 60)}",
-        valid=listed([*branches, *tags]),
+        f"{place.path} has no version {sanitize(name, 60)}",
+        valid=list_keys([*branches, *tags]),
         hint=f"gscli show {place.path} lists its snapshots",
     )
 
 
-def history(path: str, limit: int) -> list[Commit]:
+def list_commits(path: str, limit: int) -> list[Commit]:
     """The newest commits of a repository's branch, the newest first."""
-    place = place_of(path)
-    found = repository(place.path)
+    place = parse_location(path)
+    found = open_repository(place.path)
     commits: list[Commit] = []
-    with refusing(path):
-        for snapshot in found.ancestry(**version_of(found, place)):
+    with zarr_errors(path):
+        for snapshot in found.ancestry(**resolve_version(found, place)):
             commits.append(
                 Commit(snapshot.id, snapshot.written_at.isoformat(timespec="seconds"),
                        snapshot.message)

@@ -16,10 +16,10 @@ import numpy as np
 from gscli.base import ContentRefused
 from gscli.base.arrays import Array
 from gscli.disk.mapped import RegularFile, open_file
-from gscli.disk.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
+from gscli.disk.uncached import MIN_DIRECT_BYTES, PAGE, allocate_pages, set_direct, write_at
 
 
-class PlainChunks:
+class RawChunks:
     """The chunks of one array in a folder, all of the same size, C order, native bytes."""
 
     def __init__(
@@ -31,25 +31,29 @@ class PlainChunks:
         self._direct = direct and not self.nbytes % PAGE
 
     @classmethod
-    def of(cls, array: Any) -> PlainChunks | None:
+    def from_zarr(cls, array: Any) -> RawChunks | None:
         """For an array of the zarr package whose chunks are so, else None."""
-        if array.shards is not None or array.dtype.kind not in "biufcV" or not _is_plain(array):
+        if (
+            array.shards is not None
+            or array.dtype.kind not in "biufcV"
+            or not _is_uncompressed(array)
+        ):
             return None
-        large = array.nbytes >= UNCACHED_FROM
+        large = array.nbytes >= MIN_DIRECT_BYTES
         return cls(tuple(array.chunks), array.dtype, array.fill_value, direct=large)
 
     def read(self, path: str, sizes: tuple[int, ...], name: str) -> Array:
         """The first `sizes` cells of the chunk in a file; the fill value where there is no file."""
-        file = self.file(path, name)
+        file = self.open_chunk(path, name)
         if file is None:
             return np.full(sizes, self._fill, self._dtype)
-        content = aligned(self.nbytes)  # as it is, it can be written again
+        content = allocate_pages(self.nbytes)  # as it is, it can be written again
         with closing(file):
-            file.fill(0, content.data)
+            file.read_into(0, content.data)
         cells = content.view(self._dtype).reshape(self._unit)
         return cells[tuple(map(slice, sizes))]
 
-    def file(self, path: str, name: str) -> RegularFile | None:
+    def open_chunk(self, path: str, name: str) -> RegularFile | None:
         """The open file of a chunk, as long as the chunk; None where there is none."""
         try:
             file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -71,7 +75,7 @@ class PlainChunks:
             cells = whole
         content = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
         if self._direct and content.ctypes.data % PAGE:
-            copied = aligned(self.nbytes)
+            copied = allocate_pages(self.nbytes)
             copied[:] = content
             content = copied
         partial = f"{path}.{os.urandom(4).hex()}.partial"
@@ -79,11 +83,11 @@ class PlainChunks:
         with open(partial, "wb", buffering=0) as file:
             if self._direct:
                 set_direct(file.fileno(), on=True)
-            put(file.fileno(), content.data, 0)
+            write_at(file.fileno(), content.data, 0)
         os.replace(partial, path)
 
 
-def _is_plain(array: Any) -> bool:
+def _is_uncompressed(array: Any) -> bool:
     metadata = array.metadata
     if metadata.zarr_format == 2:  # noqa: PLR2004  the version
         native = array.dtype.isnative and metadata.order == "C"

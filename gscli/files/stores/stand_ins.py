@@ -13,47 +13,47 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, LeftElsewhere
+from gscli.base.arrays import Array, LazyArray
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile
-from gscli.disk.system import reserve, writing
-from gscli.files.stores.chunks import Chunks, DaskChunks
-from gscli.files.stores.zarr_place import Place
-from gscli.files.stores.zarr_store import Store
+from gscli.disk.system import preallocate, write_errors
+from gscli.files.stores.chunks import ChunkedArray, ChunkedDaskArray
+from gscli.files.stores.zarr_place import ZarrPath
+from gscli.files.stores.zarr_store import ZarrArray
 
 NUMBERS = "biufc"
 """Kinds of elements that a stream takes as they are."""
 
 
-class StandIn(LeftElsewhere):
+class ChunkBackedArray(LazyArray):
     """A view of one zero with the shape of an array that lies elsewhere."""
 
-    source: Chunks | None = None
+    chunked: ChunkedArray | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it stands for."""
-        return stand_in, (self.source,)
+        return make_lazy_array, (self.chunked,)
 
 
-def stand_in(source: Chunks) -> Array:
+def make_lazy_array(source: ChunkedArray) -> Array:
     """An array of the same shape and type, whose values nobody may look at."""
-    array = np.broadcast_to(np.zeros((), source.dtype), source.shape).view(StandIn)
-    array.source = source
+    array = np.broadcast_to(np.zeros((), source.dtype), source.shape).view(ChunkBackedArray)
+    array.chunked = source
     return array
 
 
-def chunks_of(array: Array | None) -> Chunks | None:
+def chunked_source(array: Array | None) -> ChunkedArray | None:
     """What an array stands for; None for an array with values."""
-    return array.source if isinstance(array, StandIn) else None
+    return array.chunked if isinstance(array, ChunkBackedArray) else None
 
 
-def store_of(array: Array | None) -> Store | None:
+def zarr_source(array: Array | None) -> ZarrArray | None:
     """The Zarr store that an array stands for; None for any other array."""
-    source = chunks_of(array)
-    return source if isinstance(source, Store) else None
+    source = chunked_source(array)
+    return source if isinstance(source, ZarrArray) else None
 
 
-def left_in_chunks(value: object, name: str, limit: int) -> Array | None:
+def as_lazy_array(value: object, name: str, limit: int) -> Array | None:
     """What stands for an array of the zarr or dask package; None for any other value.
 
     Nothing is read. `name` is what messages call it; a chunk may have `limit` bytes. Raises
@@ -62,14 +62,14 @@ def left_in_chunks(value: object, name: str, limit: int) -> Array | None:
     zarr, dask = sys.modules.get("zarr"), sys.modules.get("dask.array")
     known: Any = value
     if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
-        place = Place(str(getattr(known.store, "root", name)), known.path)
-        return stand_in(Store(known, place, limit))
+        place = ZarrPath(str(getattr(known.store, "root", name)), known.path)
+        return make_lazy_array(ZarrArray(known, place, limit))
     if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
-        return stand_in(DaskChunks(known, name, limit))
+        return make_lazy_array(ChunkedDaskArray(known, name, limit))
     return None
 
 
-def spooled(source: Chunks, folder: str | None) -> Array:
+def spill_to_disk(source: ChunkedArray, folder: str | None) -> Array:
     """All cells of an array in chunks in a temporary file, mapped; the file is gone with the array.
 
     For what is looked at more than once and in any order: indices and updates. Raises CannotWrite
@@ -78,16 +78,16 @@ def spooled(source: Chunks, folder: str | None) -> Array:
     if not source.nbytes:
         return np.empty(source.shape, source.dtype)
     beside = folder or tempfile.gettempdir()
-    told = writing(beside, "cannot write temporary files in")
+    told = write_errors(beside, "cannot write temporary files in")
     with told, tempfile.TemporaryFile(dir=folder) as file:
-        reserve(file.fileno(), 0, source.nbytes)  # a full disk is told of here
+        preallocate(file.fileno(), 0, source.nbytes)  # a full disk is told of here
         whole = np.memmap(file, source.dtype, "r+", 0, source.shape or (1,))
         cells = whole.reshape(source.shape)
         if source.fill != 0:
             cells[...] = source.fill
         for at in source.stored():
-            cells[source.box(at)] = source.read(at)
-            mapped.release(whole)
+            cells[source.chunk_slices(at)] = source.read_chunk(at)
+            mapped.release_pages(whole)
         whole.flush()
         regular = RegularFile(os.dup(file.fileno()), source.name)
     return mapped.map_file(regular, source.dtype, (math.prod(source.shape),), 0).reshape(

@@ -15,92 +15,94 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import CannotWrite, UsageError
-from gscli.base.arrays import is_small
-from gscli.base.words import show_shape
-from gscli.files.content import Content, HeldContent, check_kind, check_limit
-from gscli.files.extras import extra
-from gscli.files.formats.npy import type_label
-from gscli.files.request import Member, Read, Request, chosen_member
+from gscli.base.arrays import is_narrow_dtype
+from gscli.base.words import format_shape
+from gscli.files.content import BufferedContent, Content, check_kind, check_limit
+from gscli.files.extras import import_extra
+from gscli.files.formats.npy import format_dtype
+from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import NUMBERS, spooled
+from gscli.files.stores.stand_ins import NUMBERS, spill_to_disk
 from gscli.files.stores.zarr_place import (
-    Place,
+    ZarrPath,
     is_array_or_group,
     is_repository,
-    place_of,
-    refusing,
-    writing,
+    parse_location,
+    zarr_errors,
+    zarr_write_errors,
 )
-from gscli.files.stores.zarr_store import Store, open_store, opened
+from gscli.files.stores.zarr_store import ZarrArray, open_node, open_zarr_array
 
 SUFFIXES = (".zarr", ".icechunk", ".zip")
 
 CHUNK_BYTES = 4 << 20
 """Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
 
-LARGE = 64 << 20
+MIN_SPILL_BYTES = 64 << 20
 """Bytes of an array from which it is not held in memory but put into a temporary file."""
 
 MEMBER_LIMIT = 10_000
 """Arrays of a store that are listed."""
 
 
-class StoreContent(HeldContent):
+class StoreContent(BufferedContent):
     """A store as the readers see an input: a name, whose files the library reads."""
 
     def __init__(self, path: str) -> None:
-        place = place_of(path)
+        place = parse_location(path)
         super().__init__(path, b"")
         self.place = place
 
 
-def content_of(path: str) -> StoreContent:
+def open_store_content(path: str) -> StoreContent:
     """A store that is there. Raises CannotRead."""
     content = StoreContent(path)
     if "://" not in path and not os.path.isdir(content.place.path):
         if not content.place.path.lower().endswith(".zip"):
-            extra("zarr", "zarr")
+            import_extra("zarr", "zarr")
         if not os.path.isfile(content.place.path):
             check_kind(content.place.path)
     return content
 
 
-def read(content: Content, request: Request) -> Read:
+def read(content: Content, request: ReadRequest) -> ReadResult:
     """One array, named or the only one, in memory; a large one in a mapped file."""
-    store = store_of(content, request)
-    if store.nbytes < LARGE or store.dtype.kind not in NUMBERS:
-        return Read(store.whole())
+    store = open_member(content, request)
+    if store.nbytes < MIN_SPILL_BYTES or store.dtype.kind not in NUMBERS:
+        return ReadResult(store.read_all())
     check_limit(store.nbytes, request.limit, store.name, "the array")
-    return Read(spooled(store, None))
+    return ReadResult(spill_to_disk(store, None))
 
 
-def store_of(content: Content, request: Request) -> Store:
+def open_member(content: Content, request: ReadRequest) -> ZarrArray:
     """One array, named or the only one, of which nothing is read yet."""
     assert isinstance(content, StoreContent)
     place = content.place._replace(member=(request.member or "").strip("/"))
     if request.member is None:
-        node = opened(place)
+        node = open_node(place)
         if not hasattr(node, "chunks"):
-            place = place._replace(member=chosen_member(_arrays(node, place), None, content.name))
-    return open_store(place, request.limit, request.wish.dtype)
+            place = place._replace(
+                member=choose_member(_find_arrays(node, place), None, content.name)
+            )
+    return open_zarr_array(place, request.limit, request.options.dtype)
 
 
-def listing(content: Content, _request: Request) -> list[Member]:
+def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array by its path; the one at the root has no name."""
     assert isinstance(content, StoreContent)
-    node = opened(content.place)
-    found = {"": node} if hasattr(node, "chunks") else _arrays(node, content.place)
+    node = open_node(content.place)
+    found = {"": node} if hasattr(node, "chunks") else _find_arrays(node, content.place)
     return [
-        Member(name, type_label(a.dtype), tuple(a.shape), math.prod(a.shape) * a.dtype.itemsize)
+        Member(name, format_dtype(a.dtype), tuple(a.shape), math.prod(a.shape) * a.dtype.itemsize)
         for name, a in found.items()
     ]
 
 
-def _arrays(group: Any, place: Place) -> dict[str, Any]:
+def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
     """The arrays of a group and of the groups in it, by path; links are not followed."""
     found: dict[str, Any] = {}
     waiting = [("", group)]
-    with refusing(place.name):
+    with zarr_errors(place.name):
         while waiting and len(found) < MEMBER_LIMIT:
             prefix, node = waiting.pop(0)
             for name, member in sorted(node.members()):
@@ -126,16 +128,19 @@ def save(
     chunks: Sequence[int] | None = None,
 ) -> None:
     """Write one array as a store of its own, or as an array of a group. Raises CannotWrite."""
-    place = place_of(path, member)
+    place = parse_location(path, member)
     check_writable(place)
     if member and os.path.isdir(place.path) and os.listdir(place.path):
-        _add(place, array, chunks)
+        _add_array(place, array, chunks)
         return
     with open_folder(place.path, is_array_or_group) as hidden:
-        _fill(created(Place(hidden, place.member), array.dtype, array.shape, chunks), array)
+        _write_chunks(
+            create_zarr_array(ZarrPath(hidden, place.member), array.dtype, array.shape, chunks),
+            array,
+        )
 
 
-def check_writable(place: Place) -> None:
+def check_writable(place: ZarrPath) -> None:
     """Folders are written; archives and repositories are not."""
     if place.version is not None or is_repository(place.path):
         raise CannotWrite(
@@ -149,9 +154,9 @@ def check_writable(place: Place) -> None:
         )
 
 
-def _add(place: Place, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
+def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
     """Put an array into a group that is there, beside the arrays that it has."""
-    group = opened(place._replace(member=""))
+    group = open_node(place._replace(member=""))
     if hasattr(group, "chunks"):
         raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)
     if group.metadata.consolidated_metadata is not None:
@@ -160,57 +165,63 @@ def _add(place: Place, array: NDArray[Any], chunks: Sequence[int] | None) -> Non
             where=place.name,
             hint="write a new store",
         )
-    zarr = extra("zarr", "zarr")
+    zarr = import_extra("zarr", "zarr")
     parents = place.member.rpartition("/")[0]
     version = group.metadata.zarr_format
-    with writing(place.name):
+    with zarr_write_errors(place.name):
         if parents:
             zarr.open_group(place.path, path=parents, mode="a", zarr_format=version)
     with open_folder(os.path.join(place.path, place.member), is_array_or_group) as hidden:
-        _fill(created(Place(hidden), array.dtype, array.shape, chunks, version=version), array)
+        _write_chunks(
+            create_zarr_array(ZarrPath(hidden), array.dtype, array.shape, chunks, version=version),
+            array,
+        )
 
 
-def _fill(store: Store, array: NDArray[Any]) -> None:
+def _write_chunks(store: ZarrArray, array: NDArray[Any]) -> None:
     """Write all chunks, one after the other."""
     if not array.size:
         return
-    counts = (-(-size // step) for size, step in zip(store.shape, store.chunk, strict=True))
+    counts = (-(-size // step) for size, step in zip(store.shape, store.chunk_shape, strict=True))
     for at in np.ndindex(*counts):
-        store.write(at, np.ascontiguousarray(array[store.box(at)]))
+        store.write_chunk(at, np.ascontiguousarray(array[store.chunk_slices(at)]))
 
 
-def created(
-    place: Place,
+def create_zarr_array(
+    place: ZarrPath,
     dtype: np.dtype[Any],
     shape: Sequence[int],
     chunks: Sequence[int] | None = None,
     *,
     version: int = 3,
-    like: Store | None = None,
-) -> Store:
+    like: ZarrArray | None = None,
+) -> ZarrArray:
     """A new array without values, of zarr's own codecs or of those of a store that it is `like`."""
-    zarr = extra("zarr", "zarr")
-    sizes = chunk_sizes(chunks, dtype, shape)
-    stored = np.dtype(f"V{dtype.itemsize}") if is_small(dtype) else dtype
+    zarr = import_extra("zarr", "zarr")
+    sizes = choose_chunk_shape(chunks, dtype, shape)
+    stored = np.dtype(f"V{dtype.itemsize}") if is_narrow_dtype(dtype) else dtype
     codecs: Any = "auto" if like is None else (like.array.compressors or None)
     if like is not None:
         version = like.array.metadata.zarr_format
-    with writing(place.name):
+    with zarr_write_errors(place.name):
         if place.member:
             zarr.open_group(place.path, mode="a", zarr_format=version)
         array = zarr.create_array(
             zarr.storage.LocalStore(place.path), name=place.member or None, shape=tuple(shape),
             chunks=sizes, dtype=stored, compressors=codecs, zarr_format=version,
         )  # fmt: skip
-    return Store(array, place, 1 << 62, dtype)
+    return ZarrArray(array, place, 1 << 62, dtype)
 
 
-def chunk_sizes(
+def choose_chunk_shape(
     chunks: Sequence[int] | None, dtype: np.dtype[Any], shape: Sequence[int]
 ) -> tuple[int, ...]:
     """Sizes of a chunk: those asked for (-1 is the whole axis), or rows of a few megabytes.
 
-    >>> chunk_sizes(None, np.dtype("float32"), (1_000_000, 64)), chunk_sizes((2, -1), None, (4, 3))
+    >>> (
+    ...     choose_chunk_shape(None, np.dtype("float32"), (1_000_000, 64)),
+    ...     choose_chunk_shape((2, -1), None, (4, 3)),
+    ... )
     ((16384, 64), (2, 3))
     """
     if chunks is None:
@@ -224,7 +235,7 @@ def chunk_sizes(
     if len(chunks) != len(shape):
         raise UsageError(
             f"--chunks has {len(chunks)} sizes, the array has {len(shape)} axes",
-            where=f"shape {show_shape(tuple(shape))}",
+            where=f"shape {format_shape(tuple(shape))}",
             valid="one size for each axis, -1 for the whole axis",
         )
     whole = [size if one == -1 else one for one, size in zip(chunks, shape, strict=True)]

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.words import reason, safe
-from gscli.disk.mapped import unreadable
-from gscli.disk.system import refused
+from gscli.base.words import error_reason, sanitize
+from gscli.disk.mapped import read_error
+from gscli.disk.system import write_error
 from gscli.files.content import check_limit
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
@@ -30,7 +30,7 @@ _HIDDEN = re.compile(r"(?<=\.zarr)\.gscli-[0-9a-f]{8}$")
 _PLACE = re.compile(r"(.*\.(?:zarr|icechunk|zip))(?:@([\w.-]+))?", re.IGNORECASE | re.DOTALL)
 
 
-class Place(Record):
+class ZarrPath(Record):
     """Where an array lies: a folder or .zip file, the path of the array in it, and for an Icechunk
     repository the snapshot, branch or tag.
     """
@@ -43,7 +43,7 @@ class Place(Record):
     def name(self) -> str:
         """The place as it is typed; of a store in the making, its later name.
 
-        >>> Place("s.zarr", "emb").name, Place("s.zarr.gscli-0123abcd").name
+        >>> ZarrPath("s.zarr", "emb").name, ZarrPath("s.zarr.gscli-0123abcd").name
         ('s.zarr::emb', 's.zarr')
         """
         version = "" if self.version is None else f"@{self.version}"
@@ -51,23 +51,23 @@ class Place(Record):
         return f"{_HIDDEN.sub('', self.path)}{version}{member}"
 
 
-def place_of(path: str, member: str | None = None) -> Place:
+def parse_location(path: str, member: str | None = None) -> ZarrPath:
     """The parts of a name as it is typed: the store, the version behind @, the array in it.
 
-    >>> place_of("s.icechunk@main", "emb")
-    Place(path='s.icechunk', member='emb', version='main')
+    >>> parse_location("s.icechunk@main", "emb")
+    ZarrPath(path='s.icechunk', member='emb', version='main')
     """
     match = _PLACE.fullmatch(path.rstrip("/"))
     stored, version = (match[1], match[2]) if match else (path, None)
-    return Place(stored, (member or "").strip("/"), version)
+    return ZarrPath(stored, (member or "").strip("/"), version)
 
 
-def check_member(place: Place) -> None:
+def check_member(place: ZarrPath) -> None:
     """The path of an array goes down from the store's root, by plain names."""
     parts = place.member.split("/") if place.member else []
     if any(part in ("", ".", "..") for part in parts) or "\\" in place.member:
         raise CannotRead(
-            f"{safe(place.member, 60)} is no path of an array",
+            f"{sanitize(place.member, 60)} is no path of an array",
             where=place.name,
             valid="names of groups and of the array, parted by /",
         )
@@ -77,7 +77,7 @@ def check_metadata(content: bytes, name: str) -> None:
     """Refuse what the library would take long to parse: axes and codecs by the thousand."""
     from gscli.files.formats.jsontext import parse_json
 
-    with refusing(name.partition(": ")[0]):
+    with zarr_errors(name.partition(": ")[0]):
         try:
             waiting = [parse_json(content, name).value]
         except ContentRefused as error:
@@ -106,7 +106,7 @@ def is_array_or_group(path: str) -> bool:
 
 
 @contextmanager
-def refusing(name: str) -> Iterator[None]:
+def zarr_errors(name: str) -> Iterator[None]:
     """Whatever zarr raises on a damaged store, of which it has many kinds, is ContentRefused."""
     try:
         with warnings.catch_warnings():
@@ -119,14 +119,14 @@ def refusing(name: str) -> Iterator[None]:
             f"there is no Zarr array at {name}", where=f"{name}: no zarr.json, .zarray or .zgroup"
         ) from error
     except OSError as error:
-        raise unreadable(error, name) from error
+        raise read_error(error, name) from error
     except Exception as error:
-        why = reason(error) or type(error).__name__
+        why = error_reason(error) or type(error).__name__
         raise ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}") from error
 
 
 @contextmanager
-def writing(name: str) -> Iterator[None]:
+def zarr_write_errors(name: str) -> Iterator[None]:
     """Turn what fails while a store is written into CannotWrite."""
     try:
         with warnings.catch_warnings():
@@ -135,4 +135,4 @@ def writing(name: str) -> Iterator[None]:
     except (GscliError, MemoryError):
         raise
     except Exception as error:
-        raise refused(error, name) from error
+        raise write_error(error, name) from error

@@ -18,61 +18,63 @@ from typing import Any
 import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, checked_dtype
-from gscli.base.words import safe, show_shape
+from gscli.base.arrays import Array, check_dtype_supported
+from gscli.base.words import format_shape, sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
-from gscli.files.extras import extra
-from gscli.files.formats.npy import BYTES_LIMIT, element_type
-from gscli.files.stores.chunks import CHUNK_ALLOWED, Chunks, too_large_error
-from gscli.files.stores.plain_chunks import PlainChunks
+from gscli.files.extras import import_extra
+from gscli.files.formats.npy import BYTES_LIMIT, element_dtype
+from gscli.files.stores.chunks import MIN_CHUNK_LIMIT, ChunkedArray, too_large_error
+from gscli.files.stores.plain_chunks import RawChunks
 from gscli.files.stores.zarr_place import (
     METADATA,
     METADATA_LIMIT,
-    Place,
+    ZarrPath,
     check_member,
     check_metadata,
     is_repository,
-    refusing,
-    writing,
+    zarr_errors,
+    zarr_write_errors,
 )
 
 
-class Store(Chunks):
-    """An open array. `chunk` is the unit that is read and written whole: a shard, if there are."""
+class ZarrArray(ChunkedArray):
+    """An open array. `chunk_shape` is the unit that is read and written whole: a shard, if there
+    are.
+    """
 
-    def __init__(self, array: Any, place: Place, limit: int, opaque: Any = None) -> None:
+    def __init__(self, array: Any, place: ZarrPath, limit: int, opaque: Any = None) -> None:
         """`array`: zarr's; `opaque`: the type of opaque elements. Raises GscliError."""
         # A chunk is written even where it equals the fill value: -0.0 equals 0.0.
         self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
         self.place, self.name, self._limit = place, place.name, limit
-        self.dtype = _element_type(array, opaque, self.name)
+        self.dtype = _element_dtype(array, opaque, self.name)
         self.shape = tuple(array.shape)
         units = array.shards or array.chunks
-        self.chunk = tuple(
+        self.chunk_shape = tuple(
             max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
         )
         self._unit = tuple(units)
         if 0 in self._unit and 0 not in self.shape:
             raise ContentRefused(
-                "a chunk has no cells", where=f"{self.name}: chunks {show_shape(self._unit)}"
+                "a chunk has no cells", where=f"{self.name}: chunks {format_shape(self._unit)}"
             )
-        self._plain = None if self.folder is None else PlainChunks.of(array)
+        self._plain = None if self.folder is None else RawChunks.from_zarr(array)
         if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
             raise ContentRefused(
-                "no array can be so large", where=f"{self.name}: {show_shape(self.shape)}"
+                "no array can be so large", where=f"{self.name}: {format_shape(self.shape)}"
             )
         self.chunk_bytes = math.prod(units) * self.dtype.itemsize
-        check_limit(self.chunk_bytes, max(limit, CHUNK_ALLOWED), self.name, "a chunk")
+        check_limit(self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), self.name, "a chunk")
         from gscli.files.stores.codecs import limit_codecs
 
-        with refusing(self.name):
+        with zarr_errors(self.name):
             self._stored_limit = limit_codecs(self.array, self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place, to be opened again where it is wanted."""
         opaque = self.dtype if self.array.dtype.kind == "V" else None
-        return open_store, (self.place, self._limit, opaque, not self.array.read_only)
+        return open_zarr_array, (self.place, self._limit, opaque, not self.array.read_only)
 
     @property
     def folder(self) -> str | None:
@@ -80,64 +82,66 @@ class Store(Chunks):
         root = getattr(self.array.store, "root", None)
         return None if root is None else os.path.join(str(root), self.place.member)
 
-    def key(self, coordinates: tuple[int, ...]) -> str:
+    def chunk_key(self, coordinates: tuple[int, ...]) -> str:
         """The name of a chunk within the array."""
         return str(self.array.metadata.encode_chunk_key(coordinates))
 
-    def read(self, coordinates: tuple[int, ...]) -> Array:
+    def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
         """One chunk, by the library or without it."""
-        box = self.box(coordinates)
+        box = self.chunk_slices(coordinates)
         sizes = tuple(part.stop - part.start for part in box)
         path = self._path(coordinates)
-        with refusing(self.name):
-            if self.folder is not None and not self._is_plain_file(path):
-                return self.checked(np.full(sizes, self.fill, self.array.dtype))
+        with zarr_errors(self.name):
+            if self.folder is not None and not self._is_regular_file(path):
+                return self.normalize_values(np.full(sizes, self.fill, self.array.dtype))
             if self._plain is not None:
-                return self.checked(self._plain.read(path, sizes, self.name))
-            return self.checked(np.asarray(self.array[box]))
+                return self.normalize_values(self._plain.read(path, sizes, self.name))
+            return self.normalize_values(np.asarray(self.array[box]))
 
-    def cells_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
-        """As of any `Chunks`; the border of the array may not cut the chunk off."""
-        whole = tuple(part.stop - part.start for part in self.box(coordinates)) == self._unit
+    def raw_chunk_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
+        """As of any `ChunkedArray`; the border of the array may not cut the chunk off."""
+        whole = (
+            tuple(part.stop - part.start for part in self.chunk_slices(coordinates)) == self._unit
+        )
         if self._plain is None or not whole:
             return None
         path = self._path(coordinates)
-        with refusing(self.name):
-            return self._plain.file(path, self.name) if self._is_plain_file(path) else None
+        with zarr_errors(self.name):
+            return self._plain.open_chunk(path, self.name) if self._is_regular_file(path) else None
 
     def _path(self, coordinates: tuple[int, ...]) -> str:
-        return os.path.join(self.folder or "", self.key(coordinates))
+        return os.path.join(self.folder or "", self.chunk_key(coordinates))
 
-    def whole(self) -> Array:
+    def read_all(self) -> Array:
         """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
-        cells = self.checked(np.full(self.shape, self.fill, self.array.dtype))
+        cells = self.normalize_values(np.full(self.shape, self.fill, self.array.dtype))
         for coordinates in self.stored():
-            cells[self.box(coordinates)] = self.read(coordinates)
+            cells[self.chunk_slices(coordinates)] = self.read_chunk(coordinates)
         return cells
 
     @property
     def fill(self) -> Any:
-        """As of any `Chunks`; version 2 may leave it open."""
+        """As of any `ChunkedArray`; version 2 may leave it open."""
         fill = self.array.fill_value
         return np.zeros((), self.array.dtype)[()] if fill is None else fill
 
-    def write(self, coordinates: tuple[int, ...], values: Array) -> None:
+    def write_chunk(self, coordinates: tuple[int, ...], values: Array) -> None:
         """Replace one chunk whole."""
-        box = self.box(coordinates)
+        box = self.chunk_slices(coordinates)
         shaped = values.reshape([part.stop - part.start for part in box])
         opaque = self.array.dtype.kind == "V"
         stored = shaped.view(self.array.dtype) if opaque else shaped
-        with writing(self.name):
+        with zarr_write_errors(self.name):
             if self._plain is not None:
                 self._plain.write(self._path(coordinates), stored)
             else:
                 self.array[box] = stored
 
-    def keys(self) -> Iterator[str]:
+    def stored_keys(self) -> Iterator[str]:
         """The names of all chunks that are stored; the others hold the fill value."""
         if self.folder is not None:
-            yield from _chunk_files(self.folder)
+            yield from _iter_chunk_files(self.folder)
             return
         from zarr.core.sync import sync
 
@@ -146,7 +150,7 @@ class Store(Chunks):
         async def listed() -> list[str]:
             return [key async for key in self.array.store.list_prefix(prefix)]
 
-        with refusing(self.name):
+        with zarr_errors(self.name):
             found = sync(listed())
         for key in found:
             own = str(key)[len(prefix) :]
@@ -154,26 +158,26 @@ class Store(Chunks):
                 yield own
 
     def stored(self) -> Iterator[tuple[int, ...]]:
-        """As of any `Chunks`, in no order."""
-        counts = [-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True)]
-        for key in self.keys():
+        """As of any `ChunkedArray`, in no order."""
+        counts = [-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)]
+        for key in self.stored_keys():
             names = key.removeprefix("c").replace(".", "/").strip("/")
             at = tuple(map(int, names.split("/"))) if counts else ()
             within = len(at) == len(counts) and all(map(operator.lt, at, counts))
-            if within and self.key(at) == key:
+            if within and self.chunk_key(at) == key:
                 yield at
 
-    def encoded(self, key: str) -> bytes | None:
+    def read_encoded(self, key: str) -> bytes | None:
         """A chunk as it is stored, or None where it is not."""
         from zarr.core.buffer import default_buffer_prototype
         from zarr.core.sync import sync
 
         path = f"{self.place.member}/{key}" if self.place.member else key
-        with refusing(self.name):
+        with zarr_errors(self.name):
             found = sync(self.array.store.get(path, default_buffer_prototype()))
         return None if found is None else bytes(found.to_bytes())
 
-    def _is_plain_file(self, path: str) -> bool:
+    def _is_regular_file(self, path: str) -> bool:
         try:
             status = os.lstat(path)
         except FileNotFoundError:
@@ -182,12 +186,12 @@ class Store(Chunks):
         if not stat.S_ISREG(status.st_mode) or not os.path.realpath(path).startswith(root + os.sep):
             raise ContentRefused(
                 "a chunk is a link or no file, and gscli does not follow it",
-                where=f"{self.name}: {safe(os.path.basename(path), 60)}",
+                where=f"{self.name}: {sanitize(os.path.basename(path), 60)}",
             )
         if status.st_size > self._stored_limit:
             raise too_large_error(status.st_size, self._stored_limit, self.name)
         if not status.st_size:  # of a shard the library would make the fill value
-            raise ContentRefused("a chunk is empty", where=f"{self.name}: {safe(path, 60)}")
+            raise ContentRefused("a chunk is empty", where=f"{self.name}: {sanitize(path, 60)}")
         return True
 
 
@@ -201,7 +205,7 @@ def is_chunk_key(name: str) -> bool:
     return name == "c" or all(part.isdecimal() for part in parts[parts[0] == "c" :])
 
 
-def _chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
+def _iter_chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
     """The chunk files below a folder, links never followed."""
     try:
         entries = list(os.scandir(os.path.join(folder, prefix)))
@@ -212,60 +216,60 @@ def _chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
         if not is_chunk_key(name):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _chunk_files(folder, name + "/")
+            yield from _iter_chunk_files(folder, name + "/")
         else:
             yield name
 
 
-def _element_type(array: Any, opaque: Any, name: str) -> np.dtype[Any]:
+def _element_dtype(array: Any, opaque: Any, name: str) -> np.dtype[Any]:
     stored = array.dtype
     if stored.kind in "OT" or stored.names is not None:
         raise DtypeRefused(
             "the array holds objects or records, and gscli reads numbers and text of fixed length",
-            where=f"{name}: {safe(str(stored), 60)}",
+            where=f"{name}: {sanitize(str(stored), 60)}",
         )
     if stored.type is np.void:
-        return element_type(stored, opaque, name)
-    return checked_dtype(stored, name).newbyteorder("=")
+        return element_dtype(stored, opaque, name)
+    return check_dtype_supported(stored, name).newbyteorder("=")
 
 
-def open_store(
-    place: Place, limit: int, opaque: np.dtype[Any] | None = None, writable: bool = False
-) -> Store:
+def open_zarr_array(
+    place: ZarrPath, limit: int, opaque: np.dtype[Any] | None = None, writable: bool = False
+) -> ZarrArray:
     """The array at a place. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
-    node = opened(place, limit, writable=writable)
+    node = open_node(place, limit, writable=writable)
     if not hasattr(node, "chunks"):
         raise CannotRead(
             f"{place.name} is a group of arrays, not an array",
             hint=f"gscli show {place.path}",
         )
-    return Store(node, place, limit, opaque)
+    return ZarrArray(node, place, limit, opaque)
 
 
-def opened(place: Place, limit: int = 0, *, writable: bool = False) -> Any:
+def open_node(place: ZarrPath, limit: int = 0, *, writable: bool = False) -> Any:
     """The array or group at a place, as the zarr package has it; `limit`: bytes of a chunk."""
-    zarr = extra("zarr", "zarr")
+    zarr = import_extra("zarr", "zarr")
     check_member(place)
     if place.version is not None or is_repository(place.path):
-        from gscli.files.stores.icechunk_store import session_store
+        from gscli.files.stores.icechunk_store import open_session_store
 
-        store = session_store(place)
+        store = open_session_store(place)
     elif os.path.isdir(place.path):
         _check_folder(place)
         store = zarr.storage.LocalStore(place.path, read_only=not writable)
     else:
         store = _zip_store(place, limit)
-    with refusing(place.name):
+    with zarr_errors(place.name):
         return zarr.open(store=store, path=place.member, mode="r+" if writable else "r")
 
 
-def _zip_store(place: Place, limit: int) -> Any:
+def _zip_store(place: ZarrPath, limit: int) -> Any:
     from gscli.files.content import open_content
     from gscli.files.stores.zip_store import zip_store
 
     content = open_content(place.path, 0)
-    with refusing(place.name):
-        if content.prefix(2) != b"PK":
+    with zarr_errors(place.name):
+        if content.read_prefix(2) != b"PK":
             content.close()
             raise ContentRefused(
                 f"{place.name} is not a Zarr store", where=f"{place.name}: no folder, no .zip"
@@ -273,14 +277,14 @@ def _zip_store(place: Place, limit: int) -> Any:
         return zip_store(content, limit)
 
 
-def _check_folder(place: Place) -> None:
+def _check_folder(place: ZarrPath) -> None:
     """No link on the way from the root to the array, and metadata short enough to be parsed."""
     folder = place.path
     for part in ("", *(place.member.split("/") if place.member else ())):
         folder = os.path.join(folder, part) if part else folder
         if part and os.path.islink(folder):
             raise ContentRefused(
-                f"{safe(part, 60)} is a link, and gscli does not follow it", where=place.name
+                f"{sanitize(part, 60)} is a link, and gscli does not follow it", where=place.name
             )
         for name in METADATA:
             path = os.path.join(folder, name)
@@ -288,5 +292,5 @@ def _check_folder(place: Place) -> None:
                 if not stat.S_ISREG(os.lstat(path).st_mode):
                     raise ContentRefused(f"{name} is a link or no file", where=place.name)
                 check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, f"{name}")
-                with refusing(place.name), open(path, "rb") as file:
+                with zarr_errors(place.name), open(path, "rb") as file:
                     check_metadata(file.read(), f"{place.name}: {name}")

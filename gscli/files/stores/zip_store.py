@@ -8,8 +8,8 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteReques
 from zarr.storage import ZipStore
 
 from gscli.files.content import Content, check_limit
-from gscli.files.formats.archive import entry_of, inflated
-from gscli.files.stores.chunks import CHUNK_ALLOWED
+from gscli.files.formats.archive import entry_of, iter_member_bytes
+from gscli.files.stores.chunks import MIN_CHUNK_LIMIT
 from gscli.files.stores.zarr_place import METADATA, METADATA_LIMIT, check_metadata
 
 
@@ -18,7 +18,7 @@ class _CheckedZipStore(ZipStore):
 
     def __init__(self, content: Content, limit: int) -> None:
         super().__init__(content.name, mode="r", read_only=True)
-        self._content, self._limit = content, max(limit, CHUNK_ALLOWED)
+        self._content, self._limit = content, max(limit, MIN_CHUNK_LIMIT)
 
     def _get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
         if not self._is_open:
@@ -30,7 +30,7 @@ class _CheckedZipStore(ZipStore):
         limit = METADATA_LIMIT if is_metadata else self._limit + self._limit // 16
         entry = entry_of(self._content, info)
         check_limit(entry.size, limit, self._content.name, "a member")
-        member = b"".join(inflated(self._content, entry))
+        member = b"".join(iter_member_bytes(self._content, entry))
         if is_metadata:
             check_metadata(member, f"{self._content.name}: {key}")
         return prototype.buffer.from_bytes(member[_part(byte_range, len(member))])

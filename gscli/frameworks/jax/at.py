@@ -5,31 +5,39 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import IndexRefused
-from gscli.base.words import COMPLEX, FLOATS, SIGNED, SMALL_FLOATS, SMALL_INTEGERS
-from gscli.declare import Many, Subscript
+from gscli.base.words import COMPLEX, FLOATS, NARROW_FLOATS, NARROW_INTEGERS, SIGNED
+from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    ELEMENTS,
+    DATA_DTYPES,
     FRAMEWORK,
-    INDICES,
-    OPEN_ORDER,
-    READS,
-    WRITES,
+    INDEX_DTYPES,
+    READ_MODES,
+    UNSPECIFIED_ORDER,
+    WRITE_MODES,
     FillValue,
     Mode,
-    counts_the_axis,
-    fill_of,
-    has_arithmetic,
-    narrowed,
-    promoted,
-    updates_of,
+    broadcast_values,
+    check_axis_size_fits,
+    check_bool_arithmetic,
+    index_truncation,
+    promote_dtypes,
+    resolve_fill_value,
 )
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
-from gscli.layout.families import described
-from gscli.layout.refusals import allow, index_types
-from gscli.layout.subscripts import Notation, subscripted
+from gscli.layout.axes import (
+    Addressing,
+    Negative,
+    OutOfBounds,
+    Policy,
+    Reduction,
+    Tensor,
+    Truncation,
+)
+from gscli.layout.families import describe
+from gscli.layout.refusals import check_dtype, check_index_dtype
+from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
@@ -39,13 +47,13 @@ WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, 
     example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
     refused="'[10,20,30,40]' '[0]' '[1]'",
     compares=[
-        Comparison("gather", "JAX x[i]", ("x", "indices"), vectors="one"),
-        Comparison("gather-nd", "JAX x[i, j]", ("x", "indices"), vectors="tuple"),
+        Comparison("gather", "JAX x[i]", ("x", "indices"), vector_layout="one"),
+        Comparison("gather-nd", "JAX x[i, j]", ("x", "indices"), vector_layout="tuple"),
     ],
 )
 def at_get(
     x: Tensor,
-    indices: Many,
+    indices: VariadicInput,
     *,
     subscript: Subscript = None,
     indices_are_sorted: Promise = False,
@@ -61,17 +69,17 @@ def at_get(
     outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
     are cut to 32 bits after counting. An empty axis cannot be read.
     """
-    addressing = _addressing(x, indices, subscript, wrap=wrap_negative_indices, reads=True)
-    policy = _policy(addressing, READS[mode], wrap=wrap_negative_indices)
-    return gather_layout(x, addressing, policy, fill=fill_of(x, fill_value))
+    addressing = _address_subscript(x, indices, subscript, wrap=wrap_negative_indices, reads=True)
+    policy = _index_policy(addressing, READ_MODES[mode], wrap=wrap_negative_indices)
+    return gather_layout(x, addressing, policy, fill=resolve_fill_value(x, fill_value))
 
 
-def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
     """An operator `at.NAME`; they differ in their reduction and in what is refused."""
 
     def update(
         x: Tensor,
-        indices: Many,
+        indices: VariadicInput,
         values: Tensor,
         *,
         subscript: Subscript = None,
@@ -80,8 +88,10 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
         mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
     ) -> Layout:
-        addressing = _addressing(x, indices, subscript, wrap=wrap_negative_indices, reads=False)
-        return _update(x, addressing, values, reduction, mode, wrap=wrap_negative_indices)
+        addressing = _address_subscript(
+            x, indices, subscript, wrap=wrap_negative_indices, reads=False
+        )
+        return _build_at_layout(x, addressing, values, reduction, mode, wrap=wrap_negative_indices)
 
     update.__doc__ = doc
     inputs = ("x", "indices", "values")
@@ -89,17 +99,19 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
     compares = []
     if reduction not in ("div", "pow"):
         compares.append(
-            Comparison("scatter-nd", f"JAX at.{name}", inputs, reductions=only, vectors="tuple")
+            Comparison(
+                "scatter-nd", f"JAX at.{name}", inputs, reductions=only, vector_layout="tuple"
+            )
         )
     if reduction == "none":
-        compares.append(Comparison("scatter-update", f"JAX at.{name}", inputs, vectors="one"))
+        compares.append(Comparison("scatter-update", f"JAX at.{name}", inputs, vector_layout="one"))
     declare = FRAMEWORK.operator(
         name=f"at.{name}", example=example, refused=refused, compares=compares
     )
     return declare(update)
 
 
-at_set = _declared(
+at_set = _declare(
     "set",
     "none",
     """Write the cells or slices that a subscript names: x.at[i, 1:3, None, ...].set(values).
@@ -112,7 +124,7 @@ at_set = _declared(
     example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
     refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
 )
-at_add = _declared(
+at_add = _declare(
     "add",
     "add",
     """Add to the cells or slices that an index tuple names; every occurrence of a cell counts.
@@ -122,7 +134,7 @@ at_add = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
-at_subtract = _declared(
+at_subtract = _declare(
     "subtract",
     "sub",
     """Subtract from the cells or slices that an index tuple names; every occurrence counts.
@@ -132,7 +144,7 @@ at_subtract = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
-at_multiply = _declared(
+at_multiply = _declare(
     "multiply",
     "mul",
     """Multiply the cells or slices that an index tuple names; every occurrence of a cell counts.
@@ -142,7 +154,7 @@ at_multiply = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
-at_divide = _declared(
+at_divide = _declare(
     "divide",
     "div",
     """Divide the cells or slices that an index tuple names; every occurrence of a cell counts.
@@ -154,7 +166,7 @@ at_divide = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
-at_power = _declared(
+at_power = _declare(
     "power",
     "pow",
     """Raise the cells or slices that an index tuple names; every occurrence of a cell counts.
@@ -166,7 +178,7 @@ at_power = _declared(
     example="'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
-at_min = _declared(
+at_min = _declare(
     "min",
     "min",
     """Keep the smaller value in the cells or slices that an index tuple names.
@@ -177,7 +189,7 @@ at_min = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
     refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
 )
-at_max = _declared(
+at_max = _declare(
     "max",
     "max",
     """Keep the larger value in the cells or slices that an index tuple names.
@@ -190,7 +202,7 @@ at_max = _declared(
 )
 
 
-def _update(
+def _build_at_layout(
     x: Tensor,
     addressing: Addressing,
     values: Tensor,
@@ -199,48 +211,48 @@ def _update(
     *,
     wrap: bool,
 ) -> Layout:
-    allow(values, ELEMENTS)
-    wide = promoted(x, values)
-    has_arithmetic(wide, reduction, f"{described(x)}, {described(values)}")
+    check_dtype(values, DATA_DTYPES)
+    wide = promote_dtypes(x, values)
+    check_bool_arithmetic(wide, reduction, f"{describe(x)}, {describe(values)}")
     if reduction == "pow":
-        allow(x, tuple(name for name in ELEMENTS if name not in SMALL_INTEGERS))
-    own = _met_type(x.dtype, reduction)
+        check_dtype(x, tuple(name for name in DATA_DTYPES if name not in NARROW_INTEGERS))
+    own = _epilogue_dtype(x.dtype, reduction)
     return scatter_layout(
         x,
-        updates_of(values, addressing.result_shape),
+        broadcast_values(values, addressing.result_shape),
         addressing,
-        _policy(addressing, WRITES[mode], wrap=wrap),
+        _index_policy(addressing, WRITE_MODES[mode], wrap=wrap),
         reduction=reduction,
         accumulate=None if wide == x.dtype == own else wide,
-        open_order=OPEN_ORDER,
+        open_order=UNSPECIFIED_ORDER,
     )._replace(dtype=own)
 
 
-def _met_type(name: str, reduction: Reduction) -> str:
+def _epilogue_dtype(name: str, reduction: Reduction) -> str:
     """The type of x divided by, or raised to, what the values come to."""
-    if reduction == "div" and name not in (*FLOATS, *COMPLEX, *SMALL_FLOATS):
+    if reduction == "div" and name not in (*FLOATS, *COMPLEX, *NARROW_FLOATS):
         return "float64" if name in ("int64", "uint64") else "float32"
     return "int32" if reduction == "pow" and name == "bool" else name
 
 
-def _addressing(
+def _address_subscript(
     x: Tensor, indices: tuple[Tensor, ...], subscript: str | None, *, wrap: bool, reads: bool
 ) -> Addressing:
-    allow(x, ELEMENTS)
+    check_dtype(x, DATA_DTYPES)
     for index in indices:
-        index_types(index, INDICES)
-    addressing = subscripted(x, subscript, indices, Notation())
+        check_index_dtype(index, INDEX_DTYPES)
+    addressing = run_subscript(x, subscript, indices, SubscriptRules())
     sizes = _indexed_sizes(addressing)
     for index in indices:
         if wrap and index.dtype in SIGNED and index.name in sizes:
-            counts_the_axis(index, sizes[index.name])
+            check_axis_size_fits(index, sizes[index.name])
     numbers_only = all(index.rank == 0 for index in indices)
     empty = 0 in sizes.values()
     if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
         raise IndexRefused(
             "index into an empty axis",
-            where=", ".join(map(described, indices)),
-            details=(described(x),),
+            where=", ".join(map(describe, indices)),
+            details=(describe(x),),
             valid="none: an axis of size 0 has no cells",
         )
     return addressing
@@ -252,12 +264,12 @@ def _indexed_sizes(addressing: Addressing) -> dict[str, int]:
     return {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}
 
 
-def _policy(addressing: Addressing, beyond: Beyond, *, wrap: bool) -> Policy:
+def _index_policy(addressing: Addressing, beyond: OutOfBounds, *, wrap: bool) -> Policy:
     """What is in range; on an empty axis nothing is, and no border is there to move to."""
     empty = 0 in _indexed_sizes(addressing).values()
     shape = tuple(axis.size for axis in addressing.axes)
     return Policy(
         Negative.FROM_END if wrap else Negative.OUTSIDE,
-        Beyond.SKIP if empty else beyond,
-        narrow=narrowed(shape, Narrow.LAST),
+        OutOfBounds.SKIP if empty else beyond,
+        truncation=index_truncation(shape, Truncation.AFTER_NEGATIVE),
     )

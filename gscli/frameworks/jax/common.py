@@ -7,28 +7,37 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused
 from gscli.base.words import (
+    ALL_DTYPES,
     COMPLEX,
-    EVERY,
     FLOATS,
     INTEGERS,
+    NARROW_INTEGERS,
     NUMBERS,
     SIGNED,
-    SMALL_INTEGERS,
-    bits,
-    highest,
-    lowest,
+    bit_width,
+    dtype_max,
+    dtype_min,
 )
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Number, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import described
-from gscli.layout.refusals import stretched_updates
+from gscli.layout.axes import (
+    INT32_MAX,
+    Number,
+    OutOfBounds,
+    Reduction,
+    Shape,
+    Tensor,
+    Truncation,
+    Updates,
+)
+from gscli.layout.families import describe
+from gscli.layout.refusals import broadcast_updates
 
 FRAMEWORK = Framework("jax", "JAX")
 
-ELEMENTS = tuple(name for name in EVERY if name != "str")
-INDICES = INTEGERS
-OPEN_ORDER = "JAX does not promise which of several values for one cell stays"
+DATA_DTYPES = tuple(name for name in ALL_DTYPES if name != "str")
+INDEX_DTYPES = INTEGERS
+UNSPECIFIED_ORDER = "JAX does not promise which of several values for one cell stays"
 
 Mode: TypeAlias = Annotated[
     Literal["fill", "drop", "clip", "promise_in_bounds"] | None,
@@ -38,31 +47,36 @@ FillValue: TypeAlias = Annotated[
     Number | None, Option("what mode fill reads out of range; default NaN, lowest, highest, true")
 ]
 
-READS: dict[str | None, Beyond] = {
-    None: Beyond.CLIP, "clip": Beyond.CLIP, "promise_in_bounds": Beyond.CLIP,
-    "fill": Beyond.SKIP, "drop": Beyond.SKIP,
+READ_MODES: dict[str | None, OutOfBounds] = {
+    None: OutOfBounds.CLIP, "clip": OutOfBounds.CLIP, "promise_in_bounds": OutOfBounds.CLIP,
+    "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
 }  # fmt: skip
 """Reading out of range; JAX leaves promise_in_bounds open, and XLA on a CPU clamps."""
-WRITES: dict[str | None, Beyond] = {
-    None: Beyond.SKIP, "fill": Beyond.SKIP, "drop": Beyond.SKIP,
-    "promise_in_bounds": Beyond.SKIP, "clip": Beyond.CLIP,
+WRITE_MODES: dict[str | None, OutOfBounds] = {
+    None: OutOfBounds.SKIP, "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
+    "promise_in_bounds": OutOfBounds.SKIP, "clip": OutOfBounds.CLIP,
 }  # fmt: skip
 """Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
 
 
-def narrowed(shape: Shape, when: Narrow) -> Narrow:
+def index_truncation(shape: Shape, when: Truncation) -> Truncation:
     """JAX computes with 32-bit indices wherever every axis of the array has fewer cells.
 
-    >>> narrowed((3, 4), Narrow.LAST), narrowed((2**31,), Narrow.LAST)
-    (<Narrow.LAST: 'after a negative index was counted from the end'>, <Narrow.NEVER: 'never'>)
+    >>> index_truncation((3, 4), Truncation.AFTER_NEGATIVE)
+    <Truncation.AFTER_NEGATIVE: 'after a negative index was counted from the end'>
+    >>> index_truncation((2**31,), Truncation.AFTER_NEGATIVE)
+    <Truncation.NEVER: 'never'>
     """
-    return when if max(shape, default=0) <= INT32_MAX else Narrow.NEVER
+    return when if max(shape, default=0) <= INT32_MAX else Truncation.NEVER
 
 
-def fill_of(data: Tensor, fill_value: Number | None) -> Number:
+def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
     """What a read out of range gives, as a number of data's type; integers wrap, floats are cut.
 
-    >>> fill_of(Tensor("a", (2,), "int8"), None), fill_of(Tensor("a", (2,), "uint8"), -1)
+    >>> (
+    ...     resolve_fill_value(Tensor("a", (2,), "int8"), None),
+    ...     resolve_fill_value(Tensor("a", (2,), "uint8"), -1),
+    ... )
     (-128, 255)
     """
     name = data.dtype
@@ -75,35 +89,38 @@ def fill_of(data: Tensor, fill_value: Number | None) -> Number:
         raise DtypeRefused(
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
-            details=(described(data),),
+            details=(describe(data),),
             valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
         )
     if isinstance(fill_value, complex):
-        return complex(_limited(fill_value.real, name), _limited(fill_value.imag, name))
-    if name in (*INTEGERS, *SMALL_INTEGERS):
-        return _wrapped(fill_value, name)
-    return _limited(float(fill_value), name)
+        return complex(
+            _overflow_to_infinity(fill_value.real, name),
+            _overflow_to_infinity(fill_value.imag, name),
+        )
+    if name in (*INTEGERS, *NARROW_INTEGERS):
+        return _wrap_integer(fill_value, name)
+    return _overflow_to_infinity(float(fill_value), name)
 
 
 def _fits_64_bits(value: complex) -> bool:
     return not isinstance(value, int) or -(2**63) <= value < 2**64
 
 
-def _limited(value: float, name: str) -> float:
+def _overflow_to_infinity(value: float, name: str) -> float:
     """Infinity for what the float type cannot hold."""
     part = {"complex64": "float32", "complex128": "float64"}.get(name, name)
-    largest = highest(part) if part in FLOATS else float("inf")
+    largest = dtype_max(part) if part in FLOATS else float("inf")
     return copysign(float("inf"), value) if abs(value) > largest else value
 
 
 def _default_fill(name: str) -> Number:
-    if name in (*INTEGERS, *SMALL_INTEGERS):
-        return highest(name) if name.startswith("u") else lowest(name)
+    if name in (*INTEGERS, *NARROW_INTEGERS):
+        return dtype_max(name) if name.startswith("u") else dtype_min(name)
     return True if name == "bool" else float("nan")
 
 
-def _wrapped(value: float, name: str) -> int:
-    low, high = int(lowest(name)), int(highest(name))
+def _wrap_integer(value: float, name: str) -> int:
+    low, high = int(dtype_min(name)), int(dtype_max(name))
     if isinstance(value, float):
         if isnan(value):
             return 0
@@ -115,10 +132,10 @@ def _wrapped(value: float, name: str) -> int:
 _FLOAT_RANK = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 3}
 
 
-def promoted(first: Tensor, second: Tensor) -> str:
+def promote_dtypes(first: Tensor, second: Tensor) -> str:
     """The element type of both, by JAX's own lattice: floats win over integers of any width.
 
-    >>> promoted(Tensor("x", (), "int64"), Tensor("y", (), "float16"))
+    >>> promote_dtypes(Tensor("x", (), "int64"), Tensor("y", (), "float16"))
     'float16'
     """
     left, right = first.dtype, second.dtype
@@ -128,13 +145,13 @@ def promoted(first: Tensor, second: Tensor) -> str:
     if left not in known or right not in known:
         raise DtypeRefused(
             f"{first.name} and {second.name} have no common element type",
-            where=f"{described(first)}, {described(second)}",
+            where=f"{describe(first)}, {describe(second)}",
             hint="small types never mix with others; convert one of them first",
         )
     if "bool" in (left, right):
         return right if left == "bool" else left
     if left in INTEGERS and right in INTEGERS:
-        return _promoted_integers(left, right)
+        return _promote_integers(left, right)
     floats = [name for name in (left, right) if name in _FLOAT_RANK]
     if left not in COMPLEX and right not in COMPLEX:
         wide = max(floats, key=_FLOAT_RANK.__getitem__)
@@ -142,42 +159,42 @@ def promoted(first: Tensor, second: Tensor) -> str:
     return "complex128" if {"complex128", "float64"} & {left, right} else "complex64"
 
 
-def _promoted_integers(left: str, right: str) -> str:
+def _promote_integers(left: str, right: str) -> str:
     if (left in SIGNED) == (right in SIGNED):
-        return max(left, right, key=bits)
+        return max(left, right, key=bit_width)
     signed, unsigned = (left, right) if left in SIGNED else (right, left)
-    if bits(signed) > bits(unsigned):
+    if bit_width(signed) > bit_width(unsigned):
         return signed
-    wanted = 2 * bits(unsigned)
-    return f"int{wanted}" if wanted <= bits("int64") else "float64"
+    wanted = 2 * bit_width(unsigned)
+    return f"int{wanted}" if wanted <= bit_width("int64") else "float64"
 
 
-def counts_the_axis(indices: Tensor, size: int) -> None:
+def check_axis_size_fits(indices: Tensor, size: int) -> None:
     """JAX writes the size of the axis in the indices' own type, where it must fit.
 
-    >>> counts_the_axis(Tensor("indices", (3,), "int8"), 127)
+    >>> check_axis_size_fits(Tensor("indices", (3,), "int8"), 127)
     """
-    if indices.dtype not in (*INTEGERS, *SMALL_INTEGERS):
+    if indices.dtype not in (*INTEGERS, *NARROW_INTEGERS):
         return  # other types are refused as types
-    largest = highest(indices.dtype)
+    largest = dtype_max(indices.dtype)
     if size > largest:
         raise DtypeRefused(
             f"{indices.name} of {indices.dtype} cannot count {size} cells",
-            where=described(indices),
+            where=describe(indices),
             details=("JAX adds the size of the axis to a negative index, in its own type",),
             valid=f"an axis of at most {largest} cells",
             hint=f"give {indices.name} as int64",
         )
 
 
-def updates_of(values: Tensor, wanted: Shape) -> Updates:
+def broadcast_values(values: Tensor, wanted: Shape) -> Updates:
     """Values stretched to the cells they are for; where there are none, nobody looks at them."""
     if 0 in wanted:
         return Updates(None, value=0)
-    return stretched_updates(values, wanted, "entries ++ the axes of a slice")
+    return broadcast_updates(values, wanted, "entries ++ the axes of a slice")
 
 
-def has_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:
+def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:
     """Bool has a smaller and a larger value in JAX, but no sum, difference or product."""
     if dtype == "bool" and reduction not in ("none", "max", "min"):
         raise DtypeRefused(

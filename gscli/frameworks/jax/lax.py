@@ -14,23 +14,23 @@ from gscli.declare.attributes import (
     UpdateWindow,
 )
 from gscli.frameworks.jax.common import (
-    ELEMENTS,
+    DATA_DTYPES,
     FRAMEWORK,
-    INDICES,
-    OPEN_ORDER,
-    READS,
-    WRITES,
+    INDEX_DTYPES,
+    READ_MODES,
+    UNSPECIFIED_ORDER,
+    WRITE_MODES,
     FillValue,
     Mode,
-    fill_of,
-    has_arithmetic,
-    narrowed,
+    check_bool_arithmetic,
+    index_truncation,
+    resolve_fill_value,
 )
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor, Updates
-from gscli.layout.families import described
-from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation, Updates
+from gscli.layout.families import describe
+from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
 from gscli.layout.windows import (
     SCATTER_NAMES as STABLEHLO_NAMES,
 )
@@ -74,26 +74,26 @@ def lax_gather(
     cut to 32 bits. Slice sizes of collapsed axes are 1. Without any index vector the other slice
     sizes may exceed operand's, as JAX has it.
     """
-    allow(operand, ELEMENTS)
-    index_types(start_indices, INDICES)
+    check_dtype(operand, DATA_DTYPES)
+    check_index_dtype(start_indices, INDEX_DTYPES)
     numbers = DimensionNumbers(
         offset_dims,
         collapsed_slice_dims,
         operand_batching_dims,
         start_indices_batching_dims,
         start_index_map,
-        _vector_dim(start_indices),
+        _check_vector_dim(start_indices),
     )
     addressing = gather_windows(
         operand, start_indices, numbers, slice_sizes, removed_sizes=(1,), any_without_entries=True
     )
-    beyond = READS[mode]
-    when = Narrow.LAST if beyond is Beyond.SKIP else Narrow.NEVER
-    policy = Policy(Negative.OUTSIDE, beyond, narrow=narrowed(operand.shape, when))
-    return gather_layout(operand, addressing, policy, fill=fill_of(operand, fill_value))
+    beyond = READ_MODES[mode]
+    when = Truncation.AFTER_NEGATIVE if beyond is OutOfBounds.SKIP else Truncation.NEVER
+    policy = Policy(Negative.OUTSIDE, beyond, truncation=index_truncation(operand.shape, when))
+    return gather_layout(operand, addressing, policy, fill=resolve_fill_value(operand, fill_value))
 
 
-def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
+def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
     """An operator `lax.NAME`; they differ in their reduction."""
 
     def scatter(
@@ -116,10 +116,10 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
             operand_batching_dims,
             scatter_indices_batching_dims,
             scatter_dims_to_operand_dims,
-            _vector_dim(scatter_indices),
+            _check_vector_dim(scatter_indices),
             SCATTER_NAMES,
         )
-        return _scatter(operand, scatter_indices, updates, numbers, mode, reduction)
+        return _build_scatter_layout(operand, scatter_indices, updates, numbers, mode, reduction)
 
     scatter.__doc__ = doc
     rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"
@@ -130,7 +130,7 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
     )(scatter)
 
 
-lax_scatter = _declared(
+lax_scatter = _declare(
     "scatter",
     "none",
     """Write the window of updates that starts at each index vector (vectors on the last axis).
@@ -139,7 +139,7 @@ lax_scatter = _declared(
     inside. Updates have operand's element type.
     """,
 )
-lax_scatter_add = _declared(
+lax_scatter_add = _declare(
     "scatter_add",
     "add",
     """Add the window of updates to the cells that start at each index vector.
@@ -148,7 +148,7 @@ lax_scatter_add = _declared(
     refused.
     """,
 )
-lax_scatter_sub = _declared(
+lax_scatter_sub = _declare(
     "scatter_sub",
     "sub",
     """Subtract the window of updates from the cells that start at each index vector.
@@ -157,7 +157,7 @@ lax_scatter_sub = _declared(
     refused.
     """,
 )
-lax_scatter_mul = _declared(
+lax_scatter_mul = _declare(
     "scatter_mul",
     "mul",
     """Multiply the cells that start at each index vector by the window of updates.
@@ -166,7 +166,7 @@ lax_scatter_mul = _declared(
     refused.
     """,
 )
-lax_scatter_min = _declared(
+lax_scatter_min = _declare(
     "scatter_min",
     "min",
     """Keep the smaller of each cell and its update, a window per index vector.
@@ -175,7 +175,7 @@ lax_scatter_min = _declared(
     real part, then by imaginary part; bool is AND.
     """,
 )
-lax_scatter_max = _declared(
+lax_scatter_max = _declare(
     "scatter_max",
     "max",
     """Keep the larger of each cell and its update, a window per index vector.
@@ -186,7 +186,7 @@ lax_scatter_max = _declared(
 )
 
 
-def _scatter(
+def _build_scatter_layout(
     operand: Tensor,
     indices: Tensor,
     updates: Tensor,
@@ -194,21 +194,21 @@ def _scatter(
     mode: str | None,
     reduction: Reduction,
 ) -> Layout:
-    allow(operand, ELEMENTS)
-    same_type(operand, updates)
-    index_types(indices, INDICES)
-    has_arithmetic(operand.dtype, reduction, described(operand))
+    check_dtype(operand, DATA_DTYPES)
+    check_same_dtype(operand, updates)
+    check_index_dtype(indices, INDEX_DTYPES)
+    check_bool_arithmetic(operand.dtype, reduction, describe(operand))
     return scatter_layout(
         operand,
         Updates(updates.name),
         scatter_windows(operand, indices, updates, numbers),
-        Policy(Negative.OUTSIDE, WRITES[mode]),
+        Policy(Negative.OUTSIDE, WRITE_MODES[mode]),
         reduction=reduction,
-        open_order=OPEN_ORDER,
+        open_order=UNSPECIFIED_ORDER,
     )
 
 
-def _vector_dim(indices: Tensor) -> int:
+def _check_vector_dim(indices: Tensor) -> int:
     """The last axis always holds the vectors; single numbers need a last axis of size 1."""
-    at_least_rank(indices)
+    check_min_rank(indices)
     return indices.rank - 1

@@ -5,43 +5,43 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import INTEGERS, SMALL_INTEGERS, highest, lowest
-from gscli.declare import Largest
+from gscli.base.words import INTEGERS, NARROW_INTEGERS, dtype_max, dtype_min
+from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    ELEMENTS,
+    DATA_DTYPES,
     FRAMEWORK,
-    INDICES,
-    WRITES,
+    INDEX_DTYPES,
+    WRITE_MODES,
     Mode,
-    has_arithmetic,
-    narrowed,
-    updates_of,
+    broadcast_values,
+    check_bool_arithmetic,
+    index_truncation,
 )
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
-from gscli.layout.families import along_axis, described
-from gscli.layout.refusals import allow, index_types
+from gscli.layout.axes import Negative, Number, OutOfBounds, Policy, Reduction, Tensor, Truncation
+from gscli.layout.families import address_axis, describe
+from gscli.layout.refusals import check_dtype, check_index_dtype
 
 NumSegments: TypeAlias = Annotated[
     int | None, Option("number of segments; default: the largest id plus one")
 ]
 
 
-def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
+def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
     """An operator `segment_NAME`; they differ in their reduction and what it starts from."""
 
     def segment(
         data: Tensor,
-        segment_ids: Largest,
+        segment_ids: MaxValueInput,
         *,
         num_segments: NumSegments = None,
         indices_are_sorted: Promise = False,
         unique_indices: Promise = False,
         mode: Mode = None,
     ) -> NewOutput:
-        return _segment(data, segment_ids, num_segments, mode, reduction)
+        return _build_segment_layout(data, segment_ids, num_segments, mode, reduction)
 
     segment.__doc__ = doc
     return FRAMEWORK.operator(
@@ -51,7 +51,7 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
     )(segment)
 
 
-segment_sum = _declared(
+segment_sum = _declare(
     "sum",
     "add",
     """Sum the slices of data that have the same id; segments without any are 0.
@@ -61,7 +61,7 @@ segment_sum = _declared(
     are cut to 32 bits. Integers wrap; bool is refused.
     """,
 )
-segment_prod = _declared(
+segment_prod = _declare(
     "prod",
     "mul",
     """Multiply the slices of data that have the same id; segments without any are 1.
@@ -69,7 +69,7 @@ segment_prod = _declared(
     Shapes and modes as in segment_sum. Integers wrap; bool is refused.
     """,
 )
-segment_min = _declared(
+segment_min = _declare(
     "min",
     "min",
     """Smallest of the slices with the same id; segments without any: inf, the highest integer.
@@ -77,7 +77,7 @@ segment_min = _declared(
     Shapes and modes as in segment_sum. NaN stays; bool is AND, an empty segment True.
     """,
 )
-segment_max = _declared(
+segment_max = _declare(
     "max",
     "max",
     """Largest of the slices with the same id; segments without any: -inf, the lowest integer.
@@ -87,53 +87,57 @@ segment_max = _declared(
 )
 
 
-def _segment(
+def _build_segment_layout(
     data: Tensor,
     ids: Tensor,
     num_segments: int | None,
     mode: str | None,
     reduction: Reduction,
 ) -> Layout:
-    allow(data, ELEMENTS)
-    index_types(ids, INDICES)
-    has_arithmetic(data.dtype, reduction, described(data))
-    count = _count(ids) if num_segments is None else num_segments
+    check_dtype(data, DATA_DTYPES)
+    check_index_dtype(ids, INDEX_DTYPES)
+    check_bool_arithmetic(data.dtype, reduction, describe(data))
+    count = _count_segments(ids) if num_segments is None else num_segments
     if count < 0:
         raise ShapeRefused(
             "the number of segments is negative",
             where=f"num_segments = {count}",
-            details=(described(ids),),
+            details=(describe(ids),),
             valid="0 and more",
         )
     output = Tensor("output", (count, *data.shape[1:]), data.dtype)
-    addressing = along_axis(output, ids, 0)
-    beyond = WRITES[mode] if count else Beyond.SKIP
+    addressing = address_axis(output, ids, 0)
+    beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP
     return scatter_layout(
         None,
-        updates_of(data, addressing.result_shape),
+        broadcast_values(data, addressing.result_shape),
         addressing,
-        Policy(Negative.OUTSIDE, beyond, narrow=narrowed(output.shape, Narrow.LAST)),
+        Policy(
+            Negative.OUTSIDE,
+            beyond,
+            truncation=index_truncation(output.shape, Truncation.AFTER_NEGATIVE),
+        ),
         dtype=data.dtype,
         reduction=reduction,
-        fill=_identity(data.dtype, reduction),
+        fill=_empty_segment_value(data.dtype, reduction),
     )
 
 
-def _identity(name: str, reduction: Reduction) -> Number:
+def _empty_segment_value(name: str, reduction: Reduction) -> Number:
     """What a segment without slices holds."""
     if reduction in ("add", "mul"):
         return int(reduction == "mul")
-    whole = name in ("bool", *INTEGERS, *SMALL_INTEGERS)
+    whole = name in ("bool", *INTEGERS, *NARROW_INTEGERS)
     if reduction == "min":
-        return highest(name) if whole else float("inf")
-    return lowest(name) if whole else float("-inf")
+        return dtype_max(name) if whole else float("inf")
+    return dtype_min(name) if whole else float("-inf")
 
 
-def _count(ids: Tensor) -> int:
+def _count_segments(ids: Tensor) -> int:
     if not ids.values:
         raise ShapeRefused(
             "segment_ids are empty, so the number of segments is unknown",
-            where=described(ids),
+            where=describe(ids),
             hint="--num-segments N",
         )
     return ids.values[0] + 1

@@ -8,29 +8,29 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import IndexRefused
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    ELEMENTS,
+    DATA_DTYPES,
     FRAMEWORK,
-    INDICES,
-    READS,
+    INDEX_DTYPES,
+    READ_MODES,
     FillValue,
     Mode,
-    counts_the_axis,
-    fill_of,
-    narrowed,
+    check_axis_size_fits,
+    index_truncation,
+    resolve_fill_value,
 )
 from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Tensor
-from gscli.layout.families import along_axis_or_flat, described, elements_or_flat
-from gscli.layout.refusals import allow, index_types
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor, Truncation
+from gscli.layout.families import address_axis_or_flat, address_elements_or_flat, describe
+from gscli.layout.refusals import check_dtype, check_index_dtype
 
 TakeMode: TypeAlias = Annotated[
     Literal["fill", "clip", "wrap"] | None,
     Option("an index out of range reads the fill value, the border, or the index modulo the size"),
 ]
 
-WRAPPED = Policy(Negative.OUTSIDE, Beyond.WRAP)
-CLIPPED = Policy(Negative.OUTSIDE, Beyond.CLIP)
+WRAP_POLICY = Policy(Negative.OUTSIDE, OutOfBounds.WRAP)
+CLIP_POLICY = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 
 
 @FRAMEWORK.operator(
@@ -63,25 +63,28 @@ def take(
     every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes do not.
     JAX counts in the type of the indices (int8 -1 on 300 rows becomes 43); here it is 299.
     """
-    allow(a, ELEMENTS)
+    check_dtype(a, DATA_DTYPES)
     fills = mode in (None, "fill")
-    index_types(indices, (*INDICES, "bool") if fills else INDICES)
-    addressing = along_axis_or_flat(a, indices, axis)
+    check_index_dtype(indices, (*INDEX_DTYPES, "bool") if fills else INDEX_DTYPES)
+    addressing = address_axis_or_flat(a, indices, axis)
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]
     if size == 0 and 0 not in indices.shape:
         raise IndexRefused(
             "index into an empty axis",
-            where=described(indices),
-            details=(described(a),),
+            where=describe(indices),
+            details=(describe(a),),
             valid=f"none: axis {number} is empty",
         )
     if fills:
-        policy = Policy(beyond=Beyond.SKIP, narrow=narrowed(a.shape, Narrow.LAST))
-        return gather_layout(a, addressing, policy, fill=fill_of(a, fill_value))
+        policy = Policy(
+            out_of_bounds=OutOfBounds.SKIP,
+            truncation=index_truncation(a.shape, Truncation.AFTER_NEGATIVE),
+        )
+        return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))
     if mode == "wrap":
-        counts_the_axis(indices, size)
-    return gather_layout(a, addressing, WRAPPED if mode == "wrap" else CLIPPED)
+        check_axis_size_fits(indices, size)
+    return gather_layout(a, addressing, WRAP_POLICY if mode == "wrap" else CLIP_POLICY)
 
 
 @FRAMEWORK.operator(
@@ -89,7 +92,7 @@ def take(
     refused="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[0,1]' --axis 1",
     compares=Comparison(
         "gather-elements", "JAX take_along_axis ({})", ("arr", "indices"), axis="axis"
-    ).each("mode", {"fill": "fill", "clip": "clip"}),
+    ).expand_over("mode", {"fill": "fill", "clip": "clip"}),
 )
 def take_along_axis(
     arr: Tensor,
@@ -112,15 +115,21 @@ def take_along_axis(
     border. Promise_in_bounds does neither count from the end nor promise anything outside (a CPU
     reads the border). From an axis of length 0 every index reads 0.
     """
-    allow(arr, ELEMENTS)
-    index_types(indices, INDICES)
-    addressing = elements_or_flat(arr, indices, axis)
+    check_dtype(arr, DATA_DTYPES)
+    check_index_dtype(indices, INDEX_DTYPES)
+    addressing = address_elements_or_flat(arr, indices, axis)
     size = prod(arr.shape) if axis is None else arr.shape[axis]
     if size == 0:
-        return gather_layout(arr, addressing, Policy(beyond=Beyond.SKIP), fill=0)
+        return gather_layout(arr, addressing, Policy(out_of_bounds=OutOfBounds.SKIP), fill=0)
     wraps = mode != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
-    beyond = READS[mode or "fill"]
-    when = Narrow.FIRST if wraps else Narrow.LAST if beyond is Beyond.SKIP else Narrow.NEVER
+    beyond = READ_MODES[mode or "fill"]
+    when = (
+        Truncation.BEFORE_NEGATIVE
+        if wraps
+        else Truncation.AFTER_NEGATIVE
+        if beyond is OutOfBounds.SKIP
+        else Truncation.NEVER
+    )
     negative = Negative.FROM_END if wraps else Negative.OUTSIDE
-    policy = Policy(negative, beyond, narrow=narrowed(arr.shape, when))
-    return gather_layout(arr, addressing, policy, fill=fill_of(arr, fill_value))
+    policy = Policy(negative, beyond, truncation=index_truncation(arr.shape, when))
+    return gather_layout(arr, addressing, policy, fill=resolve_fill_value(arr, fill_value))

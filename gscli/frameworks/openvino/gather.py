@@ -7,19 +7,26 @@ from typing import Annotated
 
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
-from gscli.declare import Values
+from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
-from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, TURNED, Opset, axis_number
+from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
 from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import Beyond, Negative, Policy, Tensor
-from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
-from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor
+from gscli.layout.families import (
+    address_axis,
+    address_elements,
+    address_vectors,
+    describe,
+    normalize_axis,
+    off_axis_shape_error,
+)
+from gscli.layout.refusals import check_batch_dims, check_dtype, check_index_dtype, check_min_rank
 
 READS_ZERO = Policy(
     Negative.OUTSIDE,
     note="the CPU plugin reads 0 there",
-    there=("reads 0", "reads 0"),
+    unchecked_outcomes=("reads 0", "reads 0"),
 )
 """[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
@@ -28,7 +35,7 @@ READS_OUTSIDE = (
     "read from memory outside data"
 )
 
-SUPPORTED = (*NUMERIC, "str")
+DATA_DTYPES = (*NUMERIC, "str")
 
 _READ = ("data", "indices")
 
@@ -39,12 +46,12 @@ _READ = ("data", "indices")
     refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
     compares=Comparison(
         "gather", "OpenVINO Gather-{}", _READ, batch_dims="batch_dims", axis_input="axis"
-    ).each("opset", {8: "8", 7: "7"}),
+    ).expand_over("opset", {8: "8", 7: "7"}),
 )
 def gather(
     data: Tensor,
     indices: Tensor,
-    axis: Values,
+    axis: ShapeInput,
     *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share", since=7)] = 0,
     opset: Opset = None,
@@ -58,20 +65,20 @@ def gather(
     Gather-1 and -7 expect 0 … s-1; their texts name no reaction, so everything else is refused here
     (the CPU plugin reads zero, negative indices too; folded constants count from the end).
     """
-    allow(data, SUPPORTED)
-    index_types(indices, INTEGERS)
-    number = axis_number(data, axis)
+    check_dtype(data, DATA_DTYPES)
+    check_index_dtype(indices, INTEGERS)
+    number = read_axis(data, axis)
     most = min(data.rank, indices.rank)
     batch = batch_dims + indices.rank if batch_dims < 0 else batch_dims
     if abs(batch_dims) > most or batch > number:
         raise ShapeRefused(
             "batch_dims is out of range",
             where=f"batch_dims = {batch_dims}, axis = {number}",
-            details=(described(data), described(indices)),
+            details=(describe(data), describe(indices)),
             valid=f"-{most} … {min(most, number)}, and not beyond axis",
         )
-    policy = Policy(beyond=Beyond.SKIP) if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
-    return gather_layout(data, along_axis(data, indices, number, batch), policy)
+    policy = Policy(out_of_bounds=OutOfBounds.SKIP) if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
+    return gather_layout(data, address_axis(data, indices, number, batch), policy)
 
 
 @FRAMEWORK.operator(
@@ -95,23 +102,23 @@ def gather_elements(
     indices and data have equal sizes. Legal: 0 … s-1; the CPU plugin counts negatives from the end.
     """
     del opset  # one version so far
-    allow(data, SUPPORTED)
-    index_types(indices)
-    number = normal_axis(axis, data.rank)
-    addressing = elements(data, indices, number)
+    check_dtype(data, DATA_DTYPES)
+    check_index_dtype(indices)
+    number = normalize_axis(axis, data.rank)
+    addressing = address_elements(data, indices, number)
     for dim, size in enumerate(data.shape):
         if dim != number and indices.shape[dim] != size:
-            raise off_axis(data, indices, dim, f"{size}")
-    return gather_layout(data, addressing, TURNED)
+            raise off_axis_shape_error(data, indices, dim, f"{size}")
+    return gather_layout(data, addressing, PLUGIN_WRAPS)
 
 
 @FRAMEWORK.operator(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
-    compares=Comparison("gather-nd", "OpenVINO GatherND-{}", _READ, batch_dims="batch_dims").each(
-        "opset", {8: "8", 5: "5"}
-    ),
+    compares=Comparison(
+        "gather-nd", "OpenVINO GatherND-{}", _READ, batch_dims="batch_dims"
+    ).expand_over("opset", {8: "8", 5: "5"}),
 )
 def gather_nd(
     data: Tensor,
@@ -129,12 +136,12 @@ def gather_nd(
     Legal: 0 … s-1 in GatherND-5, -s … s-1 in GatherND-8. Batch axes must be equal; the text would
     let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
     """
-    allow(data, SUPPORTED)
-    index_types(indices, INTEGERS)
-    at_least_rank(data)
-    at_least_rank(indices)
-    batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
-    addressing = vectors(data, indices, batch_dims)
+    check_dtype(data, DATA_DTYPES)
+    check_index_dtype(indices, INTEGERS)
+    check_min_rank(data)
+    check_min_rank(indices)
+    check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
+    addressing = address_vectors(data, indices, batch_dims)
     shape = addressing.result_shape
     if opset == 5 and batch_dims > 1:  # noqa: PLR2004  the version
         shape = (prod(shape[:batch_dims]), *shape[batch_dims:])
@@ -142,6 +149,6 @@ def gather_nd(
     policy = Policy(
         Negative.OUTSIDE if old else Negative.FROM_END,
         note=READS_OUTSIDE,
-        there=("from the end" if old else "unchecked", "unchecked"),
+        unchecked_outcomes=("from the end" if old else "unchecked", "unchecked"),
     )
     return gather_layout(data, addressing, policy, output_shape=shape)

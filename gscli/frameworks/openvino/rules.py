@@ -9,18 +9,18 @@ from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Negative, Policy, Tensor
-from gscli.layout.families import described, normal_axis
-from gscli.layout.refusals import index_types
+from gscli.layout.families import describe, normalize_axis
+from gscli.layout.refusals import check_index_dtype
 
 FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
 
 FROM_START = Policy(Negative.OUTSIDE)
 """[0, s-1]; negative or larger is an error."""
 
-TURNED = Policy(
+PLUGIN_WRAPS = Policy(
     Negative.OUTSIDE,
     note="the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
-    there=("from the end", ""),
+    unchecked_outcomes=("from the end", ""),
 )
 """[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
@@ -29,11 +29,9 @@ NUMERIC = ("bool", *INTEGERS, *FLOATS)
 Opset: TypeAlias = Annotated[int | None, Option("version of the operator; an opset finds its own")]
 
 
-def axis_number(data: Tensor, axis: Tensor) -> int:
+def read_axis(data: Tensor, axis: Tensor) -> int:
     """The one number of the axis tensor, normal."""
-    index_types(axis, INTEGERS)
+    check_index_dtype(axis, INTEGERS)
     if axis.shape not in ((), (1,)) or axis.values is None:
-        raise ShapeRefused(
-            "axis must be one number", where=described(axis), valid="shape [] or [1]"
-        )
-    return normal_axis(axis.values[0], data.rank)
+        raise ShapeRefused("axis must be one number", where=describe(axis), valid="shape [] or [1]")
+    return normalize_axis(axis.values[0], data.rank)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli.base import ShapeRefused
-from gscli.base.words import INTEGERS, show_shape
-from gscli.declare import Values
+from gscli.base.words import INTEGERS, format_shape
+from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.openvino.rules import (
     FRAMEWORK,
     FROM_START,
     NUMERIC,
-    TURNED,
+    PLUGIN_WRAPS,
     Opset,
-    axis_number,
+    read_axis,
 )
 from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
@@ -22,21 +22,21 @@ from gscli.layout.axes import (
     Addressing,
     Fit,
     Negative,
-    OpenText,
     Policy,
     Reduction,
     Tensor,
+    Unspecified,
     Updates,
 )
-from gscli.layout.families import along_axis, described, elements, vectors
+from gscli.layout.families import address_axis, address_elements, address_vectors, describe
 from gscli.layout.refusals import (
-    allow,
-    at_least_rank,
-    exact_shape,
-    index_types,
-    reduction_has_meaning,
-    same_type,
-    vector_updates,
+    check_dtype,
+    check_exact_shape,
+    check_index_dtype,
+    check_min_rank,
+    check_reduction,
+    check_same_dtype,
+    check_vector_updates,
 )
 
 OPEN_ORDER = "OpenVINO leaves the order of updates to one place undefined"
@@ -70,7 +70,7 @@ _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min":
     ],
 )
 def scatter_update(
-    data: Tensor, indices: Tensor, updates: Tensor, axis: Values, *, opset: Opset = None
+    data: Tensor, indices: Tensor, updates: Tensor, axis: ShapeInput, *, opset: Opset = None
 ) -> Layout:
     """Write slices of data along one axis, one per index: the write twin of Gather.
 
@@ -79,17 +79,17 @@ def scatter_update(
     size s. The CPU plugin refuses indices of rank 0, which the text allows.
     """
     del opset  # one version so far
-    allow(data, NUMERIC)
-    index_types(indices, INTEGERS)
-    number = axis_number(data, axis)
-    addressing = along_axis(data, indices, number)
+    check_dtype(data, NUMERIC)
+    check_index_dtype(indices, INTEGERS)
+    number = read_axis(data, axis)
+    addressing = address_axis(data, indices, number)
     parts = (
-        f"data[:{number}] {show_shape(data.shape[:number])} + "
-        f"indices {show_shape(indices.shape)} + "
-        f"data[{number + 1}:] {show_shape(data.shape[number + 1 :])}"
+        f"data[:{number}] {format_shape(data.shape[:number])} + "
+        f"indices {format_shape(indices.shape)} + "
+        f"data[{number + 1}:] {format_shape(data.shape[number + 1 :])}"
     )
-    exact_shape(updates, addressing.result_shape, parts)
-    return _scatter(data, Updates(updates.name), updates, addressing, UNCHECKED)
+    check_exact_shape(updates, addressing.result_shape, parts)
+    return _build_layout(data, Updates(updates.name), updates, addressing, UNCHECKED)
 
 
 @FRAMEWORK.operator(
@@ -111,7 +111,7 @@ def scatter_elements_update(
     data: Tensor,
     indices: Tensor,
     updates: Tensor,
-    axis: Values,
+    axis: ShapeInput,
     *,
     reduction: Annotated[
         Literal["none", "sum", "prod", "min", "max", "mean"],
@@ -132,31 +132,31 @@ def scatter_elements_update(
     min are AND, max is OR.
     """
     old = opset == 3  # noqa: PLR2004  the version
-    allow(data, NUMERIC)
-    index_types(indices, INTEGERS)
-    number = axis_number(data, axis)
-    addressing = elements(data, indices, number)
+    check_dtype(data, NUMERIC)
+    check_index_dtype(indices, INTEGERS)
+    number = read_axis(data, axis)
+    addressing = address_elements(data, indices, number)
     if old:
-        _no_longer(indices, data, number)
-    exact_shape(updates, indices.shape, f"{indices.name}.shape")
+        _check_index_count(indices, data, number)
+    check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = Policy(
         Negative.OUTSIDE if old else Negative.FROM_END,
         note=WRITES_BEFORE,
-        there=("from the end" if old else "unchecked", ""),
+        unchecked_outcomes=("from the end" if old else "unchecked", ""),
     )
     whole = use_init_val or reduction == "none"
     values, meets = Updates(updates.name), REDUCTIONS[reduction]
-    return _scatter(data, values, updates, addressing, policy, meets, include_self=whole)
+    return _build_layout(data, values, updates, addressing, policy, meets, include_self=whole)
 
 
-def _no_longer(indices: Tensor, data: Tensor, axis: int) -> None:
+def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
     """Version 3 takes no more indices along the axis than data has cells."""
     if indices.shape[axis] > data.shape[axis]:
         raise ShapeRefused(
             f"{indices.name} is longer than {data.name} along the axis",
             where=f"axis {axis}: {indices.name} has {indices.shape[axis]}, "
             f"{data.name} has {data.shape[axis]}",
-            details=(described(data), described(indices)),
+            details=(describe(data), describe(indices)),
             valid=f"0 … {data.shape[axis]} on axis {axis}",
             hint="version 12 takes it: opset 12",
         )
@@ -195,21 +195,21 @@ def scatter_nd_update(
 
     Legal: 0 … s-1 in version 3, -s … s-1 in version 15. sum, sub and prod of bool are OR, XOR, AND.
     """
-    allow(data, NUMERIC)
-    index_types(indices)
-    at_least_rank(data)
-    at_least_rank(indices)
-    addressing = vectors(data, indices)
+    check_dtype(data, NUMERIC)
+    check_index_dtype(indices)
+    check_min_rank(data)
+    check_min_rank(indices)
+    addressing = address_vectors(data, indices)
     wanted = addressing.result_shape
     single = wanted == () and set(updates.shape) <= {1}
     if not single:
-        vector_updates(updates, data, indices, wanted)
+        check_vector_updates(updates, data, indices, wanted)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
-    policy = TURNED if opset == 3 else Policy()  # noqa: PLR2004  the version
-    return _scatter(data, values, updates, addressing, policy, REDUCTIONS[reduction])
+    policy = PLUGIN_WRAPS if opset == 3 else Policy()  # noqa: PLR2004  the version
+    return _build_layout(data, values, updates, addressing, policy, REDUCTIONS[reduction])
 
 
-def _scatter(
+def _build_layout(
     data: Tensor,
     values: Updates,
     updates: Tensor,
@@ -219,9 +219,9 @@ def _scatter(
     *,
     include_self: bool = True,
 ) -> Layout:
-    same_type(data, updates)
+    check_same_dtype(data, updates)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
-    reduction_has_meaning(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
+    check_reduction(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
     layout = scatter_layout(
         data,
         values,
@@ -233,4 +233,4 @@ def _scatter(
     )
     if reduction not in ("max", "min"):
         return layout
-    return layout._replace(open_texts=(OpenText("nan", OPEN_NAN.format(reduction)),))
+    return layout._replace(unspecified=(Unspecified("nan", OPEN_NAN.format(reduction)),))

@@ -6,7 +6,7 @@ from math import prod
 from typing import Annotated
 
 from gscli.base import IndexRefused, ShapeRefused
-from gscli.base.words import ALL
+from gscli.base.words import DTYPES
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.tensorflow.rules import (
@@ -16,15 +16,15 @@ from gscli.frameworks.tensorflow.rules import (
     SKIP,
     BadIndices,
     Device,
-    reading,
-    short_enough,
+    check_max_vector_length,
+    gather_policy,
 )
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import Narrow, Negative, Policy, Tensor
-from gscli.layout.families import along_axis, described, normal_axis, vectors
-from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+from gscli.layout.axes import Negative, Policy, Tensor, Truncation
+from gscli.layout.families import address_axis, address_vectors, describe, normalize_axis
+from gscli.layout.refusals import check_batch_dims, check_dtype, check_index_dtype, check_min_rank
 
-UNSIGNED = CLAMP._replace(narrow=Narrow.UNSIGNED)
+UNSIGNED = CLAMP._replace(truncation=Truncation.UNSIGNED)
 """XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32."""
 
 UNCHECKED = Policy(
@@ -41,8 +41,8 @@ INDEX_TYPES = ("int32", "int64", "int16")
     example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
     refused="'[[1,2,3],[4,5,6]]' '[0,-1]'",
     compares=[
-        *_GATHER.each("device", DEVICES),
-        *_GATHER._replace(concept="take").each("device", DEVICES),
+        *_GATHER.expand_over("device", DEVICES),
+        *_GATHER._replace(concept="take").expand_over("device", DEVICES),
     ],
 )
 def gather(
@@ -66,22 +66,24 @@ def gather(
     but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
     """
     del validate_indices
-    allow(params, ALL)
-    index_types(indices, INDEX_TYPES)
-    at_least_rank(params)
-    batch = 0 if axis == 0 else _batch(batch_dims, indices)
+    check_dtype(params, DTYPES)
+    check_index_dtype(indices, INDEX_TYPES)
+    check_min_rank(params)
+    batch = 0 if axis == 0 else _normalize_batch_dims(batch_dims, indices)
     name = "axis" if axis is not None else "axis = batch_dims"
-    where = normal_axis(batch_dims if axis is None else axis, params.rank, name=name, of="params")
+    where = normalize_axis(
+        batch_dims if axis is None else axis, params.rank, name=name, of="params"
+    )
     if batch > where:
         raise ShapeRefused(
             "batch_dims is beyond the axis",
             where=f"batch_dims = {batch_dims}, axis {where}",
-            details=(described(params), described(indices)),
+            details=(describe(params), describe(indices)),
             valid=f"batch_dims 0 … {where}",
             hint="axis=0 written out would ignore batch_dims" if where == 0 else "",
         )
-    addressing = along_axis(params, indices, where, batch)
-    policy = SKIP if 0 in addressing.result_shape else reading(device)
+    addressing = address_axis(params, indices, where, batch)
+    policy = SKIP if 0 in addressing.result_shape else gather_policy(device)
     if batch and policy is CLAMP and indices.dtype == "int64":
         policy = UNSIGNED
     return gather_layout(params, addressing, policy)
@@ -91,7 +93,7 @@ def gather(
     name="gather_nd",
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     refused="'[[1,2],[3,4]]' '[[0,2]]'",
-    compares=Comparison("gather-nd", "TF gather_nd {}", _READ, batch_dims="batch_dims").each(
+    compares=Comparison("gather-nd", "TF gather_nd {}", _READ, batch_dims="batch_dims").expand_over(
         "device", DEVICES
     ),
 )
@@ -110,21 +112,21 @@ def gather_nd(
     of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
     of them, even by IGNORE (gather would not look).
     """
-    allow(params, ALL)
-    index_types(indices, INDEX_TYPES)
-    at_least_rank(params)
-    at_least_rank(indices)
-    batch_dims_within(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
-    addressing = vectors(params, indices, batch_dims)
-    short_enough(indices, batch_dims)
-    if 0 in params.shape and prod(addressing.entries) > 0:
+    check_dtype(params, DTYPES)
+    check_index_dtype(indices, INDEX_TYPES)
+    check_min_rank(params)
+    check_min_rank(indices)
+    check_batch_dims(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
+    addressing = address_vectors(params, indices, batch_dims)
+    check_max_vector_length(indices, batch_dims)
+    if 0 in params.shape and prod(addressing.entry_shape) > 0:
         raise IndexRefused(
             "params is empty, yet something is asked of it",
-            where=described(params),
-            details=(described(indices),),
+            where=describe(params),
+            details=(describe(indices),),
             valid="no index vector at all",
         )
-    return gather_layout(params, addressing, reading(device, bad_indices_policy))
+    return gather_layout(params, addressing, gather_policy(device, bad_indices_policy))
 
 
 @FRAMEWORK.operator(
@@ -139,17 +141,17 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     those of params. TensorFlow judges an index on all rows together, so that one outside its axis
     reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
     """
-    allow(params, ALL)
-    index_types(indices)
-    at_least_rank(params)
-    at_least_rank(indices)
-    batch_dims_within(indices.rank - 1, 0, params.rank - 1, params, indices)
+    check_dtype(params, DTYPES)
+    check_index_dtype(indices)
+    check_min_rank(params)
+    check_min_rank(indices)
+    check_batch_dims(indices.rank - 1, 0, params.rank - 1, params, indices)
     return gather_layout(
-        params, along_axis(params, indices, indices.rank - 1, indices.rank - 1), UNCHECKED
+        params, address_axis(params, indices, indices.rank - 1, indices.rank - 1), UNCHECKED
     )
 
 
-def _batch(batch_dims: int, indices: Tensor) -> int:
+def _normalize_batch_dims(batch_dims: int, indices: Tensor) -> int:
     """batch_dims of gather counts on the rank of indices, both ends included."""
-    batch_dims_within(batch_dims, -indices.rank, indices.rank, indices)
+    check_batch_dims(batch_dims, -indices.rank, indices.rank, indices)
     return batch_dims + indices.rank if batch_dims < 0 else batch_dims

@@ -8,19 +8,19 @@ from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import Beyond, Negative, OpenText, Policy, Reduction, Tensor
-from gscli.layout.families import described
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Unspecified
+from gscli.layout.families import describe
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
 DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
 """Rule sets that are compared, and their titles."""
 
-REFUSE = Policy(Negative.OUTSIDE)
-SKIP = Policy(Negative.OUTSIDE, Beyond.SKIP)
-CLAMP = Policy(Negative.OUTSIDE, Beyond.CLIP)
+RAISE = Policy(Negative.OUTSIDE)
+SKIP = Policy(Negative.OUTSIDE, OutOfBounds.SKIP)
+CLAMP = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 
-LONGEST_VECTOR = 7
+MAX_VECTOR_LENGTH = 7
 """Kernels exist for up to seven numbers, batch coordinates included."""
 
 REAL = (*INTEGERS, *FLOATS)
@@ -38,7 +38,7 @@ BadIndices: TypeAlias = Annotated[
 ]
 
 
-def _skips(device: str, word: str) -> bool:
+def _is_skipping(device: str, word: str) -> bool:
     """Does a bad index of an uncompiled operator read zero or drop, rather than being refused?"""
     if device == "gpu" and word == "ERROR":
         raise UsageError(
@@ -50,39 +50,41 @@ def _skips(device: str, word: str) -> bool:
     return word == "IGNORE" or device == "gpu"
 
 
-def compiled(device: str) -> bool:
+def is_compiled(device: str) -> bool:
     """Does XLA run it?"""
     return device in ("xla", "xla_cpu")
 
 
-def reading(device: str, word: str = "") -> Policy:
+def gather_policy(device: str, word: str = "") -> Policy:
     """What a bad index does to a gather."""
-    if compiled(device):
+    if is_compiled(device):
         return SKIP if word == "IGNORE" else CLAMP
-    return SKIP if _skips(device, word) else REFUSE
+    return SKIP if _is_skipping(device, word) else RAISE
 
 
-def writing(device: str, word: str = "") -> Policy:
+def scatter_policy(device: str, word: str = "") -> Policy:
     """What a bad index does to a scatter."""
-    return SKIP if compiled(device) or _skips(device, word) else REFUSE
+    return SKIP if is_compiled(device) or _is_skipping(device, word) else RAISE
 
 
-def nan_in(reduction: Reduction, here: str = "NaN wins") -> tuple[OpenText, ...]:
+def unspecified_nan(reduction: Reduction, here: str = "NaN wins") -> tuple[Unspecified, ...]:
     """What TensorFlow's texts leave open of max and min.
 
     Its CPU kernels keep NaN where it comes after a number and lose it where it comes before one.
     """
     if reduction not in ("max", "min"):
         return ()
-    return (OpenText("nan", f"TensorFlow does not say what {reduction} makes of NaN; here {here}"),)
+    return (
+        Unspecified("nan", f"TensorFlow does not say what {reduction} makes of NaN; here {here}"),
+    )
 
 
-def short_enough(indices: Tensor, batch_dims: int = 0) -> None:
+def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:
     """Refuse vectors that no kernel takes."""
     length = batch_dims + indices.shape[-1]
-    if length > LONGEST_VECTOR:
+    if length > MAX_VECTOR_LENGTH:
         raise ShapeRefused(
-            f"index vectors have more than {LONGEST_VECTOR} numbers",
-            where=f"{described(indices)}: {length} numbers",
-            valid=f"at most {LONGEST_VECTOR}, batch_dims included",
+            f"index vectors have more than {MAX_VECTOR_LENGTH} numbers",
+            where=f"{describe(indices)}: {length} numbers",
+            valid=f"at most {MAX_VECTOR_LENGTH}, batch_dims included",
         )

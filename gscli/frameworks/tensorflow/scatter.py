@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.base.words import ALL, FLOATS, NUMBERS
-from gscli.declare import Values
+from gscli.base.words import DTYPES, FLOATS, NUMBERS
+from gscli.declare import ShapeInput
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.frameworks.tensorflow.rules import (
     DEVICES,
     FRAMEWORK,
-    LONGEST_VECTOR,
+    MAX_VECTOR_LENGTH,
     REAL,
     BadIndices,
     Device,
-    compiled,
-    nan_in,
-    short_enough,
-    writing,
+    check_max_vector_length,
+    is_compiled,
+    scatter_policy,
+    unspecified_nan,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import described, vectors
+from gscli.layout.families import address_vectors, describe
 from gscli.layout.refusals import (
-    allow,
-    at_least_rank,
-    index_types,
-    no_empty_vectors,
-    same_type,
-    vector_updates,
+    check_dtype,
+    check_index_dtype,
+    check_min_rank,
+    check_same_dtype,
+    check_vector_length,
+    check_vector_updates,
 )
 
 OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
@@ -42,14 +42,14 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
         "TF scatter_nd {} (on zeros)",
         ("", "indices", "updates"),
         reductions={"none": "scatter_nd", "add": "scatter_nd"},
-        from_zeros=True,
+        has_zero_data=True,
         shape_input="shape",
-    ).each("device", DEVICES),
+    ).expand_over("device", DEVICES),
 )
 def scatter_nd(
     indices: Tensor,
     updates: Tensor,
-    shape: Values,
+    shape: ShapeInput,
     *,
     bad_indices_policy: BadIndices = "",
     device: Device = "cpu",
@@ -60,14 +60,14 @@ def scatter_nd(
     vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
     updates: integers wrap, bool is OR, strings are joined.
     """
-    allow(updates, ALL)
-    index_types(indices)
-    output = Tensor("output", _shape(shape, indices), updates.dtype)
-    policy = writing(device, bad_indices_policy)
-    return scattered(None, output, indices, updates, policy, "add")
+    check_dtype(updates, DTYPES)
+    check_index_dtype(indices)
+    output = Tensor("output", _read_shape(shape, indices), updates.dtype)
+    policy = scatter_policy(device, bad_indices_policy)
+    return build_scatter_nd_layout(None, output, indices, updates, policy, "add")
 
 
-def _declared(
+def _declare(
     name: str,
     reduction: Reduction,
     allowed: tuple[str, ...],
@@ -86,17 +86,17 @@ def _declared(
         bad_indices_policy: BadIndices = "",
         device: Device = "cpu",
     ) -> Layout:
-        allow(tensor, allowed)
-        index_types(indices)
-        same_type(tensor, updates)
-        return scattered(
+        check_dtype(tensor, allowed)
+        check_index_dtype(indices)
+        check_same_dtype(tensor, updates)
+        return build_scatter_nd_layout(
             tensor,
             tensor,
             indices,
             updates,
-            writing(device, bad_indices_policy),
+            scatter_policy(device, bad_indices_policy),
             reduction,
-            nan_wins=tensor.dtype not in FLOATS or compiled(device),
+            nan_wins=tensor.dtype not in FLOATS or is_compiled(device),
             order="" if device == "cpu" else OPEN_ORDER,
         )
 
@@ -104,15 +104,15 @@ def _declared(
     name = f"tensor_scatter_nd_{name}"
     inputs = ("tensor", "indices", "updates")
     compared = Comparison("scatter-nd", f"TF {name} {{}}", inputs, reductions={reduction: name})
-    compares = compared.each("device", DEVICES)
+    compares = compared.expand_over("device", DEVICES)
     declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
     return declare(tensor_scatter)
 
 
-tensor_scatter_nd_update = _declared(
+tensor_scatter_nd_update = _declare(
     "update",
     "none",
-    ALL,
+    DTYPES,
     """Write updates into a copy of tensor, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
@@ -122,7 +122,7 @@ tensor_scatter_nd_update = _declared(
     example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
     refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
 )
-tensor_scatter_nd_add = _declared(
+tensor_scatter_nd_add = _declare(
     "add",
     "add",
     NUMBERS,
@@ -133,7 +133,7 @@ tensor_scatter_nd_add = _declared(
     example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
     refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
 )
-tensor_scatter_nd_sub = _declared(
+tensor_scatter_nd_sub = _declare(
     "sub",
     "sub",
     NUMBERS,
@@ -144,7 +144,7 @@ tensor_scatter_nd_sub = _declared(
     example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
     refused="'[1,2,3,4]' '[3]' '[10]'",
 )
-tensor_scatter_nd_max = _declared(
+tensor_scatter_nd_max = _declare(
     "max",
     "max",
     REAL,
@@ -156,7 +156,7 @@ tensor_scatter_nd_max = _declared(
     example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
     refused="'[1,25,3,4]' '[[4]]' '[10]'",
 )
-tensor_scatter_nd_min = _declared(
+tensor_scatter_nd_min = _declare(
     "min",
     "min",
     REAL,
@@ -170,7 +170,7 @@ tensor_scatter_nd_min = _declared(
 )
 
 
-def _shape(shape: Values, indices: Tensor) -> Shape:
+def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
     """The numbers of scatter_nd's shape."""
     if shape.dtype != indices.dtype:
         raise DtypeRefused(
@@ -179,7 +179,7 @@ def _shape(shape: Values, indices: Tensor) -> Shape:
             valid=indices.dtype,
         )
     if shape.rank != 1:
-        raise ShapeRefused("shape must be a vector", where=described(shape), valid="rank 1")
+        raise ShapeRefused("shape must be a vector", where=describe(shape), valid="rank 1")
     if shape.values is None or any(size < 0 for size in shape.values):
         raise ShapeRefused(
             "shape must be sizes",
@@ -189,7 +189,7 @@ def _shape(shape: Values, indices: Tensor) -> Shape:
     return shape.values
 
 
-def scattered(
+def build_scatter_nd_layout(
     tensor: Tensor | None,
     output: Tensor,
     indices: Tensor,
@@ -210,20 +210,20 @@ def scattered(
     if empty and not (0 in indices.shape and 0 in updates.shape):
         raise ShapeRefused(
             f"{output.name} is empty, yet something is written into it",
-            where=described(output),
-            details=(described(indices), described(updates)),
+            where=describe(output),
+            details=(describe(indices), describe(updates)),
             valid="no number in indices and none in updates",
         )
     judged = vectors_always or not empty
-    at_least_rank(indices, 2 if judged else 1, hint)
+    check_min_rank(indices, 2 if judged else 1, hint)
     if judged:
-        no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
-    addressing = vectors(output, indices)
-    short_enough(indices)
-    vector_updates(updates, output, indices, addressing.result_shape)
+        check_vector_length(indices, min(output.rank, MAX_VECTOR_LENGTH))
+    addressing = address_vectors(output, indices)
+    check_max_vector_length(indices)
+    check_vector_updates(updates, output, indices, addressing.result_shape)
     layout = scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
         dtype=output.dtype, reduction=reduction, open_order=order,
     )  # fmt: skip
     here = "NaN wins" if nan_wins else "an update that is NaN changes nothing"
-    return layout._replace(open_texts=nan_in(reduction, here))
+    return layout._replace(unspecified=unspecified_nan(reduction, here))

@@ -5,23 +5,38 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import FLOATS, INTEGERS, NUMBERS, bits, highest, lowest, show_shape
+from gscli.base.words import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    bit_width,
+    dtype_max,
+    dtype_min,
+    format_shape,
+)
 from gscli.declare.attributes import Option
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled, nan_in
+from gscli.frameworks.tensorflow.rules import (
+    FRAMEWORK,
+    REAL,
+    SKIP,
+    Device,
+    is_compiled,
+    unspecified_nan,
+)
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor, Updates
-from gscli.layout.families import along_axis
-from gscli.layout.refusals import allow, index_types
+from gscli.layout.families import address_axis
+from gscli.layout.refusals import check_dtype, check_index_dtype
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
 
-SUMMED_IDS = ("int16", "int32", "int64")
+SUM_ID_DTYPES = ("int16", "int32", "int64")
 """What unsorted_segment_sum takes; the other reductions have no kernel for int16."""
 
 Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 
 
-def _declare(
+def _declare_operator(
     name: str,
     reduction: Reduction,
     allowed: tuple[str, ...],
@@ -35,8 +50,8 @@ def _declare(
     def segment(
         data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
     ) -> NewOutput:
-        index_types(segment_ids, ids)
-        return _segment(data, segment_ids, num_segments, device, reduction, allowed)
+        check_index_dtype(segment_ids, ids)
+        return _build_segment_layout(data, segment_ids, num_segments, device, reduction, allowed)
 
     segment.__doc__ = doc
     example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
@@ -44,7 +59,7 @@ def _declare(
     FRAMEWORK.operator(name=name, example=example, refused=refused)(segment)
 
 
-_declare(
+_declare_operator(
     "sum", "add", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
     """Add up the rows of data that carry the same segment id; an empty segment is 0.
 
@@ -52,16 +67,16 @@ _declare(
     of segment_ids. A negative id drops its row; one ≥ num_segments is refused on the CPU, unless
     data is empty, and dropped on a GPU and under XLA. This sum takes int16 ids too, and so do the
     means made from it; the others take int32 and int64.
-    """, ids=SUMMED_IDS,
+    """, ids=SUM_ID_DTYPES,
 )  # fmt: skip
-_declare(
+_declare_operator(
     "prod", "mul", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4",
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
     Shapes and ids as in unsorted-segment-sum.
     """,
 )  # fmt: skip
-_declare(
+_declare_operator(
     "max", "max", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0,2]' --num-segments 2",
     """Keep the largest of the rows of data that carry the same segment id.
 
@@ -69,7 +84,7 @@ _declare(
     finite number of the type, not -inf. NaN is chosen to win, which TensorFlow does not promise.
     """,
 )  # fmt: skip
-_declare(
+_declare_operator(
     "min", "min", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0.0,1.0]' --num-segments 2",
     """Keep the smallest of the rows of data that carry the same segment id.
 
@@ -77,26 +92,26 @@ _declare(
     finite number of the type, not inf. NaN is chosen to win, which TensorFlow does not promise.
     """,
 )  # fmt: skip
-_declare(
+_declare_operator(
     "mean", "mean", REAL, "[1.0,2.0,3.0,4.0]", "'[1.0,2.0]' '[0,2]' --num-segments 2",
     """Average the rows of data that carry the same segment id; an empty segment is 0.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
     divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
     (8 and 16 bits) or a float64. Ids are judged even when data is empty.
-    """, ids=SUMMED_IDS,
+    """, ids=SUM_ID_DTYPES,
 )  # fmt: skip
-_declare(
+_declare_operator(
     "sqrt_n", "sqrt_n", FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2",
     """Add up the rows of data that carry the same segment id, and divide by the root of how many.
 
     Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the
     root and the quotient are made in data's type.
-    """, ids=SUMMED_IDS,
+    """, ids=SUM_ID_DTYPES,
 )  # fmt: skip
 
 
-def _segment(
+def _build_segment_layout(
     data: Tensor,
     segment_ids: Tensor,
     num_segments: int,
@@ -104,8 +119,8 @@ def _segment(
     reduction: Reduction,
     allowed: tuple[str, ...],
 ) -> Layout:
-    allow(data, allowed)
-    _fitting(data, segment_ids, num_segments, device)
+    check_dtype(data, allowed)
+    _check_segment_ids(data, segment_ids, num_segments, device)
     rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
     # A mean also counts the ids themselves, and so looks at them when data is empty.
     averages = reduction in ("mean", "sqrt_n")
@@ -114,25 +129,25 @@ def _segment(
     layout = scatter_layout(
         None,
         Updates("data", cast=not whole_mean),
-        along_axis(rows, segment_ids, 0),
+        address_axis(rows, segment_ids, 0),
         DROP_NEGATIVE if checked else SKIP,
-        dtype=_quotient(data.dtype) if whole_mean else data.dtype,
+        dtype=_quotient_dtype(data.dtype) if whole_mean else data.dtype,
         reduction=reduction,
         include_self=not averages,
         accumulate=data.dtype if whole_mean else None,
-        fill=_empty(data.dtype, reduction),
+        fill=_empty_segment_value(data.dtype, reduction),
     )
-    return layout._replace(open_texts=nan_in(reduction))
+    return layout._replace(unspecified=unspecified_nan(reduction))
 
 
-def _empty(dtype: str, reduction: Reduction) -> Number:
+def _empty_segment_value(dtype: str, reduction: Reduction) -> Number:
     """What a segment without rows holds."""
     if reduction in ("max", "min"):
-        return lowest(dtype) if reduction == "max" else highest(dtype)
+        return dtype_min(dtype) if reduction == "max" else dtype_max(dtype)
     return int(reduction == "mul")
 
 
-def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
+def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
     """An id for each row of data, and segments for them to go to."""
     if num_segments < 0:
         raise ShapeRefused(
@@ -141,10 +156,10 @@ def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) 
     if data.shape[: segment_ids.rank] != segment_ids.shape:
         raise ShapeRefused(
             "data does not start with the shape of segment_ids",
-            where=f"data {show_shape(data.shape)}, segment_ids {show_shape(segment_ids.shape)}",
+            where=f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}",
             valid="one id for each row of data",
         )
-    if compiled(device) and not num_segments and 0 not in segment_ids.shape:
+    if is_compiled(device) and not num_segments and 0 not in segment_ids.shape:
         raise ShapeRefused(
             "XLA writes into no segments at all",
             where=f"num_segments = {num_segments}",
@@ -152,6 +167,6 @@ def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) 
         )
 
 
-def _quotient(integer: str) -> str:
+def _quotient_dtype(integer: str) -> str:
     """What true division makes of two integers in TensorFlow."""
-    return "float32" if bits(integer) <= 16 else "float64"  # noqa: PLR2004  bits
+    return "float32" if bit_width(integer) <= 16 else "float64"  # noqa: PLR2004  bits

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from gscli.base import IndexRefused, ShapeRefused
-from gscli.base.words import COMPLEX, FLOATS, NUMBERS, show_shape
-from gscli.declare import Ascending
+from gscli.base.words import COMPLEX, FLOATS, NUMBERS, format_shape
+from gscli.declare import SortedInput
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE, nan_in
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL, unspecified_nan
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Reduction, Tensor, Updates
-from gscli.layout.families import along_axis, described
-from gscli.layout.refusals import allow, at_least_rank, index_types
+from gscli.layout.families import address_axis, describe
+from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
 
-def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
+def _declare(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
     """An operator `segment_NAME`; they differ in their reduction and element types."""
 
-    def segment(data: Tensor, segment_ids: Ascending) -> NewOutput:
-        allow(data, allowed)
-        return _segment(data, segment_ids, reduction)
+    def segment(data: Tensor, segment_ids: SortedInput) -> NewOutput:
+        check_dtype(data, allowed)
+        return _build_segment_layout(data, segment_ids, reduction)
 
     segment.__doc__ = doc
     return FRAMEWORK.operator(
@@ -28,7 +28,7 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
     )(segment)
 
 
-segment_sum = _declared(
+segment_sum = _declare(
     "sum",
     "add",
     NUMBERS,
@@ -38,7 +38,7 @@ segment_sum = _declared(
     data, in ascending order from 0 on; an id may be left out, and no data gives no segment.
     """,
 )
-segment_prod = _declared(
+segment_prod = _declare(
     "prod",
     "mul",
     NUMBERS,
@@ -47,7 +47,7 @@ segment_prod = _declared(
     Shapes and ids as in segment-sum.
     """,
 )
-segment_max = _declared(
+segment_max = _declare(
     "max",
     "max",
     REAL,
@@ -57,7 +57,7 @@ segment_max = _declared(
     depends on where it stands.
     """,
 )
-segment_min = _declared(
+segment_min = _declare(
     "min",
     "min",
     REAL,
@@ -67,7 +67,7 @@ segment_min = _declared(
     depends on where it stands.
     """,
 )
-segment_mean = _declared(
+segment_mean = _declare(
     "mean",
     "mean",
     (*FLOATS, *COMPLEX),
@@ -79,34 +79,34 @@ segment_mean = _declared(
 )
 
 
-def _segment(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:
-    index_types(ids)
-    at_least_rank(data)
+def _build_segment_layout(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:
+    check_index_dtype(ids)
+    check_min_rank(data)
     if ids.rank != 1 or ids.shape != data.shape[:1]:
         raise ShapeRefused(
             "segment_ids are one id for each row of data",
-            where=described(ids),
-            details=(described(data),),
-            valid=show_shape(data.shape[:1]),
+            where=describe(ids),
+            details=(describe(data),),
+            valid=format_shape(data.shape[:1]),
         )
     last, ascending = ids.values or (-1, 1)
     if not ascending:
         raise IndexRefused(
             "segment_ids are not in ascending order",
-            where=described(ids),
+            where=describe(ids),
             hint="unsorted-segment-sum and its like take any order",
         )
     if ids.values and last < 0:
-        raise IndexRefused("segment_ids are negative", where=described(ids), valid="0 and more")
+        raise IndexRefused("segment_ids are negative", where=describe(ids), valid="0 and more")
     rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
     layout = scatter_layout(
         None,
         Updates("data"),
-        along_axis(rows, ids, 0),
-        REFUSE,
+        address_axis(rows, ids, 0),
+        RAISE,
         dtype=data.dtype,
         reduction=reduction,
         include_self=reduction in ("add", "mul"),
         fill=1 if reduction == "mul" else 0,
     )
-    return layout._replace(open_texts=nan_in(reduction))
+    return layout._replace(unspecified=unspecified_nan(reduction))

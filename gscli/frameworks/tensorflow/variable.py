@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from gscli.base.words import ALL, FLOATS, NUMBERS
+from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE
-from gscli.frameworks.tensorflow.scatter import scattered
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL
+from gscli.frameworks.tensorflow.scatter import build_scatter_nd_layout
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Tensor
-from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
+from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
 
-SUMMED = ("bool", *NUMBERS)
+SUM_DTYPES = ("bool", *NUMBERS)
 
 
-def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
+def _declare(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
     """An operator `scatter_nd_NAME`; they differ in their reduction and element types."""
 
     def scatter(ref: Tensor, indices: Tensor, updates: Tensor) -> Layout:
-        allow(ref, allowed)
-        index_types(indices)
-        same_type(ref, updates)
-        at_least_rank(ref)
+        check_dtype(ref, allowed)
+        check_index_dtype(indices)
+        check_same_dtype(ref, updates)
+        check_min_rank(ref)
         nan_wins = ref.dtype not in FLOATS
-        return scattered(
-            ref, ref, indices, updates, REFUSE, reduction, nan_wins=nan_wins, hint=HINT,
+        return build_scatter_nd_layout(
+            ref, ref, indices, updates, RAISE, reduction, nan_wins=nan_wins, hint=HINT,
             vectors_always=True,
         )  # fmt: skip
 
@@ -37,10 +37,10 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
     )(scatter)
 
 
-scatter_nd_update = _declared(
+scatter_nd_update = _declare(
     "update",
     "none",
-    ALL,
+    DTYPES,
     """Write updates into the variable ref, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ ref.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. No
@@ -48,25 +48,25 @@ scatter_nd_update = _declared(
     of a cell stays. Indices of rank 1 are refused.
     """,
 )
-scatter_nd_add = _declared(
+scatter_nd_add = _declare(
     "add",
     "add",
-    SUMMED,
+    SUM_DTYPES,
     """Add updates to the variable ref, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; every duplicate counts. Integers wrap; bool is OR.
     """,
 )
-scatter_nd_sub = _declared(
+scatter_nd_sub = _declare(
     "sub",
     "sub",
-    SUMMED,
+    SUM_DTYPES,
     """Subtract updates from the variable ref, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; every duplicate counts. Integers wrap; bool is XOR.
     """,
 )
-scatter_nd_max = _declared(
+scatter_nd_max = _declare(
     "max",
     "max",
     REAL,
@@ -76,7 +76,7 @@ scatter_nd_max = _declared(
     in updates changes nothing and NaN in ref stays.
     """,
 )
-scatter_nd_min = _declared(
+scatter_nd_min = _declare(
     "min",
     "min",
     REAL,

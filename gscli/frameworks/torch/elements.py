@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli.base import ShapeRefused, UsageError
-from gscli.base.words import HALVES
+from gscli.base.words import FLOAT16S
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.rules import (
@@ -14,16 +14,16 @@ from gscli.frameworks.torch.rules import (
     OPEN_ORDER,
     STRICT,
     Dim,
-    cells,
-    fitting,
+    address_cells,
+    atleast_1d,
+    cast_scalar,
+    check_kernel_exists,
     is_empty,
-    lifted,
-    no_kernel,
 )
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Fit, Number, Reduction, Tensor, Updates
-from gscli.layout.families import described
-from gscli.layout.refusals import allow, same_type
+from gscli.layout.families import describe
+from gscli.layout.refusals import check_dtype, check_same_dtype
 
 REDUCTIONS: dict[str, Reduction] = {
     "sum": "add", "prod": "mul", "mean": "mean", "amax": "max", "amin": "min", "max": "max",
@@ -43,7 +43,7 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     be smaller than input, never larger, and nothing stretches. Legal: 0 … s-1. Rank 0 counts as
     rank 1; an index without entries may have any rank.
     """
-    return gather_layout(input, cells(input, dim, index), STRICT, output_shape=index.shape)
+    return gather_layout(input, address_cells(input, dim, index), STRICT, output_shape=index.shape)
 
 
 @FRAMEWORK.operator(
@@ -76,12 +76,12 @@ def scatter(
         raise UsageError("scatter takes either src or value", valid="src, or --value NUMBER")
     reduction: Reduction = "none" if reduce is None else "add" if reduce == "add" else "mul"
     if src is not None:
-        updates = _source(input, index, src)
+        updates = _crop_source(input, index, src)
     else:
         assert value is not None
-        allow(input, DATA)  # a value fits a number type or none
-        updates = Updates(None, value=fitting("value", value, input.dtype))
-    return _write(input, dim, index, updates, reduction)
+        check_dtype(input, DATA)  # a value fits a number type or none
+        updates = Updates(None, value=cast_scalar("value", value, input.dtype))
+    return _build_layout(input, dim, index, updates, reduction)
 
 
 @FRAMEWORK.operator(
@@ -93,7 +93,7 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
 
     Shapes as in scatter. Halves are added in float32 and rounded once; bool is OR.
     """
-    return _write(input, dim, index, _source(input, index, src), "add")
+    return _build_layout(input, dim, index, _crop_source(input, index, src), "add")
 
 
 @FRAMEWORK.operator(
@@ -133,31 +133,31 @@ def scatter_reduce(
     bool has no mean, complex no amax and amin. Halves are reduced in float32 and rounded once.
     """
     reduction = REDUCTIONS[reduce]
-    no_kernel(input, reduction)
-    updates = _source(input, index, src)
-    return _write(input, dim, index, updates, reduction, include_self=include_self)
+    check_kernel_exists(input, reduction)
+    updates = _crop_source(input, index, src)
+    return _build_layout(input, dim, index, updates, reduction, include_self=include_self)
 
 
-def _source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
+def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     """How src meets the index: it covers index's shape, and its surplus is not used."""
-    same_type(data, src)
+    check_same_dtype(data, src)
     if is_empty(index):
         return Updates(src.name, Fit.CYCLE)
-    wanted, given = lifted(index), lifted(src)
+    wanted, given = atleast_1d(index), atleast_1d(src)
     if wanted.rank != given.rank or any(
         size > extent for size, extent in zip(wanted.shape, given.shape, strict=True)
     ):
         raise ShapeRefused(
             f"{src.name} does not cover {index.name}",
-            where=described(src),
-            details=(described(index),),
+            where=describe(src),
+            details=(describe(index),),
             valid=f"as many axes as {index.name}, none of them shorter",
             hint=f"nothing stretches here: expand {src.name} first",
         )
     return Updates(src.name, Fit.CROP)
 
 
-def _write(
+def _build_layout(
     data: Tensor,
     dim: int,
     index: Tensor,
@@ -166,11 +166,11 @@ def _write(
     *,
     include_self: bool = True,
 ) -> Layout:
-    wide = data.dtype in HALVES and reduction != "none"
+    wide = data.dtype in FLOAT16S and reduction != "none"
     return scatter_layout(
         data,
         updates,
-        cells(data, dim, index),
+        address_cells(data, dim, index),
         STRICT,
         reduction=reduction,
         include_self=include_self,

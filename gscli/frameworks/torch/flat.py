@@ -6,14 +6,14 @@ from math import prod
 from typing import Annotated
 
 from gscli.base import ShapeRefused
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.rules import DATA, FRAMEWORK, FROM_END, OPEN_ORDER, STRICT, is_empty
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Beyond, Fit, Negative, Policy, Tensor, Updates
-from gscli.layout.families import described, elements, flattened, normal_axis
-from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
+from gscli.layout.axes import Fit, Negative, OutOfBounds, Policy, Tensor, Updates
+from gscli.layout.families import address_elements, address_flat, describe, normalize_axis
+from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
 
@@ -28,10 +28,10 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 
     output has the shape of index. Indices are int64 and count from the end: -n … n-1 for n cells.
     """
-    index_types(index, ("int64",))
+    check_index_dtype(index, ("int64",))
     if not is_empty(index):
-        allow(input, DATA)
-    return gather_layout(input, flattened(input, index), FROM_END)
+        check_dtype(input, DATA)
+    return gather_layout(input, address_flat(input, index), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -58,15 +58,17 @@ def take_along_dim(
     """
     if dim is None:
         if not is_empty(indices):
-            allow(input, DATA)
-            index_types(indices)
-        addressing = flattened(input, indices)
+            check_dtype(input, DATA)
+            check_index_dtype(indices)
+        addressing = address_flat(input, indices)
         return gather_layout(input, addressing, STRICT, output_shape=(prod(indices.shape),))
-    allow(input, DATA)
-    index_types(indices, ("int64",))
-    at_least_rank(input)
-    addressing = elements(input, indices, normal_axis(dim, input.rank, name="dim"), stretch=True)
-    return gather_layout(input, addressing, Policy(Negative.OUTSIDE, Beyond.WRAP))
+    check_dtype(input, DATA)
+    check_index_dtype(indices, ("int64",))
+    check_min_rank(input)
+    addressing = address_elements(
+        input, indices, normalize_axis(dim, input.rank, name="dim"), stretch=True
+    )
+    return gather_layout(input, addressing, Policy(Negative.OUTSIDE, OutOfBounds.WRAP))
 
 
 @FRAMEWORK.operator(
@@ -78,21 +80,21 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
 
     source has as many elements as index, in any shape. Indices are int64 and count from the end.
     """
-    allow(self, DATA)
-    index_types(index, ("int64",))
-    same_type(self, source)
+    check_dtype(self, DATA)
+    check_index_dtype(index, ("int64",))
+    check_same_dtype(self, source)
     if prod(index.shape) != prod(source.shape):
         raise ShapeRefused(
             "source and index differ in size",
-            where=f"{counted(prod(source.shape), 'value')} for "
-            f"{counted(prod(index.shape), 'index', 'indices')}",
-            details=(described(index), described(source)),
+            where=f"{format_count(prod(source.shape), 'value')} for "
+            f"{format_count(prod(index.shape), 'index', 'indices')}",
+            details=(describe(index), describe(source)),
             valid="as many values as indices",
         )
     return scatter_layout(
         self,
         Updates(source.name, Fit.RESHAPE),
-        flattened(self, index),
+        address_flat(self, index),
         FROM_END,
         reduction="add" if accumulate else "none",
         open_order=OPEN_ORDER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from gscli.base import ShapeRefused
-from gscli.base.words import counted, show_shape
+from gscli.base.words import format_count, format_shape
 from gscli.declare import Mask
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
@@ -14,14 +14,14 @@ from gscli.layout.axes import (
     Axis,
     Column,
     Fit,
-    Positions,
+    GeneratedIndices,
+    MaskPositions,
     Shape,
     Tensor,
-    Trues,
     Updates,
 )
-from gscli.layout.families import broadcast_shapes, described
-from gscli.layout.refusals import allow, same_type
+from gscli.layout.families import broadcast_shapes, describe
+from gscli.layout.refusals import check_dtype, check_same_dtype
 
 WHY = "PyTorch takes masks of bool only"
 
@@ -36,10 +36,10 @@ def masked_select(input: Tensor, mask: Mask) -> NewOutput:
     input and mask stretch to a common shape; a cell that is stretched is read as often as it stands
     under true.
     """
-    allow(input, (*DATA, *FLOAT8))
-    allow(mask, ("bool",), WHY)
+    check_dtype(input, (*DATA, *FLOAT8))
+    check_dtype(mask, ("bool",), WHY)
     shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
-    return gather_layout(input, _chosen(input, mask, shape), FROM_END)
+    return gather_layout(input, _address_mask(input, mask, shape), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -52,40 +52,40 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     mask stretches to the shape of input (PyTorch also stretches input; expand it first). source has
     input's type, any shape, and a value at least for each true cell; what it has beyond is unused.
     """
-    allow(input, DATA)
-    allow(mask, ("bool",), WHY)
-    same_type(input, source)
+    check_dtype(input, DATA)
+    check_dtype(mask, ("bool",), WHY)
+    check_same_dtype(input, source)
     shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
     if shape != input.shape:
         raise ShapeRefused(
             "mask does not stretch to input",
-            where=described(mask),
-            details=(described(input),),
-            valid=f"sizes equal or 1, aligned at the last axis of {show_shape(input.shape)}",
+            where=describe(mask),
+            details=(describe(input),),
+            valid=f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}",
         )
-    addressing = _chosen(input, mask, shape)
-    (wanted,) = addressing.entries
+    addressing = _address_mask(input, mask, shape)
+    (wanted,) = addressing.entry_shape
     if prod(source.shape) < wanted:
         raise ShapeRefused(
             "source has fewer values than mask has true cells",
-            where=f"{described(source)}: {counted(prod(source.shape), 'value')}",
+            where=f"{describe(source)}: {format_count(prod(source.shape), 'value')}",
             valid=f"{wanted} or more",
         )
     return scatter_layout(input, Updates(source.name, Fit.CYCLE), addressing, FROM_END)
 
 
-def _chosen(data: Tensor, mask: Tensor, shape: Shape) -> Addressing:
+def _address_mask(data: Tensor, mask: Tensor, shape: Shape) -> Addressing:
     """An entry for each true cell of the mask at `shape`; data has one cell on stretched axes."""
     (true,) = mask.values or (0,)
     entries = (true * prod(shape) // max(prod(mask.shape), 1),)
     lead = len(shape) - data.rank
-    axes, ranges = list[Axis](), list[Positions]()
+    axes, ranges = list[Axis](), list[GeneratedIndices]()
     for dim, size in enumerate(data.shape):
         if shape[lead + dim] != size:
             axes.append(Axis(size))
             continue
         axes.append(Axis(size, column=len(ranges)))
-        trues = Trues(mask.name, shape, lead + dim)
-        ranges.append(Positions(f"{mask.name}_{dim}", trues, entries))
+        trues = MaskPositions(mask.name, shape, lead + dim)
+        ranges.append(GeneratedIndices(f"{mask.name}_{dim}", trues, entries))
     columns = tuple(Column(positions.name) for positions in ranges)
     return Addressing(tuple(axes), entries, (), (0,), columns, tuple(ranges))

@@ -6,12 +6,12 @@ from math import isfinite, prod
 from typing import Annotated, TypeAlias
 
 from gscli.base import DtypeRefused, UsageError
-from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, highest, lowest
+from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, dtype_max, dtype_min
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Addressing, Negative, Number, Policy, Reduction, Tensor
-from gscli.layout.families import elements, flattened, normal_axis
-from gscli.layout.refusals import allow, index_types, reduction_has_meaning
+from gscli.layout.families import address_elements, address_flat, normalize_axis
+from gscli.layout.refusals import check_dtype, check_index_dtype, check_reduction
 
 FRAMEWORK = Framework("torch", "PyTorch")
 
@@ -32,26 +32,26 @@ Dim: TypeAlias = Annotated[
 ]
 
 
-def lifted(tensor: Tensor) -> Tensor:
+def atleast_1d(tensor: Tensor) -> Tensor:
     """Rank 0 counts as one axis of size 1.
 
-    >>> lifted(Tensor("input", (), "float32")).shape
+    >>> atleast_1d(Tensor("input", (), "float32")).shape
     (1,)
     """
     return tensor._replace(shape=tensor.shape or (1,))
 
 
-def cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
+def address_cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
     """The addressing of gather and the scatter operators: each index replaces one coordinate.
 
     An index without entries may have any rank and type, and data any type.
     """
-    axis = normal_axis(dim, max(data.rank, 1), name="dim", of=data.name)
+    axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     if is_empty(index):
-        return flattened(data, index)
-    allow(data, DATA)
-    index_types(index)
-    return elements(lifted(data), lifted(index), axis)
+        return address_flat(data, index)
+    check_dtype(data, DATA)
+    check_index_dtype(index)
+    return address_elements(atleast_1d(data), atleast_1d(index), axis)
 
 
 def is_empty(tensor: Tensor) -> bool:
@@ -63,16 +63,16 @@ def is_empty(tensor: Tensor) -> bool:
     return prod(tensor.shape) == 0
 
 
-def no_kernel(data: Tensor, reduction: Reduction) -> None:
+def check_kernel_exists(data: Tensor, reduction: Reduction) -> None:
     """Refuse the mean of bool and the order of complex numbers."""
     ordered = ("max", "min") if data.dtype == "bool" else ()
-    reduction_has_meaning(data, reduction, "PyTorch has no kernel for it", ordered)
+    check_reduction(data, reduction, "PyTorch has no kernel for it", ordered)
 
 
-def fitting(name: str, value: Number, dtype: str) -> Number:
+def cast_scalar(name: str, value: Number, dtype: str) -> Number:
     """A Python number as a value of `dtype`: fractions are cut off, overflow is refused.
 
-    >>> fitting("value", 2.9, "int32"), fitting("value", -1, "uint8")
+    >>> cast_scalar("value", 2.9, "int32"), cast_scalar("value", -1, "uint8")
     (2, -1)
     """
     if isinstance(value, str):
@@ -87,12 +87,16 @@ def fitting(name: str, value: Number, dtype: str) -> Number:
         value = value.real
     if isinstance(value, complex):
         part = "float32" if dtype == "complex64" else "float64"
-        fits = dtype in COMPLEX and _fits(value.real, part) and _fits(value.imag, part)
+        fits = (
+            dtype in COMPLEX
+            and _is_representable(value.real, part)
+            and _is_representable(value.imag, part)
+        )
         legal = "a real number" if dtype not in COMPLEX else f"parts of {part}"
     else:
         part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-        fits = _fits(value, part)
-        legal = f"{lowest(part)} … {highest(part)}"
+        fits = _is_representable(value, part)
+        legal = f"{dtype_min(part)} … {dtype_max(part)}"
     if not fits:
         raise DtypeRefused(
             f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
@@ -102,9 +106,9 @@ def fitting(name: str, value: Number, dtype: str) -> Number:
     return int(value) if dtype in INTEGERS else float(value)
 
 
-def _fits(value: float, dtype: str) -> bool:
+def _is_representable(value: float, dtype: str) -> bool:
     """Negative whole numbers wrap in unsigned types, negative fractions do not."""
-    high = highest(dtype)
+    high = dtype_max(dtype)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:  # what one of PyTorch's scalars holds
             return False
@@ -112,4 +116,4 @@ def _fits(value: float, dtype: str) -> bool:
         return dtype in FLOATS
     if dtype in UNSIGNED and isinstance(value, int):
         return abs(value) <= high
-    return lowest(dtype) <= value <= high
+    return dtype_min(dtype) <= value <= high

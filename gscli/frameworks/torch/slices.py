@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.base.words import COMPLEX, HALVES, counted
+from gscli.base.words import COMPLEX, FLOAT16S, format_count
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch.elements import REDUCTIONS
@@ -18,29 +18,36 @@ from gscli.frameworks.torch.rules import (
     REAL,
     STRICT,
     Dim,
-    fitting,
-    lifted,
-    no_kernel,
+    atleast_1d,
+    cast_scalar,
+    check_kernel_exists,
 )
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Addressing, Fit, Number, Reduction, Tensor, Updates
-from gscli.layout.families import along_axis, described, normal_axis
-from gscli.layout.refusals import allow, exact_shape, index_types, same_type
+from gscli.layout.families import address_axis, describe, normalize_axis
+from gscli.layout.refusals import (
+    check_dtype,
+    check_exact_shape,
+    check_index_dtype,
+    check_same_dtype,
+)
 
 INDEX = ("int32", "int64")
-LONG = ("int64",)
+INT64_ONLY = ("int64",)
 
 
-def _list_on_dim(call: ConceptCall) -> Attrs:
+def _dim_attributes(call: ConceptCall) -> Attrs:
     """A call whose indices are a list, without batch axes and reduction."""
-    return {"dim": call.axis} if call.plain and call.indices.rank <= 1 else None
+    return {"dim": call.axis} if call.is_plain and call.indices.rank <= 1 else None
 
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[2,-1]' --dim 1",
     compares=[
-        Comparison("gather", "PyTorch index_select", ("input", "index"), special=_list_on_dim)
+        Comparison(
+            "gather", "PyTorch index_select", ("input", "index"), build_attributes=_dim_attributes
+        )
     ],
 )
 def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
@@ -51,10 +58,10 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     takes uint16, uint32 and uint64 too, from rank 2 on.
     """
     unsigned = ("uint16", "uint32", "uint64") if input.rank > 1 else ()
-    allow(input, (*DATA, *unsigned, *FLOAT8))
-    addressing = _slices(input, dim, index, INDEX)
+    check_dtype(input, (*DATA, *unsigned, *FLOAT8))
+    addressing = _address_slices(input, dim, index, INDEX)
     if input.rank == 0:
-        _one_entry(input, addressing)
+        _check_one_entry(input, addressing)
     shape = addressing.result_shape if input.rank else ()
     return gather_layout(input, addressing, STRICT, output_shape=shape)
 
@@ -78,14 +85,14 @@ def index_add(
     where PyTorch takes the road of scatter_add: int64 indices on the first or last axis of an input
     of rank 2 or more, alpha 1.
     """
-    allow(input, DATA)
-    addressing = _slices(input, dim, index, INDEX)
+    check_dtype(input, DATA)
+    addressing = _address_slices(input, dim, index, INDEX)
     one = alpha == 1 and not isinstance(alpha, bool)
     outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
-    wide = one and outermost and index.dtype == "int64" and input.dtype in HALVES
-    scale = None if alpha == 1 else fitting("alpha", alpha, input.dtype)
-    updates = _source(input, source, addressing, scale)
-    return _write(input, addressing, updates, "add", accumulate="float32" if wide else None)
+    wide = one and outermost and index.dtype == "int64" and input.dtype in FLOAT16S
+    scale = None if alpha == 1 else cast_scalar("alpha", alpha, input.dtype)
+    updates = _fit_source(input, source, addressing, scale)
+    return _build_layout(input, addressing, updates, "add", accumulate="float32" if wide else None)
 
 
 @FRAMEWORK.operator(
@@ -96,7 +103,7 @@ def index_add(
             "scatter-update",
             "PyTorch index_copy",
             ("input", "index", "source"),
-            special=_list_on_dim,
+            build_attributes=_dim_attributes,
         )
     ],
 )
@@ -106,11 +113,11 @@ def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Lay
     source is input with the axis replaced by the indices, exactly; rank 0 counts as one axis.
     Indices are int64, legal 0 … s-1.
     """
-    allow(input, DATA)
-    addressing = _slices(input, dim, index, LONG)
-    same_type(input, source)
-    exact_shape(lifted(source), addressing.result_shape, "input with index on dim")
-    return _write(input, addressing, Updates(source.name, Fit.RESHAPE))
+    check_dtype(input, DATA)
+    addressing = _address_slices(input, dim, index, INT64_ONLY)
+    check_same_dtype(input, source)
+    check_exact_shape(atleast_1d(source), addressing.result_shape, "input with index on dim")
+    return _build_layout(input, addressing, Updates(source.name, Fit.RESHAPE))
 
 
 @FRAMEWORK.operator(
@@ -129,13 +136,13 @@ def index_fill(
     The only one of these operators that counts negative indices from the end. Indices are int64;
     a complex value is refused for real input, even when its imaginary part is 0.
     """
-    allow(input, DATA)
+    check_dtype(input, DATA)
     if isinstance(value, complex) and input.dtype not in COMPLEX:
         raise DtypeRefused(
             f"value does not fit {input.dtype}", where=f"value = {value!r}", valid="a real number"
         )
-    addressing = _slices(input, dim, index, LONG)
-    updates = Updates(None, value=fitting("value", value, input.dtype))
+    addressing = _address_slices(input, dim, index, INT64_ONLY)
+    updates = Updates(None, value=cast_scalar("value", value, input.dtype))
     return scatter_layout(input, updates, addressing, FROM_END)
 
 
@@ -161,45 +168,45 @@ def index_reduce(
     type. bool (prod, amax, amin) and complex numbers (prod, mean) only from rank 2 on and with
     include_self.
     """
-    allow(input, DATA if input.rank > 1 and include_self else REAL)
-    no_kernel(input, REDUCTIONS[reduce])
-    addressing = _slices(input, dim, index, INDEX)
-    updates = _source(input, source, addressing)
-    return _write(input, addressing, updates, REDUCTIONS[reduce], include_self=include_self)
+    check_dtype(input, DATA if input.rank > 1 and include_self else REAL)
+    check_kernel_exists(input, REDUCTIONS[reduce])
+    addressing = _address_slices(input, dim, index, INDEX)
+    updates = _fit_source(input, source, addressing)
+    return _build_layout(input, addressing, updates, REDUCTIONS[reduce], include_self=include_self)
 
 
-def _slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
-    index_types(index, types)
+def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
+    check_index_dtype(index, types)
     if index.rank > 1:
         raise ShapeRefused(
-            "index is one list of numbers", where=described(index), valid="rank 0 or 1"
+            "index is one list of numbers", where=describe(index), valid="rank 0 or 1"
         )
-    axis = normal_axis(dim, max(data.rank, 1), name="dim", of=data.name)
-    return along_axis(lifted(data), lifted(index), axis)
+    axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
+    return address_axis(atleast_1d(data), atleast_1d(index), axis)
 
 
-def _one_entry(data: Tensor, addressing: Addressing) -> None:
-    if addressing.entries != (1,):
+def _check_one_entry(data: Tensor, addressing: Addressing) -> None:
+    if addressing.entry_shape != (1,):
         raise ShapeRefused(
             f"{data.name} of rank 0 takes one index",
-            where=counted(addressing.entries[0], "index", "indices"),
+            where=format_count(addressing.entry_shape[0], "index", "indices"),
             valid="1 index",
         )
 
 
-def _source(
+def _fit_source(
     data: Tensor, source: Tensor, addressing: Addressing, scale: Number | None = None
 ) -> Updates:
     """How source meets the slices: exactly; for data of rank 0 it has rank 0 too."""
-    same_type(data, source)
+    check_same_dtype(data, source)
     if data.rank == 0:
-        _one_entry(data, addressing)
+        _check_one_entry(data, addressing)
     wanted = addressing.result_shape if data.rank else ()
-    exact_shape(source, wanted, f"{data.name} with index on dim")
+    check_exact_shape(source, wanted, f"{data.name} with index on dim")
     return Updates(source.name, Fit.RESHAPE, scale=scale)
 
 
-def _write(
+def _build_layout(
     data: Tensor,
     addressing: Addressing,
     updates: Updates,

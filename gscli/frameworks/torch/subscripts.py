@@ -5,18 +5,23 @@ from __future__ import annotations
 from math import prod
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.declare import ByteMasks, Subscript
+from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.flat import Accumulate
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Fit, Tensor, Updates
-from gscli.layout.families import described
-from gscli.layout.items import parsed
-from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
-from gscli.layout.subscripts import Notation, subscripted
+from gscli.layout.families import describe
+from gscli.layout.items import parse_subscript
+from gscli.layout.refusals import (
+    broadcast_updates,
+    check_dtype,
+    check_index_dtype,
+    check_same_dtype,
+)
+from gscli.layout.subscripts import SubscriptRules, run_subscript
 
-NOTATION = Notation(rank_0_selects=True, backward=False)
+NOTATION = SubscriptRules(has_scalar_selection=True, allows_negative_steps=False)
 
 INDICES = ("int64", "int32")
 NUMBERS = (*INDICES, "int16", "int8")
@@ -29,9 +34,11 @@ UNSIGNED = ("uint16", "uint32", "uint64")
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
-    compares=[Comparison("gather-nd", "PyTorch x[i, j]", ("input", "indices"), vectors="tuple")],
+    compares=[
+        Comparison("gather-nd", "PyTorch x[i, j]", ("input", "indices"), vector_layout="tuple")
+    ],
 )
-def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> NewOutput:
+def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: input[i, 1:3, None, ...].
 
     Each word after input is an item of the subscript: an index tensor (int32, int64), a mask of
@@ -40,10 +47,10 @@ def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> 
     number, or a tensor of rank 0, takes its axis away before: input[0, :, i] has the axes of : and
     i, NumPy's those of i and :. -s … -1 count from the end.
     """
-    allow(input, (*DATA, *UNSIGNED, *FLOAT8))
+    check_dtype(input, (*DATA, *UNSIGNED, *FLOAT8))
     for item in indices:
-        index_types(item, INDICES if item.rank else NUMBERS)
-    return gather_layout(input, subscripted(input, subscript, indices, NOTATION), FROM_END)
+        check_index_dtype(item, INDICES if item.rank else NUMBERS)
+    return gather_layout(input, run_subscript(input, subscript, indices, NOTATION), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -56,13 +63,13 @@ def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> 
             ("self", "indices", "values"),
             reduction="accumulate",
             reductions={"none": False, "add": True},
-            vectors="tuple",
+            vector_layout="tuple",
         )
     ],
 )
 def index_put_(
     self: Tensor,
-    indices: ByteMasks,
+    indices: VariadicMaskInput,
     values: Tensor,
     *,
     accumulate: Accumulate = False,
@@ -75,18 +82,18 @@ def index_put_(
     index_put_ itself refuses it. A mask without other tensors takes one value of any rank,
     unless it is a mask of uint8, which PyTorch then refuses. Halves are rounded after each step.
     """
-    allow(self, (*DATA, *FLOAT8))
-    same_type(self, values)
+    check_dtype(self, (*DATA, *FLOAT8))
+    check_same_dtype(self, values)
     if not indices and subscript is None:
         raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
     for item in indices:
-        index_types(item, INDICES if item.rank else NUMBERS)
-    addressing = subscripted(self, subscript, indices, NOTATION)
-    filled = not accumulate and _fills_a_mask(values, subscript)
+        check_index_dtype(item, INDICES if item.rank else NUMBERS)
+    addressing = run_subscript(self, subscript, indices, NOTATION)
+    filled = not accumulate and _is_mask_fill(values, subscript)
     updates = (
         Updates(values.name, Fit.BROADCAST)
         if filled
-        else stretched_updates(values, addressing.result_shape, "the shape of self[…]")
+        else broadcast_updates(values, addressing.result_shape, "the shape of self[…]")
     )
     return scatter_layout(
         self,
@@ -98,13 +105,13 @@ def index_put_(
     )
 
 
-def _fills_a_mask(values: Tensor, subscript: str | None) -> bool:
+def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
     """Whether one value goes to every True cell of a mask, which may be of bool only."""
-    fills = prod(values.shape) == 1 and _is_one_mask(subscript)
+    fills = prod(values.shape) == 1 and _has_single_mask(subscript)
     if fills and "u" in str(subscript):
         raise DtypeRefused(
             "a mask of uint8 takes no single value",
-            where=described(values),
+            where=describe(values),
             details=("PyTorch fills masks of bool only",),
             valid="a mask of bool, or a value for each True cell",
             hint="write true and false in place of 1 and 0, or one value for each True cell",
@@ -112,7 +119,7 @@ def _fills_a_mask(values: Tensor, subscript: str | None) -> bool:
     return fills
 
 
-def _is_one_mask(subscript: str | None) -> bool:
+def _has_single_mask(subscript: str | None) -> bool:
     """Whether the only tensor of a subscript is a mask, which PyTorch fills rather than indexes."""
-    letters = [item.kind for item in parsed(subscript or "") if item.takes_array]
+    letters = [item.kind for item in parse_subscript(subscript or "") if item.is_array]
     return letters[:1] in (["m"], ["u"], ["b"]) and set(letters[1:]) <= {"+"}

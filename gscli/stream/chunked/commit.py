@@ -6,21 +6,21 @@ from typing import Any, TypeAlias
 
 from gscli.base import CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.words import counted
-from gscli.files.extras import extra
-from gscli.files.stores.icechunk_store import BRANCH, repository
-from gscli.files.stores.zarr_place import Place, is_repository, writing
-from gscli.files.stores.zarr_store import Store
+from gscli.base.words import format_count
+from gscli.files.extras import import_extra
+from gscli.files.stores.icechunk_store import BRANCH, open_repository
+from gscli.files.stores.zarr_place import ZarrPath, is_repository, zarr_write_errors
+from gscli.files.stores.zarr_store import ZarrArray
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import scatter_by_chunk
-from gscli.stream.to_file import Report, updates_at
+from gscli.stream.to_file import ProgressCallback, make_update_reader
 
 Session: TypeAlias = Any
 """Icechunk's; the package is an extra."""
 
 
-class Committed(Record):
+class CommitResult(Record):
     """What a commit changed: how many chunks, and its snapshot; none where nothing changed."""
 
     chunks: int
@@ -28,8 +28,12 @@ class Committed(Record):
 
 
 def commit_scatter(
-    plan: ValidatedPlan, store: Store, message: str | None = None, *, progress: Report | None = None
-) -> Committed:
+    plan: ValidatedPlan,
+    store: ZarrArray,
+    message: str | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+) -> CommitResult:
     """Write a scatter's updates into the repository where data lie, and commit them.
 
     Whoever reads meanwhile sees the old version, which keeps its snapshot. Raises UsageError for
@@ -42,24 +46,24 @@ def commit_scatter(
             where=place.name,
             hint="-o FILE writes a new store; it may be the input",
         )
-    branch, session = _session(place)
-    target = _opened(session, store)
-    grid = Grid.of(target.shape, target.chunk, layout.form.run)
+    branch, session = _open_session(place)
+    target = _open_in_session(session, store)
+    grid = ChunkGrid.for_row_size(target.shape, target.chunk_shape, layout.form.row_size)
     if target.shape != store.shape or grid is None:
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
     chunks = done = 0
-    if not layout.moves_nothing:
-        updates = updates_at(plan, target.dtype)
-        for count in scatter_by_chunk(plan, target, target.write, grid, updates, None):
+    if not layout.is_noop:
+        updates = make_update_reader(plan, target.dtype)
+        for count in scatter_by_chunk(plan, target, target.write_chunk, grid, updates, None):
             chunks, done = chunks + 1, done + count
             if progress is not None:
                 progress(min(done, target.nbytes), target.nbytes)
     if not session.has_uncommitted_changes:
-        return Committed(0, "")
-    said = message or f"gscli scatter, {counted(layout.entry_count, 'entry', 'entries')}"
+        return CommitResult(0, "")
+    said = message or f"gscli scatter, {format_count(layout.entry_count, 'entry', 'entries')}"
     try:
-        return Committed(chunks, session.commit(said))
-    except extra("icechunk", "icechunk").ConflictError as error:
+        return CommitResult(chunks, session.commit(said))
+    except import_extra("icechunk", "icechunk").ConflictError as error:
         raise CannotWrite(
             f"{place.name} was committed to by somebody else meanwhile",
             where=f"{branch} of {place.name}",
@@ -68,9 +72,9 @@ def commit_scatter(
         ) from error
 
 
-def _session(place: Place) -> tuple[str, Session]:
+def _open_session(place: ZarrPath) -> tuple[str, Session]:
     """The branch that a place names, and icechunk's session that may write to it."""
-    found = repository(place.path)
+    found = open_repository(place.path)
     branch = place.version or BRANCH
     if branch not in found.list_branches():
         raise UsageError(
@@ -78,13 +82,13 @@ def _session(place: Place) -> tuple[str, Session]:
             where=place.name,
             valid=", ".join(sorted(found.list_branches())),
         )
-    with writing(place.name):
+    with zarr_write_errors(place.name):
         return branch, found.writable_session(branch)
 
 
-def _opened(session: Session, store: Store) -> Store:
+def _open_in_session(session: Session, store: ZarrArray) -> ZarrArray:
     """The same array as another store has, in a session."""
     place = store.place
-    with writing(place.name):
-        array = extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
-    return Store(array, place, 1 << 62, store.dtype)
+    with zarr_write_errors(place.name):
+        array = import_extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
+    return ZarrArray(array, place, 1 << 62, store.dtype)

@@ -12,19 +12,19 @@ from typing import IO, Any
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.files.stores.chunks import Chunks
+from gscli.files.stores.chunks import ChunkedArray
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.chunked.chunk_rows import ChunkRows
-from gscli.stream.chunked.grid import Grid, Piece
-from gscli.stream.gather import PICKS, PIECE, gathered
-from gscli.stream.scatter import FILES, Dealing, records_of, stable_argsort
+from gscli.stream.chunked.chunk_rows import ChunkedRows
+from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
+from gscli.stream.gather import MAX_PIECE_ROWS, PIECE_BYTES, iter_gathered
+from gscli.stream.scatter import MAX_SPILL_FILES, ExternalSort, stable_argsort, update_records
 
-LATER = 4 << 20
+MAX_PENDING_BYTES = 4 << 20
 """Bytes of rows that are on their way at a time."""
 
 
-def gathered_by_chunk(
-    plan: ValidatedPlan, source: Chunks, grid: Grid, folder: str | None
+def iter_gathered_chunks(
+    plan: ValidatedPlan, source: ChunkedArray, grid: ChunkGrid, folder: str | None
 ) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
@@ -33,75 +33,79 @@ def gathered_by_chunk(
     the result nearly every row would touch a page that had to be found again: 2.4 times the CPU
     of the .npy stream.) Raises OSError where the files cannot be had.
     """
-    run = plan.layout.form.run
-    count, width = records_of(plan).count, run * source.dtype.itemsize
-    if count <= min(PICKS, PIECE // max(width, 1)):
-        yield from gathered(plan, ChunkRows(source, grid, width), source.dtype)
+    run = plan.layout.form.row_size
+    count, width = update_records(plan).count, run * source.dtype.itemsize
+    if count <= min(MAX_PIECE_ROWS, PIECE_BYTES // max(width, 1)):
+        yield from iter_gathered(plan, ChunkedRows(source, grid, width), source.dtype)
         return
-    result = _Result(plan, source, grid, folder)
-    yield from result.in_order(result.records(), 0, count)
+    result = _ResultSorter(plan, source, grid, folder)
+    yield from result.iter_sorted(result.iter_records(), 0, count)
 
 
-def rows_by_chunk(
-    plan: ValidatedPlan, source: Chunks, grid: Grid, folder: str | None
-) -> Iterator[tuple[Indices, Piece, Array]]:
+def iter_rows_by_chunk(
+    plan: ValidatedPlan, source: ChunkedArray, grid: ChunkGrid, folder: str | None
+) -> Iterator[tuple[Indices, ChunkColumns, Array]]:
     """Places in the canonical result, a chunk, and what of its rows goes there, as (n, its run).
 
     Each chunk is read once at most. `folder`: for temporary files where entries are many, None for
     Python's choice.
     """
-    width = plan.layout.form.run * source.dtype.itemsize
-    chunk_rows = ChunkRows(source, grid, width, keep=False)
-    dealing = Dealing(lambda places: places, 1, grid.capacity, folder)
-    records = records_of(plan).renumbered(grid.numbered)
-    for part in dealing.by_block(records, 0, grid.owners * grid.capacity, touched=True):
-        for piece in grid.pieces(part.first // grid.capacity):
-            step = max(LATER // max(piece.run * source.dtype.itemsize, 1), 1)
+    width = plan.layout.form.row_size * source.dtype.itemsize
+    chunk_rows = ChunkedRows(source, grid, width, keep=False)
+    dealing = ExternalSort(lambda places: places, 1, grid.rows_per_chunk, folder)
+    records = update_records(plan).renumber(grid.number_by_row_group)
+    for part in dealing.iter_blocks(
+        records, 0, grid.row_group_count * grid.rows_per_chunk, touched=True
+    ):
+        for piece in grid.chunks_of_row_group(part.first // grid.rows_per_chunk):
+            step = max(MAX_PENDING_BYTES // max(piece.row_size * source.dtype.itemsize, 1), 1)
             for numbers, places in part.updates():
                 for at in range(0, numbers.size, step):
                     here = slice(at, at + step)
-                    yield places[here], piece, chunk_rows.of(piece, numbers[here])
+                    yield places[here], piece, chunk_rows.read_rows(piece, numbers[here])
 
 
 @dataclass(frozen=True)
-class _Result:
+class _ResultSorter:
     """A result that is put in order by way of files of records: place, columns, cells."""
 
     plan: ValidatedPlan
-    source: Chunks
-    grid: Grid
+    source: ChunkedArray
+    grid: ChunkGrid
     folder: str | None
 
     @cached_property
-    def _columns(self) -> list[Piece]:
+    def _columns(self) -> list[ChunkColumns]:
         """The chunks of any owner, of which only the columns are of interest."""
-        return list(self.grid.pieces(0))
+        return list(self.grid.chunks_of_row_group(0))
 
     @cached_property
     def _record(self) -> np.dtype[Any]:
-        most = max(piece.run for piece in self._columns)
+        most = max(piece.row_size for piece in self._columns)
         cells = ("cells", self.source.dtype, (most,))
         return np.dtype([("place", np.int64), ("columns", np.int64), cells])
 
-    def records(self) -> Iterator[Array]:
-        """What `rows_by_chunk` finds, as records."""
-        counts = self.grid.counts[self.grid.lead :]
-        for places, piece, cells in rows_by_chunk(self.plan, self.source, self.grid, self.folder):
+    def iter_records(self) -> Iterator[Array]:
+        """What `iter_rows_by_chunk` finds, as records."""
+        counts = self.grid.chunk_counts[self.grid.row_axes :]
+        for places, piece, cells in iter_rows_by_chunk(
+            self.plan, self.source, self.grid, self.folder
+        ):
             found = np.empty(places.size, self._record)
             found["place"] = places
-            at = piece.coordinates[self.grid.lead :]
+            at = piece.coordinates[self.grid.row_axes :]
             found["columns"] = np.ravel_multi_index(at, counts) if at else 0
-            found["cells"][:, : piece.run] = cells
+            found["cells"][:, : piece.row_size] = cells
             yield found
 
-    def in_order(self, records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
+    def iter_sorted(self, records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
         """The rows `first` … `last`-1 of the result, in pieces."""
-        most = max(PIECE // self._record.itemsize, 1)
+        most = max(PIECE_BYTES // self._record.itemsize, 1)
         if last - first <= most:
-            yield self._piece(records, first, last)
+            yield self._assemble_piece(records, first, last)
             return
         pieces = -(-(last - first) // most)
-        size = -(-pieces // FILES) * most
+        size = -(-pieces // MAX_SPILL_FILES) * most
         firsts = range(first, last, size)
         with ExitStack() as stack:
             files = [stack.enter_context(tempfile.TemporaryFile(dir=self.folder)) for _ in firsts]
@@ -112,20 +116,26 @@ class _Result:
                 for file, own in zip(files, np.split(part[order], ends[:-1]), strict=True):
                     file.write(own.tobytes())
             for file, begin in zip(files, firsts, strict=True):
-                yield from self.in_order(self._read(file), begin, min(begin + size, last))
+                yield from self.iter_sorted(
+                    self._iter_spilled(file), begin, min(begin + size, last)
+                )
                 file.close()  # the system frees its space
 
-    def _read(self, file: IO[bytes]) -> Iterator[Array]:
+    def _iter_spilled(self, file: IO[bytes]) -> Iterator[Array]:
         file.seek(0)
-        while part := file.read(max(LATER // self._record.itemsize, 1) * self._record.itemsize):
+        while part := file.read(
+            max(MAX_PENDING_BYTES // self._record.itemsize, 1) * self._record.itemsize
+        ):
             yield np.frombuffer(part, self._record)
 
-    def _piece(self, records: Iterator[Array], first: int, last: int) -> Array:
+    def _assemble_piece(self, records: Iterator[Array], first: int, last: int) -> Array:
         layout = self.plan.layout
-        rows = np.full((last - first, layout.form.run), layout.fill, self.source.dtype)
+        rows = np.full((last - first, layout.form.row_size), layout.fill_value, self.source.dtype)
         for part in records:
             for number in np.unique(part["columns"]).tolist():
                 own = part if len(self._columns) == 1 else part[part["columns"] == number]
                 piece = self._columns[number]
-                self.grid.put(rows, own["place"] - first, piece, own["cells"][:, : piece.run])
+                self.grid.assign_columns(
+                    rows, own["place"] - first, piece, own["cells"][:, : piece.row_size]
+                )
         return rows

@@ -16,12 +16,12 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.layout.axes import Shape, row_major
+from gscli.layout.axes import Shape, row_major_strides
 
 Coordinates = tuple[int, ...]
 
 
-class Piece(Record):
+class ChunkColumns(Record):
     """One chunk: its coordinates, the sizes of its rows' axes, its columns on each other axis."""
 
     coordinates: Coordinates
@@ -29,25 +29,29 @@ class Piece(Record):
     columns: tuple[slice, ...]
 
     @property
-    def run(self) -> int:
+    def row_size(self) -> int:
         """Cells of each row that lie in this chunk."""
         return math.prod(part.stop - part.start for part in self.columns)
 
 
-class Grid(Record):
+class ChunkGrid(Record):
     """Data of some `shape` in chunks; the first `lead` axes tell a row from another.
 
-    >>> grid = Grid((10, 6), (4, 3), 1)
-    >>> grid.owners, grid.capacity, [piece.coordinates for piece in grid.pieces(2)]
+    >>> grid = ChunkGrid((10, 6), (4, 3), 1)
+    >>> (
+    ...     grid.row_group_count,
+    ...     grid.rows_per_chunk,
+    ...     [piece.coordinates for piece in grid.chunks_of_row_group(2)],
+    ... )
     (3, 4, [(2, 0), (2, 1)])
     """
 
     shape: Shape
     chunk: Shape
-    lead: int
+    row_axes: int
 
     @classmethod
-    def of(cls, shape: Shape, chunk: Shape, run: int) -> Grid | None:
+    def for_row_size(cls, shape: Shape, chunk: Shape, run: int) -> ChunkGrid | None:
         """The grid for rows of `run` cells; None where these are no whole axes."""
         for lead in range(len(shape) + 1):
             if math.prod(shape[lead:]) == run:
@@ -55,79 +59,84 @@ class Grid(Record):
         return None
 
     @property
-    def counts(self) -> Shape:
+    def chunk_counts(self) -> Shape:
         """Chunks on each axis."""
         return tuple(-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True))
 
     @property
-    def owners(self) -> int:
+    def row_group_count(self) -> int:
         """How many different leading parts of coordinates there are."""
-        return math.prod(self.counts[: self.lead])
+        return math.prod(self.chunk_counts[: self.row_axes])
 
     @property
-    def capacity(self) -> int:
+    def rows_per_chunk(self) -> int:
         """Rows of a chunk that is not cut off by the border."""
-        return math.prod(self.chunk[: self.lead])
+        return math.prod(self.chunk[: self.row_axes])
 
-    def numbered(self, rows: Indices) -> Indices:
+    def number_by_row_group(self, rows: Indices) -> Indices:
         """Rows counted owner by owner: `owner * capacity + row within the chunk`."""
-        if self.chunk[1 : self.lead] == self.shape[1 : self.lead]:
+        if self.chunk[1 : self.row_axes] == self.shape[1 : self.row_axes]:
             return rows  # chunks follow each other as rows do
         owner = within = np.zeros(rows.shape, np.int64)
-        places = np.unravel_index(rows, self.shape[: self.lead])
+        places = np.unravel_index(rows, self.shape[: self.row_axes])
         strides = zip(
-            row_major(self.counts[: self.lead]), row_major(self.chunk[: self.lead]),
+            row_major_strides(self.chunk_counts[: self.row_axes]),
+                row_major_strides(self.chunk[: self.row_axes]),
             self.chunk, places, strict=False,
         )  # fmt: skip
         for chunks, cells, step, place in strides:
             owner = owner + place // step * chunks
             within = within + place % step * cells
-        return owner * self.capacity + within
+        return owner * self.rows_per_chunk + within
 
-    def pieces(self, owner: int) -> Iterator[Piece]:
+    def chunks_of_row_group(self, owner: int) -> Iterator[ChunkColumns]:
         """The chunks of one owner, along the columns."""
-        leading = np.unravel_index(owner, self.counts[: self.lead]) if self.lead else ()
+        leading = (
+            np.unravel_index(owner, self.chunk_counts[: self.row_axes]) if self.row_axes else ()
+        )
         first = tuple(int(at) for at in leading)
         rows = tuple(
             min(step, size - at * step)
             for at, step, size in zip(first, self.chunk, self.shape, strict=False)
         )
-        for rest in np.ndindex(*self.counts[self.lead :]):
+        for rest in np.ndindex(*self.chunk_counts[self.row_axes :]):
             columns = tuple(
                 slice(at * step, min((at + 1) * step, size))
                 for at, step, size in zip(
-                    rest, self.chunk[self.lead :], self.shape[self.lead :], strict=True
+                    rest, self.chunk[self.row_axes :], self.shape[self.row_axes :], strict=True
                 )
             )
-            yield Piece((*first, *rest), rows, columns)
+            yield ChunkColumns((*first, *rest), rows, columns)
 
-    def by_owner(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
+    def iter_row_groups(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
         """Each owner in numbers that ascend by owner, and where its own stand."""
-        owners = numbers // self.capacity
+        owners = numbers // self.rows_per_chunk
         starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
         for begin, end in pairwise([*starts, numbers.size]):
             yield int(owners[begin]), slice(begin, end)
 
-    def within(self, numbers: Indices, piece: Piece) -> Indices:
+    def rows_in_chunk(self, numbers: Indices, piece: ChunkColumns) -> Indices:
         """Numbers within a chunk as rows of a piece, which the border may have cut."""
-        full = self.chunk[: self.lead]
+        full = self.chunk[: self.row_axes]
         if piece.rows[1:] == full[1:]:
             return numbers
         places = np.unravel_index(numbers, full)
         return np.asarray(np.ravel_multi_index(places, piece.rows), np.int64)
 
-    def columns(self, rows: Array, piece: Piece) -> Array:
+    def select_columns(self, rows: Array, piece: ChunkColumns) -> Array:
         """Of whole rows (n, run) the columns that lie in a piece, as (n, its run)."""
-        shape = self.shape[self.lead :]
-        if piece.run == math.prod(shape):
+        shape = self.shape[self.row_axes :]
+        if piece.row_size == math.prod(shape):
             return rows
         found = rows.reshape(-1, *shape)[(slice(None), *piece.columns)]
-        return found.reshape(len(rows), piece.run)
+        return found.reshape(len(rows), piece.row_size)
 
-    def put(self, rows: Array, places: Indices, piece: Piece, values: Array) -> None:
+    def assign_columns(
+        self, rows: Array, places: Indices, piece: ChunkColumns, values: Array
+    ) -> None:
         """Write the columns of a piece, (n, its run), to some of the whole rows (all, run)."""
-        shape = self.shape[self.lead :]
-        if piece.run == math.prod(shape):
+        shape = self.shape[self.row_axes :]
+        if piece.row_size == math.prod(shape):
             rows[places] = values
             return
         sizes = [part.stop - part.start for part in piece.columns]

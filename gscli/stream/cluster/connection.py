@@ -15,16 +15,16 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
-from gscli.base.words import safe
-from gscli.files.extras import extra
+from gscli.base.words import sanitize
+from gscli.files.extras import import_extra
 
-PATIENCE = 10
+CONNECT_TIMEOUT = 10
 """Seconds to wait for a scheduler, and for its first worker."""
 
-SETTLING = 30
+CANCEL_TIMEOUT = 30
 """Seconds to wait for tasks in mid-work when a run has failed."""
 
-SILENT = 60
+SILENT_LOG_LEVEL = 60
 """A level of logging above all that is logged."""
 
 PACKAGES = ("gscli", "numpy", "zarr", "distributed")
@@ -36,16 +36,16 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 
     Raises CannotRead where nobody answers, CannotWrite where the cluster goes away in mid-work.
     """
-    distributed = extra("distributed", "dask")
+    distributed = import_extra("distributed", "dask")
     import dask  # comes with distributed
 
-    with _quiet(), dask.config.set({"distributed.comm.retry.count": 2}):
+    with _silence_dask_logs(), dask.config.set({"distributed.comm.retry.count": 2}):
         cluster = client = None
         try:
             if not address:
-                cluster = _made(distributed, workers or os.cpu_count() or 1)
-            client = _connected(distributed, cluster or address)
-            with _told(distributed, address):
+                cluster = _start_local_cluster(distributed, workers or os.cpu_count() or 1)
+            client = _connect(distributed, cluster or address)
+            with _translate_dask_errors(distributed, address):
                 yield client
         finally:
             for part in (client, cluster):
@@ -54,12 +54,12 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence_dask_logs() -> Iterator[None]:
     """Dask logs tracebacks of what is told of here as an error, and warns of large inputs."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
     levels = {name: logging.getLogger(name).level for name in names}
     for name in names:
-        logging.getLogger(name).setLevel(SILENT)
+        logging.getLogger(name).setLevel(SILENT_LOG_LEVEL)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -69,22 +69,25 @@ def _quiet() -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def _made(distributed: Any, workers: int) -> Any:
+def _start_local_cluster(distributed: Any, workers: int) -> Any:
     try:
-        with _spared():
+        with _block_sigint():
             return distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=SILENT
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs=SILENT_LOG_LEVEL,
             )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise CannotRead(
             "no workers could be started on this machine",
-            where=f"--engine dask: {safe(str(error), 100)}",
+            where=f"--engine dask: {sanitize(str(error), 100)}",
             hint="leave --engine out: the result is the same",
         ) from error
 
 
 @contextmanager
-def _spared() -> Iterator[None]:
+def _block_sigint() -> Iterator[None]:
     """Ctrl-C reaches every process of a terminal; workers started here wait for this one to act.
 
     A process begins with the signals blocked that its starter blocked. Python's own watcher of
@@ -98,21 +101,21 @@ def _spared() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _connected(distributed: Any, where: Any) -> Any:
+def _connect(distributed: Any, where: Any) -> Any:
     try:
-        client = distributed.Client(where, timeout=PATIENCE, set_as_default=False)
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client = distributed.Client(where, timeout=CONNECT_TIMEOUT, set_as_default=False)
+        client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
         raise CannotRead(
             "no Dask cluster answers",
-            where=f"--engine dask={safe(str(where), 100)}: {safe(str(error), 100)}",
+            where=f"--engine dask={sanitize(str(where), 100)}: {sanitize(str(error), 100)}",
             valid="the address of a scheduler with workers, such as tcp://host:8786",
         ) from error
     return client
 
 
 @contextmanager
-def _told(distributed: Any, address: str) -> Iterator[None]:
+def _translate_dask_errors(distributed: Any, address: str) -> Iterator[None]:
     """What Dask raises in mid-work, as CannotWrite: the folder in the making is removed."""
     gone: tuple[type[BaseException], ...] = (
         distributed.KilledWorker, distributed.comm.CommClosedError, OSError, TimeoutError,
@@ -126,34 +129,34 @@ def _told(distributed: Any, address: str) -> Iterator[None]:
     except (*gone, CancelledError, distributed.client.FutureCancelledError) as error:
         raise CannotWrite(
             "the cluster did not finish the work",
-            where=f"{safe(address) or 'its workers'}: {type(error).__name__}",
+            where=f"{sanitize(address) or 'its workers'}: {type(error).__name__}",
             details=(
                 "nothing was put in place",
                 "what a worker may have left, OUT.gscli-xxxxxxxx, is removed by the next run",
-                safe(" ".join(str(error).split()), 200),
+                sanitize(" ".join(str(error).split()), 200),
             ),
             hint="run the command again",
         ) from error
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """What runs here: Python and the packages that must be the same everywhere."""
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def unseen(paths: Sequence[str]) -> list[str]:
+def missing_paths(paths: Sequence[str]) -> list[str]:
     """Which of some paths are not there for this process."""
     return [path for path in paths if not os.path.exists(path)]
 
 
-def _answers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
+def _ask_workers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
     """What each worker says; of one that dies meanwhile, nothing."""
     found = client.run(function, *arguments, on_error="return")
     for worker, answer in found.items():
         if isinstance(answer, ImportError):
             raise UsageError(
                 "a worker of the cluster has no gscli",
-                where=f"{worker}: {safe(str(answer), 100)}",
+                where=f"{worker}: {sanitize(str(answer), 100)}",
                 hint="install gscli[dask] where workers run",
             )
     return {worker: a for worker, a in found.items() if not isinstance(a, Exception)}
@@ -161,9 +164,9 @@ def _answers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
 
 def check_workers(client: Any, paths: Sequence[str]) -> None:
     """Every worker must run the same versions and see the same files. Raises UsageError."""
-    own = versions()
-    found = _answers(client, versions)
-    blind = _answers(client, unseen, list(paths))
+    own = package_versions()
+    found = _ask_workers(client, package_versions)
+    blind = _ask_workers(client, missing_paths, list(paths))
     for worker, there in found.items():
         other = [name for name in own if own[name] != there[name]]
         if other:
@@ -177,26 +180,26 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
     for worker, missing in blind.items():
         if missing:
             raise CannotRead(
-                f"a worker cannot see {safe(missing[0])}",
+                f"a worker cannot see {sanitize(missing[0])}",
                 where=worker,
                 hint="workers must see inputs and output under the same names",
             )
 
 
-def let_go(client: Any, futures: Iterable[Any]) -> None:
+def cancel_futures(client: Any, futures: Iterable[Any]) -> None:
     """Cancel the tasks of a run that failed, and wait for those that are in mid-work.
 
     A worker that still writes would bring the folder back that is removed next.
     """
-    deadline = time.monotonic() + SETTLING
+    deadline = time.monotonic() + CANCEL_TIMEOUT
     with suppress(Exception):  # the cluster may be what failed
         client.cancel(list(futures), force=True)
         while client.status == "running" and time.monotonic() < deadline:
-            if not any(_answers(client, at_work).values()):
+            if not any(_ask_workers(client, count_running_tasks).values()):
                 return
             time.sleep(0.05)
 
 
-def at_work(dask_worker: Any) -> int:
+def count_running_tasks(dask_worker: Any) -> int:
     """Tasks that a worker is at, cancelled ones too."""
     return int(dask_worker.state.executing_count)

@@ -12,21 +12,21 @@ from gscli.base import UsageError
 from gscli.base.arrays import Array
 from gscli.disk import mapped
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import stand_in, store_of
-from gscli.files.stores.zarr_format import check_writable, chunk_sizes, created
-from gscli.files.stores.zarr_place import Place, is_array_or_group, place_of
-from gscli.files.stores.zarr_store import Store, open_store
-from gscli.kernel.walks import walk
+from gscli.files.stores.stand_ins import make_lazy_array, zarr_source
+from gscli.files.stores.zarr_format import check_writable, choose_chunk_shape, create_zarr_array
+from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import Plan
-from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scatter import twin
-from gscli.stream.chunked.to_store import grid_of
+from gscli.stream.chunked.grid import ChunkGrid
+from gscli.stream.chunked.scatter import create_like
+from gscli.stream.chunked.to_store import chunk_grid
 from gscli.stream.cluster import tasks
-from gscli.stream.cluster.connection import check_workers, cluster_client, let_go
-from gscli.stream.cluster.packed_plans import InFile, named, packed
-from gscli.stream.cluster.tasks import Deal
-from gscli.stream.scatter import LANE
-from gscli.stream.to_file import Report, output_dtype
+from gscli.stream.cluster.connection import cancel_futures, check_workers, cluster_client
+from gscli.stream.cluster.packed_plans import FileReference, pickle_plan, to_file_reference
+from gscli.stream.cluster.tasks import Shuffle
+from gscli.stream.scatter import SEQUENTIAL_TILE
+from gscli.stream.to_file import ProgressCallback, output_dtype
 
 ENTRIES = 1 << 17
 """Entries that a task judges or deals out."""
@@ -39,7 +39,7 @@ KEYS = 64
 
 
 def run_on_cluster(
-    plan: Plan, path: str, address: str = "", *, progress: Report | None = None,
+    plan: Plan, path: str, address: str = "", *, progress: ProgressCallback | None = None,
     client: Any = None,
 ) -> Array:  # fmt: skip
     """Write the result to the Zarr store `path`, whole or not at all; the bits of one process.
@@ -47,44 +47,51 @@ def run_on_cluster(
     `address`: of a Dask scheduler, or "" for workers of this machine. Data must lie in a store. The
     workers judge the plan. Raises GscliError alone.
     """
-    store = None if plan.layout.data is None else store_of(plan.inputs[plan.layout.data])
-    grid = None if store is None else grid_of(plan, store)
-    ordered = plan.layout.form.order == plan.layout.addressing.order
+    store = (
+        None if plan.layout.data_name is None else zarr_source(plan.inputs[plan.layout.data_name])
+    )
+    grid = None if store is None else chunk_grid(plan, store)
+    ordered = plan.layout.form.result_axes == plan.layout.addressing.result_axes
     if store is None or grid is None or not (plan.layout.kind == "scatter" or ordered):
         raise UsageError(
             "--engine dask needs data in a Zarr store, in rows that one chunk holds whole",
-            where=plan.layout.data or "no data",
+            where=plan.layout.data_name or "no data",
             hint="leave --engine out: the result is the same",
         )
-    check_writable(place_of(path))
+    check_writable(parse_location(path))
     if client is not None:
-        return _Job(client, plan, store, grid, progress).written(place_of(path))
+        return _FilePatch(client, plan, store, grid, progress).execute(parse_location(path))
     with cluster_client(address) as own:
-        return _Job(own, plan, store, grid, progress).written(place_of(path))
+        return _FilePatch(own, plan, store, grid, progress).execute(parse_location(path))
 
 
-class _Job:
+class _FilePatch:
     """One run: the futures of its tasks, and who is told how far it is."""
 
     def __init__(
-        self, client: Any, plan: Plan, store: Store, grid: Grid, progress: Report | None
+        self,
+        client: Any,
+        plan: Plan,
+        store: ZarrArray,
+        grid: ChunkGrid,
+        progress: ProgressCallback | None,
     ) -> None:
         self.client, self.plan, self.store, self.progress = client, plan, store, progress
-        row = plan.layout.form.run * store.dtype.itemsize
-        self.how = Deal(grid, max(GROUP // max(grid.capacity * row, 1), 1))
+        row = plan.layout.form.row_size * store.dtype.itemsize
+        self.shuffle = Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * row, 1), 1))
         self._row = row
         self._futures = WeakSet[Any]()  # a future that nobody wants any more frees its result
 
-    def written(self, place: Place) -> Array:
+    def execute(self, place: ZarrPath) -> Array:
         """Judge, then make the folder and fill it."""
         target = os.path.realpath(place.path)
-        content = packed(self.plan)
-        paths = [a.path for a in map(_file, self.plan.inputs.values()) if a is not None]
+        content = pickle_plan(self.plan)
+        paths = [a.path for a in map(_file_reference, self.plan.inputs.values()) if a is not None]
         folder = os.path.dirname(target)
         own = [self.store.folder] if self.store.folder else [self.store.place.path]
         check_workers(self.client, [*paths, *own, folder])
         self._content = self.client.submit(bytes, content, pure=False)
-        self._judge()
+        self._check_indices()
         with open_folder(
             place.path,
             is_array_or_group,
@@ -93,75 +100,87 @@ class _Job:
             try:
                 (self._scatter if self.plan.layout.kind == "scatter" else self._gather)(hidden)
             except BaseException:
-                let_go(self.client, self._futures)
+                cancel_futures(self.client, self._futures)
                 raise
             _remove_partial(hidden)
-        return stand_in(open_store(place, 1 << 62, self.store.dtype))
+        return make_lazy_array(open_zarr_array(place, 1 << 62, self.store.dtype))
 
-    def _judge(self) -> None:
+    def _check_indices(self) -> None:
         count = self.plan.layout.entry_count
         spans = [(at, min(at + ENTRIES, count)) for at in range(0, count, ENTRIES)]
-        asked = [self._submit(tasks.judge, self._content, *span) for span in spans]
+        asked = [self._submit(tasks.is_range_out_of_bounds, self._content, *span) for span in spans]
         if any(self.client.gather(asked)):
             self.plan.check_indices()  # says which; the client sees the same files
 
-    def _dealt(self) -> list[list[Any]]:
+    def _shuffle_entries(self) -> list[list[Any]]:
         """For each group its shares, one of each task, in entry order."""
-        lanes = len(walk(self.plan.assume_validated(), LANE, in_sequence=True).lanes)
-        step = max(ENTRIES // LANE, 1)
+        lanes = len(
+            tile_plan(self.plan.assume_validated(), SEQUENTIAL_TILE, sequential=True).partitions
+        )
+        step = max(ENTRIES // SEQUENTIAL_TILE, 1)
         spans = [slice(at, at + step) for at in range(0, lanes, step)]
-        if self.plan.layout.moves_nothing:
+        if self.plan.layout.is_noop:
             spans = []
-        dealt = [self._submit(tasks.deal, self._content, span, self.how) for span in spans]
-        return self._picked(dealt, self.how.groups)
+        dealt = [
+            self._submit(tasks.split_entries, self._content, span, self.shuffle) for span in spans
+        ]
+        return self._transpose_buckets(dealt, self.shuffle.bucket_count)
 
-    def _picked(self, dealt: Sequence[Any], groups: int) -> list[list[Any]]:
-        return [[self._submit(tasks.pick, d, group) for d in dealt] for group in range(groups)]
+    def _transpose_buckets(self, dealt: Sequence[Any], groups: int) -> list[list[Any]]:
+        return [
+            [self._submit(tasks.select_bucket, d, group) for d in dealt] for group in range(groups)
+        ]
 
     def _scatter(self, hidden: str) -> None:
-        target = twin(self.store, hidden)
+        target = create_like(self.store, hidden)
         patched = [
-            self._submit(tasks.patch, self._content, shares, self.how, self.store, target)
-            for shares in self._dealt()
+            self._submit(
+                tasks.scatter_chunks, self._content, shares, self.shuffle, self.store, target
+            )
+            for shares in self._shuffle_entries()
             if shares
         ]
-        self._wait(patched, self.store.nbytes)
-        keys = [key for key in self.store.keys() if not _is_there(hidden, key)]  # noqa: SIM118
+        self._wait_for(patched, self.store.nbytes)
+        keys = [key for key in self.store.stored_keys() if not _has_chunk(hidden, key)]
         copied = [
-            self._submit(tasks.copy, self.store, hidden, keys[at : at + KEYS])
+            self._submit(tasks.copy_chunks, self.store, hidden, keys[at : at + KEYS])
             for at in range(0, len(keys), KEYS)
         ]
-        self._wait(copied, self.store.nbytes)
+        self._wait_for(copied, self.store.nbytes)
 
     def _gather(self, hidden: str) -> None:
         layout, dtype = self.plan.layout, output_dtype(self.plan.assume_validated())
-        sizes = chunk_sizes(None, dtype, layout.output_shape)
-        whole = Grid.of(layout.output_shape, sizes, layout.form.run)
+        sizes = choose_chunk_shape(None, dtype, layout.output_shape)
+        whole = ChunkGrid.for_row_size(layout.output_shape, sizes, layout.form.row_size)
         assert whole is not None
-        sizes = sizes[: whole.lead] + tuple(max(n, 1) for n in layout.output_shape[whole.lead :])
-        target = created(Place(hidden), dtype, layout.output_shape, sizes, like=self.store)
+        sizes = sizes[: whole.row_axes] + tuple(
+            max(n, 1) for n in layout.output_shape[whole.row_axes :]
+        )
+        target = create_zarr_array(
+            ZarrPath(hidden), dtype, layout.output_shape, sizes, like=self.store
+        )
         if 0 in layout.output_shape:
             return
         grid = whole._replace(chunk=sizes)
-        onward = Deal(grid, max(GROUP // max(grid.capacity * self._row, 1), 1))
+        onward = Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * self._row, 1), 1))
         fetched = [
-            self._submit(tasks.fetch, self._content, shares, self.how, self.store, onward)
-            for shares in self._dealt()
+            self._submit(tasks.gather_rows, self._content, shares, self.shuffle, self.store, onward)
+            for shares in self._shuffle_entries()
             if shares
         ]
         placed = [
-            self._submit(tasks.place, self._content, shares, group, onward, target)
-            for group, shares in enumerate(self._picked(fetched, onward.groups))
+            self._submit(tasks.write_result_chunks, self._content, shares, group, onward, target)
+            for group, shares in enumerate(self._transpose_buckets(fetched, onward.bucket_count))
         ]
         del fetched
-        self._wait(placed, prod(layout.output_shape) * dtype.itemsize)
+        self._wait_for(placed, prod(layout.output_shape) * dtype.itemsize)
 
     def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         future = self.client.submit(task, *arguments, pure=False)
         self._futures.add(future)
         return future
 
-    def _wait(self, futures: Sequence[Any], total: int) -> None:
+    def _wait_for(self, futures: Sequence[Any], total: int) -> None:
         """Until all are done; the first failure is raised."""
         done = 0
         from distributed import as_completed
@@ -173,12 +192,12 @@ class _Job:
                 self.progress(min(done, total), total)
 
 
-def _file(array: Array) -> InFile | None:
-    found = named(array)
-    return found if isinstance(found, InFile) else None
+def _file_reference(array: Array) -> FileReference | None:
+    found = to_file_reference(array)
+    return found if isinstance(found, FileReference) else None
 
 
-def _is_there(folder: str, key: str) -> bool:
+def _has_chunk(folder: str, key: str) -> bool:
     return os.path.lexists(os.path.join(folder, key))
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from gscli.base import CannotRead
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.disk import mapped
-from gscli.disk.mapped import Stamp, open_regular
+from gscli.disk.mapped import Stamp, open_regular_file
 from gscli.plan.plan import Plan, ValidatedPlan
 
 
-class InFile(Record):
+class FileReference(Record):
     """An array that a worker maps from a file of the same name and with the same content."""
 
     path: str
@@ -27,13 +27,13 @@ class InFile(Record):
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
 
-    def mapped(self) -> Array:
+    def map_array(self) -> Array:
         """The array. CannotRead where the worker's file is not the client's."""
-        file = open_regular(self.path)
+        file = open_regular_file(self.path)
         if file is None:
             raise CannotRead(
-                f"a worker cannot read {safe(self.path)}",
-                where=safe(self.path),
+                f"a worker cannot read {sanitize(self.path)}",
+                where=sanitize(self.path),
                 hint="workers must see inputs and output under the same names",
             )
         if not file.stamp.is_same_content(self.stamp):
@@ -42,27 +42,31 @@ class InFile(Record):
         return mapped.map_file(file, self.dtype, (count,), self.offset).reshape(self.shape)
 
 
-def packed(plan: Plan) -> bytes:
+def pickle_plan(plan: Plan) -> bytes:
     """A plan without its judgment, and without the values that lie in files."""
-    return pickle.dumps((plan.layout, {name: named(a) for name, a in plan.inputs.items()}))
+    return pickle.dumps(
+        (plan.layout, {name: to_file_reference(a) for name, a in plan.inputs.items()})
+    )
 
 
-def named(array: Array) -> Array | InFile:
+def to_file_reference(array: Array) -> Array | FileReference:
     """The name of the file whose values an array has, or the array itself."""
-    place = mapped.file_of(array)
+    place = mapped.find_file(array)
     if place is None:
         return array
     file, offset = place
     if not os.fstat(file.descriptor).st_nlink:  # a temporary file, which no worker can open
         return array
-    return InFile(file.path, file.stamp, offset, array.dtype, array.shape)
+    return FileReference(file.path, file.stamp, offset, array.dtype, array.shape)
 
 
 @lru_cache(2)
-def unpacked(content: bytes) -> ValidatedPlan:
+def unpickle_plan(content: bytes) -> ValidatedPlan:
     """The plan again; it looks at no index before it is asked for some entries."""
-    layout, inputs = pickle.loads(content)  # noqa: S301  made by `packed`, sent by the client
-    arrays = {name: a.mapped() if isinstance(a, InFile) else a for name, a in inputs.items()}
+    layout, inputs = pickle.loads(content)  # noqa: S301  made by `pickle_plan`, sent by the client
+    arrays = {
+        name: a.map_array() if isinstance(a, FileReference) else a for name, a in inputs.items()
+    }
     plan = ValidatedPlan(layout, arrays)
     plan.__dict__["in_bounds"] = (False,) * len(layout.column_axes)
     return plan

@@ -1,6 +1,7 @@
 """What workers do. Each task gets a packed plan and says what it did; run again, it does the same.
 
-Shares are (numbers, values): rows counted owner by owner (`Grid.numbered`), and what goes there.
+Shares are (numbers, values): rows counted owner by owner (`Grid.number_by_row_group`), and what
+goes there.
 """
 
 from __future__ import annotations
@@ -17,130 +18,136 @@ import numpy as np
 from gscli.base import CannotWrite
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.files.stores.zarr_place import is_array_or_group
-from gscli.files.stores.zarr_store import Store
-from gscli.plan.findings import any_bad
-from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scatter import changed, copy_chunk
-from gscli.stream.cluster.packed_plans import unpacked
-from gscli.stream.scatter import AHEAD, records_of, stable_argsort
-from gscli.stream.to_file import output_dtype, updates_at
+from gscli.files.stores.zarr_store import ZarrArray
+from gscli.plan.findings import has_out_of_bounds
+from gscli.stream.chunked.grid import ChunkGrid
+from gscli.stream.chunked.scatter import copy_chunk, update_chunk
+from gscli.stream.cluster.packed_plans import unpickle_plan
+from gscli.stream.scatter import PREFETCH_CELLS, stable_argsort, update_records
+from gscli.stream.to_file import make_update_reader, output_dtype
 
-Dealt: TypeAlias = tuple[Indices, Array]
+Bucket: TypeAlias = tuple[Indices, Array]
 
 
-class Deal(Record):
+class Shuffle(Record):
     """How rows are dealt out: the grid of their chunks, and how many owners make a group."""
 
-    grid: Grid
+    grid: ChunkGrid
     owners: int
 
     @property
-    def groups(self) -> int:
+    def bucket_count(self) -> int:
         """How many groups of owners there are."""
-        return -(-self.grid.owners // self.owners)
+        return -(-self.grid.row_group_count // self.owners)
 
-    def out(self, numbers: Indices, values: Array) -> list[Dealt]:
+    def split(self, numbers: Indices, values: Array) -> list[Bucket]:
         """A share for each group, the entries of each in their order."""
-        groups = numbers // (self.owners * self.grid.capacity)
-        order = stable_argsort(groups, self.groups)
-        edges = np.searchsorted(groups[order], np.arange(self.groups + 1))
+        groups = numbers // (self.owners * self.grid.rows_per_chunk)
+        order = stable_argsort(groups, self.bucket_count)
+        edges = np.searchsorted(groups[order], np.arange(self.bucket_count + 1))
         numbers, values = numbers[order], values[order]
         return [(numbers[a:b], values[a:b]) for a, b in pairwise(edges)]
 
 
-def judge(content: bytes, first: int, last: int) -> bool:
+def is_range_out_of_bounds(content: bytes, first: int, last: int) -> bool:
     """Whether an index of some entries is outside its range."""
-    return any_bad(unpacked(content), first, last)
+    return has_out_of_bounds(unpickle_plan(content), first, last)
 
 
-def deal(content: bytes, lanes: slice, how: Deal) -> list[Dealt]:
+def split_entries(content: bytes, lanes: slice, how: Shuffle) -> list[Bucket]:
     """The entries of some lanes: of a scatter with their updates, of a gather with their places."""
-    plan = unpacked(content)
-    parts = [part for part in records_of(plan, lanes).chunks() if part[0].size]
+    plan = unpickle_plan(content)
+    parts = [part for part in update_records(plan, lanes).iter_chunks() if part[0].size]
     if not parts:
-        return how.out(np.empty(0, np.int64), np.empty(0, np.int64))
+        return how.split(np.empty(0, np.int64), np.empty(0, np.int64))
     rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
-    numbers = how.grid.numbered(rows)
+    numbers = how.grid.number_by_row_group(rows)
     if plan.layout.kind == "gather":
-        return how.out(numbers, places)
-    return how.out(numbers, updates_at(plan, output_dtype(plan))(places))
+        return how.split(numbers, places)
+    return how.split(numbers, make_update_reader(plan, output_dtype(plan))(places))
 
 
-def pick(shares: Sequence[Dealt], group: int) -> Dealt:
+def select_bucket(shares: Sequence[Bucket], group: int) -> Bucket:
     """One share of several."""
     return shares[group]
 
 
-def patch(content: bytes, shares: Sequence[Dealt], how: Deal, source: Store, target: Store) -> int:
+def scatter_chunks(
+    content: bytes, shares: Sequence[Bucket], how: Shuffle, source: ZarrArray, target: ZarrArray
+) -> int:
     """Scatter: each touched chunk of a group read once, changed and written once."""
-    layout, done = unpacked(content).layout, 0
-    for owner, numbers, values in _by_owner(shares, how):
-        for piece in how.grid.pieces(owner):
-            count = max(AHEAD // max(layout.form.run, 1), 1)
+    layout, done = unpickle_plan(content).layout, 0
+    for owner, numbers, values in _iter_row_groups(shares, how):
+        for piece in how.grid.chunks_of_row_group(owner):
+            count = max(PREFETCH_CELLS // max(layout.form.row_size, 1), 1)
 
             def updates(
                 numbers: Indices = numbers, values: Array = values, count: int = count
-            ) -> Iterator[Dealt]:
+            ) -> Iterator[Bucket]:
                 for at in range(0, numbers.size, count):
                     yield numbers[at : at + count], values[at : at + count]
 
-            block = source.read(piece.coordinates)
-            with _while_wanted(target.folder):
-                target.write(piece.coordinates, changed(layout, how.grid, piece, block, updates))
+            block = source.read_chunk(piece.coordinates)
+            with _check_store_exists(target.folder):
+                target.write_chunk(
+                    piece.coordinates, update_chunk(layout, how.grid, piece, block, updates)
+                )
             done += block.nbytes
     return done
 
 
-def fetch(
-    content: bytes, shares: Sequence[Dealt], how: Deal, source: Store, onward: Deal
-) -> list[Dealt]:
+def gather_rows(
+    content: bytes, shares: Sequence[Bucket], how: Shuffle, source: ZarrArray, onward: Shuffle
+) -> list[Bucket]:
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
-    run = unpacked(content).layout.form.run
+    run = unpickle_plan(content).layout.form.row_size
     places = np.concatenate([values for _, values in shares])
     found = np.empty((places.size, run), source.dtype)
     done, ordered = 0, np.empty(places.size, np.int64)
-    for owner, numbers, wanted in _by_owner(shares, how):
+    for owner, numbers, wanted in _iter_row_groups(shares, how):
         here = np.arange(done, done + wanted.size)
         ordered[here], done = wanted, done + wanted.size
-        for piece in how.grid.pieces(owner):
-            block = source.read(piece.coordinates).reshape(-1, piece.run)
-            cells = block.take(how.grid.within(numbers, piece), axis=0, mode="wrap")
-            how.grid.put(found, here, piece, cells)
-    return onward.out(onward.grid.numbered(ordered), found)
+        for piece in how.grid.chunks_of_row_group(owner):
+            block = source.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
+            cells = block.take(how.grid.rows_in_chunk(numbers, piece), axis=0, mode="wrap")
+            how.grid.assign_columns(found, here, piece, cells)
+    return onward.split(onward.grid.number_by_row_group(ordered), found)
 
 
-def place(content: bytes, shares: Sequence[Dealt], group: int, onward: Deal, target: Store) -> int:
+def write_result_chunks(
+    content: bytes, shares: Sequence[Bucket], group: int, onward: Shuffle, target: ZarrArray
+) -> int:
     """Gather: the chunks of a group of the result, each written once."""
-    plan, done, grid = unpacked(content), 0, onward.grid
-    here = {owner: (numbers, values) for owner, numbers, values in _by_owner(shares, onward)}
+    plan, done, grid = unpickle_plan(content), 0, onward.grid
+    here = {owner: (numbers, values) for owner, numbers, values in _iter_row_groups(shares, onward)}
     first = group * onward.owners
-    for owner in range(first, min(first + onward.owners, grid.owners)):
-        for piece in grid.pieces(owner):
-            sizes = (int(np.prod(piece.rows, dtype=np.int64)), piece.run)
-            block = np.full(sizes, plan.layout.fill, target.dtype)
+    for owner in range(first, min(first + onward.owners, grid.row_group_count)):
+        for piece in grid.chunks_of_row_group(owner):
+            sizes = (int(np.prod(piece.rows, dtype=np.int64)), piece.row_size)
+            block = np.full(sizes, plan.layout.fill_value, target.dtype)
             if owner in here:
                 numbers, values = here[owner]
-                block[grid.within(numbers, piece)] = grid.columns(values, piece)
-            with _while_wanted(target.folder):
-                target.write(piece.coordinates, block)
+                block[grid.rows_in_chunk(numbers, piece)] = grid.select_columns(values, piece)
+            with _check_store_exists(target.folder):
+                target.write_chunk(piece.coordinates, block)
             done += block.nbytes
     return done
 
 
-def copy(source: Store, folder: str, keys: Sequence[str]) -> int:
+def copy_chunks(source: ZarrArray, folder: str, keys: Sequence[str]) -> int:
     """Chunks that nobody touches, as they are stored."""
     done = 0
     for key in keys:
         if not os.path.lexists(os.path.join(folder, key)):
-            with _while_wanted(folder):
+            with _check_store_exists(folder):
                 done += copy_chunk(source, key, folder)
     return done
 
 
 @contextmanager
-def _while_wanted(folder: str | None) -> Iterator[None]:
+def _check_store_exists(folder: str | None) -> Iterator[None]:
     """Write to a store only as long as it is there: a client that gives up has removed it.
 
     A chunk that was in mid-work then would bring a part of the folder back, which goes, too.
@@ -148,7 +155,7 @@ def _while_wanted(folder: str | None) -> Iterator[None]:
     """
     assert folder is not None
     if not is_array_or_group(folder):
-        raise CannotWrite("the run was given up", where=f"{safe(folder)} is gone")
+        raise CannotWrite("the run was given up", where=f"{sanitize(folder)} is gone")
     try:
         yield
     finally:
@@ -156,15 +163,17 @@ def _while_wanted(folder: str | None) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _by_owner(shares: Sequence[Dealt], how: Deal) -> Iterator[tuple[int, Indices, Array]]:
+def _iter_row_groups(
+    shares: Sequence[Bucket], how: Shuffle
+) -> Iterator[tuple[int, Indices, Array]]:
     """Each owner with its rows within a chunk and their values, in entry order."""
     numbers = np.concatenate([share[0] for share in shares])
     if not numbers.size:
         return
     values = np.concatenate([share[1] for share in shares if share[0].size])
-    capacity = how.grid.capacity
+    capacity = how.grid.rows_per_chunk
     base = int(numbers.min()) // capacity
     order = stable_argsort(numbers // capacity - base, how.owners)
     numbers, values = numbers[order], values[order]
-    for owner, here in how.grid.by_owner(numbers):
+    for owner, here in how.grid.iter_row_groups(numbers):
         yield owner, numbers[here] - owner * capacity, values[here]

@@ -14,67 +14,69 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.lab.answers import SCHEMA as COMPARE_SCHEMA
-from gscli.lab.answers import Comparing
-from gscli.lab.documents import comparison_of, trace_of
+from gscli.lab.answers import ComparisonResult
+from gscli.lab.documents import replay_comparison, replay_trace
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.markup import escape
 from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
-from gscli.views.page.section import Section
-from gscli.views.page.sheets import Scene
+from gscli.views.page.section import RunSection
+from gscli.views.page.sheets import TraceView
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 LESSON = "Gather and scatter, step by step"
 
 
-def page(
-    parts: Sequence[Trace | Comparing | Mapping[str, object]],
+def render_page(
+    runs: Sequence[Trace | ComparisonResult | Mapping[str, object]],
     *,
     title: str | None = None,
     quiz: bool = False,
     options: ViewOptions | None = None,
-    expectation: Expectation | None = None,
+    diagnosis: OutputDiagnosis | None = None,
 ) -> str:
     """One HTML document with a section per run or comparison (or per JSON document of one).
 
-    `quiz` hides each run's output and asks for it. `expectation`: what a single run is held
+    `quiz` hides each run's output and asks for it. `diagnosis`: what a single run is held
     against; cells that differ from it show both values. `options`: rows, edge, full, limit (entries
     told), show, precision. Raises ContentRefused for documents that cannot be replayed,
     LimitRefused where `full` would show too many cells.
 
     >>> from gscli import trace
-    >>> text = page([trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})])
+    >>> text = render_page([trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})])
     >>> text.startswith("<!DOCTYPE html>"), "output 0 is 30, entry a" in text
     (True, True)
     """
-    if not parts:
+    if not runs:
         raise UsageError("a page needs at least one run")
     shown = options or ViewOptions()
-    found = [part_of(each) if isinstance(each, Mapping) else each for each in parts]
+    found = [replay_document(each) if isinstance(each, Mapping) else each for each in runs]
     sections = [
         ComparisonSection(each, number, shown)
-        if isinstance(each, Comparing)
-        else Section(Scene(each, shown, expectation), number, quiz=quiz)
+        if isinstance(each, ComparisonResult)
+        else RunSection(TraceView(each, shown, diagnosis), number, quiz=quiz)
         for number, each in enumerate(found)
     ]
-    heading = safe(title or (LESSON if len(sections) > 1 else sections[0].title))
+    heading = sanitize(title or (LESSON if len(sections) > 1 else sections[0].title))
     own = bool(title) or len(sections) > 1
     markup = [section.html(heading="h2" if own else "h1") for section in sections]
     styles = (
-        (STYLE, COMPARE_STYLE) if any(isinstance(one, Comparing) for one in found) else (STYLE,)
+        (STYLE, COMPARE_STYLE)
+        if any(isinstance(one, ComparisonResult) for one in found)
+        else (STYLE,)
     )
-    return document(heading, [f"<h1>{escape(heading)}</h1>" * own, *markup], styles=styles)
+    return render_document(heading, [f"<h1>{escape(heading)}</h1>" * own, *markup], styles=styles)
 
 
-def part_of(recorded: Mapping[str, object]) -> Trace | Comparing:
+def replay_document(recorded: Mapping[str, object]) -> Trace | ComparisonResult:
     """The run or comparison that a JSON document was written from. Raises GscliError."""
     if recorded.get("schema") == COMPARE_SCHEMA:
-        return comparison_of(recorded)
-    return trace_of(recorded)
+        return replay_comparison(recorded)
+    return replay_trace(recorded)
 
 
 SCRIPTS = (
@@ -96,9 +98,9 @@ _COMMENT = re.compile(r"^\s*(//.*$|/\*[^*]*(\*[^/][^*]*)*\*/)", re.MULTILINE)
 """Comments that begin a line."""
 
 
-def document(title: str, parts: Sequence[str], *, styles: Sequence[str] = (STYLE,)) -> str:
+def render_document(title: str, parts: Sequence[str], *, styles: Sequence[str] = (STYLE,)) -> str:
     """The page of some parts, each of them markup, in order."""
-    style, script = "\n".join(["", *map(_asset, styles), ""]), f"\n{_script()}\n"
+    style, script = "\n".join(["", *map(_read_asset, styles), ""]), f"\n{_script()}\n"
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -120,10 +122,10 @@ def document(title: str, parts: Sequence[str], *, styles: Sequence[str] = (STYLE
 
 def _script() -> str:
     """The scripts as one function, so that the page has no names of its own."""
-    return "\n".join(['(function () {\n"use strict";', *map(_asset, SCRIPTS), "}());"])
+    return "\n".join(['(function () {\n"use strict";', *map(_read_asset, SCRIPTS), "}());"])
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     """A file of this package without indentation and comments, a quarter of a small page."""
     text = files("gscli.views.page").joinpath(name).read_text(encoding="utf-8")
     bare = _COMMENT.sub("", text)

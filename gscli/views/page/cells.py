@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from gscli.traces import label_of
+from gscli.traces import entry_label
 from gscli.views.look import UTF8
 from gscli.views.markup import escape
 from gscli.views.page.sheets import PageTensor
-from gscli.views.page.words import SPOKEN
-from gscli.views.sheet import Cell
+from gscli.views.page.words import OUTCOME_WORDS
+from gscli.views.sheet import Coordinates
 
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""
@@ -37,10 +37,10 @@ def entry_chip(number: int, *, live: bool = True, spoken: bool = True) -> str:
     '<i class="c1">b</i>'
     """
     word = '<span class="v">entry </span>' * spoken
-    return f'<i class="{chip_class(number, live=live)}">{word}{label_of(number)}</i>'
+    return f'<i class="{chip_class(number, live=live)}">{word}{entry_label(number)}</i>'
 
 
-class Cells:
+class CellRenderer:
     """The cells of one tensor; `skipped`: numbers of the entries without a target.
 
     Where the reader is `asked`, cells of data have no letters, those of indices and updates do not
@@ -55,29 +55,31 @@ class Cells:
         self._is_output, self._is_blank = role == "output", asked and role == "output"
         self._entries = {} if asked and role == "data" else tensor.entries
         self._signs = {} if asked else tensor.signs
-        self._wanted = {} if asked else tensor.wanted
+        self._wanted = {} if asked else tensor.expected_texts
         self._skipped = () if asked else skipped
 
-    def html(self, cell: Cell) -> str:
+    def render_cell(self, cell: Coordinates) -> str:
         """One `<td>`."""
         if self._is_blank:
-            label = escape(self.place(cell))
-            return f'<td aria-label="{label}">{self._was(cell)}<b></b></td>'
+            label = escape(self.spoken_position(cell))
+            return f'<td aria-label="{label}">{self._render_previous(cell)}<b></b></td>'
         numbers, text = self._entries.get(cell, []), escape(self._tensor.texts[cell])
         if numbers:
-            return self._touched(cell, numbers)
-        same = self._tensor.start[cell] == self._tensor.texts[cell]
+            return self._render_touched(cell, numbers)
+        same = self._tensor.initial_texts[cell] == self._tensor.texts[cell]
         if not self._is_output or (same and cell not in self._wanted):
             return f"<td>{text}</td>"
-        label = escape(self.place(cell) + self._is(cell, []))  # entries that are not told wrote it
-        was = self._was(cell) if self._tensor.start[cell] else ""
+        label = escape(
+            self.spoken_position(cell) + self._spoken_value(cell, [])
+        )  # entries that are not told wrote it
+        was = self._render_previous(cell) if self._tensor.initial_texts[cell] else ""
         kind = ' class="off"' if cell in self._wanted else ""
         return (
             f'<td data-e=""{kind} aria-label="{label}"><span class="e"></span>{was}'
-            f"<b>{text}</b>{self._sign(cell)}</td>"
+            f"<b>{text}</b>{self._render_sign(cell)}</td>"
         )
 
-    def owner(self, line: Sequence[Cell]) -> int | None:
+    def find_row_entry(self, line: Sequence[Coordinates]) -> int | None:
         """The entry that a whole row of indices or updates belongs to, and no other."""
         if self._role not in ("indices", "updates") or not line:
             return None
@@ -85,64 +87,74 @@ class Cells:
         numbers = owners.pop()
         return numbers[0] if not owners and len(numbers) == 1 else None
 
-    def owned(self, cell: Cell, number: int) -> str:
+    def render_row_cell(self, cell: Coordinates, number: int) -> str:
         """One `<td>` of a row whose header names its entry."""
         if self._signs.get(cell) or number in self._skipped:
-            return self._touched(cell, [number])
+            return self._render_touched(cell, [number])
         text = escape(self._tensor.texts[cell])
-        return f'<td data-e="{number}" class="n1 {self.chip(number)}"><b>{text}</b></td>'
+        return f'<td data-e="{number}" class="n1 {self.chip_class(number)}"><b>{text}</b></td>'
 
-    def place(self, cell: Cell) -> str:
+    def spoken_position(self, cell: Coordinates) -> str:
         """How a cell is called aloud."""
         return f"{self._tensor.subject.name} {','.join(map(str, cell))}".strip()
 
-    def chip(self, number: int) -> str:
+    def chip_class(self, number: int) -> str:
         """The class of an entry's colour here."""
         return chip_class(number, live=number not in self._skipped)
 
-    def _touched(self, cell: Cell, numbers: Sequence[int]) -> str:
-        chips = self._chips(numbers)
-        kinds = [f"n{len(chips)}", self.chip(numbers[-1]), *self._fate(cell, numbers)]
-        label = self.place(cell) + self._is(cell, numbers) + entry_words(numbers)
-        was = self._was(cell) if self._is_output and self._tensor.start[cell] else ""
+    def _render_touched(self, cell: Coordinates, numbers: Sequence[int]) -> str:
+        chips = self._render_chips(numbers)
+        kinds = [
+            f"n{len(chips)}",
+            self.chip_class(numbers[-1]),
+            *self._outcome_classes(cell, numbers),
+        ]
+        label = (
+            self.spoken_position(cell) + self._spoken_value(cell, numbers) + spoken_entries(numbers)
+        )
+        was = (
+            self._render_previous(cell)
+            if self._is_output and self._tensor.initial_texts[cell]
+            else ""
+        )
         return (
             f'<td data-e="{" ".join(map(str, numbers))}" class="{" ".join(kinds)}" '
             f'aria-label="{escape(label)}"><span class="e">{"".join(chips)}</span>{was}'
-            f"<b>{escape(self._tensor.texts[cell])}</b>{self._sign(cell)}</td>"
+            f"<b>{escape(self._tensor.texts[cell])}</b>{self._render_sign(cell)}</td>"
         )
 
-    def _sign(self, cell: Cell) -> str:
+    def _render_sign(self, cell: Coordinates) -> str:
         """What became of the number, or what the cell should hold."""
         how = self._signs.get(cell)
-        told = self._wanted.get(cell, "") if how is None else UTF8.of(how)
+        told = self._wanted.get(cell, "") if how is None else UTF8.for_outcome(how)
         return f'<em data-t="{escape(told)}"></em>' if told else ""
 
-    def _was(self, cell: Cell) -> str:
+    def _render_previous(self, cell: Coordinates) -> str:
         """What a cell of the result held at first."""
-        return f'<small class="was" data-t="{escape(self._tensor.start[cell])}"></small>'
+        return f'<small class="was" data-t="{escape(self._tensor.initial_texts[cell])}"></small>'
 
-    def _fate(self, cell: Cell, numbers: Sequence[int]) -> list[str]:
+    def _outcome_classes(self, cell: Coordinates, numbers: Sequence[int]) -> list[str]:
         """An index or update that is not used is struck through; a skipped gather fills."""
         lost = self._role == "updates" and cell in self._signs
         unused = all(number in self._skipped for number in numbers)
         fates = ["fill" if self._is_output else "drop"] if lost or (numbers and unused) else []
         return [*fates, "off"] if cell in self._wanted else fates
 
-    def _is(self, cell: Cell, numbers: Sequence[int]) -> str:
+    def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:
         told, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
         if self._is_output:
-            filled = ", filled" if "fill" in self._fate(cell, numbers) else ""
+            filled = ", filled" if "fill" in self._outcome_classes(cell, numbers) else ""
             wanted = f", expected {self._wanted[cell]}" if cell in self._wanted else ""
             return f"{told}{filled}{wanted}"
         if how is None:
             return told
-        return f"{told}, {SPOKEN[how] if self._role == 'indices' else 'dropped'}"
+        return f"{told}, {OUTCOME_WORDS[how] if self._role == 'indices' else 'dropped'}"
 
-    def _chips(self, numbers: Sequence[int]) -> list[str]:
+    def _render_chips(self, numbers: Sequence[int]) -> list[str]:
         """A letter per entry; of many, the first and the last, which decides the ground."""
         many = len(numbers) > LETTERS
         chips = [
-            f'<i class="{self.chip(number)}" data-t="{label_of(number)}"></i>'
+            f'<i class="{self.chip_class(number)}" data-t="{entry_label(number)}"></i>'
             for number in ([numbers[0], numbers[-1]] if many else numbers)
         ]
         if many:
@@ -150,13 +162,13 @@ class Cells:
         return chips
 
 
-def entry_words(numbers: Sequence[int]) -> str:
+def spoken_entries(numbers: Sequence[int]) -> str:
     """The entries of a cell, for its label.
 
-    >>> entry_words([0, 2]), entry_words([])
+    >>> spoken_entries([0, 2]), spoken_entries([])
     (', entry a and c', '')
     """
     if not numbers:
         return ""
-    *first, last = [label_of(number) for number in numbers]
+    *first, last = [entry_label(number) for number in numbers]
     return f", entry {', '.join(first)} and {last}" if first else f", entry {last}"

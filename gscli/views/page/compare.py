@@ -1,24 +1,29 @@
 """A comparison as a page: every answer in one table, and each distinct one as an example below it.
 
-What it says comes from `Answers`, as on the screen; signs are put into words for speech.
+What it says comes from `ComparisonTexts`, as on the screen; signs are put into words for speech.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.words import counted
-from gscli.lab.answers import Comparing, Group
+from gscli.base.words import format_count
+from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.lab.concepts import CONCEPTS
 from gscli.views.look import ViewOptions
 from gscli.views.markup import escape
-from gscli.views.number_line import number_line
+from gscli.views.number_line import make_number_line
 from gscli.views.page.cells import entry_chip
-from gscli.views.page.section import Section
-from gscli.views.page.sheets import Scene
+from gscli.views.page.section import RunSection
+from gscli.views.page.sheets import TraceView
 from gscli.views.page.strips import render_number_line
-from gscli.views.words.comparison import LISTED_ENTRIES, Answers, ListedDifferences, ResultCell
-from gscli.views.words.facts import Teller
+from gscli.views.words.comparison import (
+    LISTED_ENTRIES,
+    ComparisonTexts,
+    ListedDifferences,
+    ResultCell,
+)
+from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index
 
 LISTED_CELLS = 16
@@ -33,15 +38,15 @@ COMPARE_STYLE = "compare.css"
 class ComparisonSection:
     """A comparison as part `number` of a page: all answers in a table, a section per result."""
 
-    def __init__(self, comparing: Comparing, number: int, options: ViewOptions) -> None:
-        self._comparing, self._answers = comparing, Answers(comparing, options)
+    def __init__(self, comparing: ComparisonResult, number: int, options: ViewOptions) -> None:
+        self._comparing, self._answers = comparing, ComparisonTexts(comparing, options)
         self._name = f"example-{number + 1}"
         self._sections: dict[str, AnswerSection] = {}
-        answering = [group for group in comparing.ways if group.first.trace is not None]
+        answering = [group for group in comparing.outcome_groups if group.first.trace is not None]
         for place, group in enumerate(answering):
             assert group.first.trace is not None
             self._sections[group.first.label] = AnswerSection(
-                Scene(group.first.trace, options), place, group, self._name
+                TraceView(group.first.trace, options), place, group, self._name
             )
 
     @property
@@ -56,25 +61,25 @@ class ComparisonSection:
         return (
             f'<section id="{self._name}" aria-labelledby="{self._name}-title">'
             f'<{heading} id="{self._name}-title">{escape(self.title)}</{heading}>'
-            f'<div class="comparison">{self._overview()}{answers}</div></section>'
+            f'<div class="comparison">{self._render_overview()}{answers}</div></section>'
         )
 
-    def _overview(self) -> str:
+    def _render_overview(self) -> str:
         """Call, summary and table."""
         concept = self._comparing.concept
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
         summary = self._answers.summary(listed=not self._answers.columns)
-        notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.footnotes())
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.list_footnotes())
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
-            f'{notes}<p class="summary">{escape(summary)}</p>{self._strips()}'
+            f'{notes}<p class="summary">{escape(summary)}</p>{self._render_number_line()}'
             f'<div class="wide">{self._table()}</div></div>'
         )
 
-    def _strips(self) -> str:
-        line = number_line(self._answers)
+    def _render_number_line(self) -> str:
+        line = make_number_line(self._answers)
         return render_number_line(line, self._answers) if line else ""
 
     def _inputs(self) -> Iterator[str]:
@@ -86,9 +91,9 @@ class ComparisonSection:
     def _table(self) -> str:
         columns = self._answers.columns
         heads = "".join(self._heads()) if columns else '<th scope="col">cells that differ</th>'
-        what = "entry" if self._answers.per_entry else "cell of output"
+        what = "entry" if self._answers.is_per_entry else "cell of output"
         caption = f"One row per answer, one column per {what}" if columns else "One row per answer"
-        rows = "".join(map(self._row, self._comparing.ways))
+        rows = "".join(map(self._row, self._comparing.outcome_groups))
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
             f'<thead><tr><th scope="col">rule sets</th>{heads}'
@@ -96,33 +101,35 @@ class ComparisonSection:
         )
 
     def _heads(self) -> Iterator[str]:
-        drawn = self._answers.drawn
-        if not self._answers.per_entry or drawn is None or drawn.trace is None:
+        drawn = self._answers.first_result
+        if not self._answers.is_per_entry or drawn is None or drawn.trace is None:
             yield from (f'<th scope="col">[{n}]</th>' for n in range(self._answers.columns))
             return
-        teller = Teller(drawn.trace, self._answers.numbers)
+        teller = Describer(drawn.trace, self._answers.numbers)
         for entry in drawn.trace.entries(self._answers.columns):
-            chip, (_, vector) = entry_chip(entry.number), teller.source(entry)
+            chip, (_, vector) = entry_chip(entry.number), teller.locate_index(entry)
             yield f'<th scope="col">{chip} <code>{escape(vector)}</code></th>'
 
-    def _row(self, group: Group) -> str:
+    def _row(self, group: ResultGroup) -> str:
         first, *others = group.labels
         also = f"<span>, {escape(', '.join(others))}</span>" if others else ""
         section = self._sections.get(first)
         link = section.name if section else ""
         steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
-        middle = self._cells(group) if self._answers.columns else self._differences(group)
+        middle = (
+            self._cells(group) if self._answers.columns else self._render_differing_cells(group)
+        )
         return (
             f'<tr><th scope="row"><b>{escape(first)}</b>{also}{f" {steps}" * bool(link)}</th>'
-            f'{middle}<td class="why">{self._why(group)}</td></tr>'
+            f'{middle}<td class="why">{self._render_reasons(group)}</td></tr>'
         )
 
-    def _cells(self, group: Group) -> str:
+    def _cells(self, group: ResultGroup) -> str:
         if group.first.output is None and (
-            group.first.entry is None or not self._answers.per_entry
+            group.first.entry is None or not self._answers.is_per_entry
         ):
             return f'<td class="error" colspan="{self._answers.columns}"><b>{self._error}</b></td>'
-        return "".join(self._cell(answer) for answer in self._answers.row(group))
+        return "".join(self._cell(answer) for answer in self._answers.make_cells(group))
 
     @property
     def _error(self) -> str:
@@ -142,29 +149,29 @@ class ComparisonSection:
     def _differs(self) -> str:
         return f'<span class="v"> differs from {escape(self._comparing.base.label)}</span>'
 
-    def _differences(self, group: Group) -> str:
-        drawn = self._answers.drawn
+    def _render_differing_cells(self, group: ResultGroup) -> str:
+        drawn = self._answers.first_result
         if group.first.output is None or drawn is None:
             return f'<td class="error"><b>{self._error}</b></td>'
         if group.first is drawn:
             return '<td class="word">the others are compared with it</td>'
-        found = self._answers.differences(group, LISTED_CELLS)
+        found = self._answers.list_differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return f'<td class="word">{escape(found)}</td>'
         if not found.listed:
             return '<td class="word">none</td>'
         return f'<td class="cells"><ul>{"".join(_render_differences(found, drawn.label))}</ul></td>'
 
-    def _why(self, group: Group) -> str:
+    def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
         row = group.first
         if row.output is None:
-            return _render_reason(row.entry, self._answers.refusal(group))
+            return _render_reason(row.entry, self._answers.describe_refusal(group))
         if row.trace is None:
             return _render_reason(None, "answered by the runtime itself")
         unusual, teller = (
-            list(self._answers.unusual(row.trace)),
-            Teller(row.trace, self._answers.numbers),
+            list(self._answers.unusual_entries(row.trace)),
+            Describer(row.trace, self._answers.numbers),
         )
         told: list[tuple[int | None, str]] = []
         for entry in unusual[:MAX_UNUSUAL]:
@@ -174,14 +181,14 @@ class ComparisonSection:
             told.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
         if not told and row.trace.entry_count <= LISTED_ENTRIES:
             told = [(None, "every index is used as written")]
-        told += [(None, text) for text in self._answers.met(row.trace, MAX_UNUSUAL)]
+        told += [(None, text) for text in self._answers.describe_duplicates(row.trace, MAX_UNUSUAL)]
         return "".join(_render_reason(*one) for one in told)
 
 
-class AnswerSection(Section):
+class AnswerSection(RunSection):
     """The run of a group's first rule set, under its label."""
 
-    def __init__(self, scene: Scene, number: int, group: Group, lesson: str) -> None:
+    def __init__(self, scene: TraceView, number: int, group: ResultGroup, lesson: str) -> None:
         super().__init__(scene, number, noun=f"{lesson}-{NOUN}")
         self._labels, self._answers = group.labels, f"{lesson}-answers"
 
@@ -206,7 +213,7 @@ def _render_differences(found: ListedDifferences, base: str) -> Iterator[str]:
             f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}</li>'
         )
     if found.more:
-        yield f"<li>and {counted(found.more, 'more cell')}</li>"
+        yield f"<li>and {format_count(found.more, 'more cell')}</li>"
 
 
 def _render_reason(entry: int | None, text: str) -> str:

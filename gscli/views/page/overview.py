@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gscli.traces import label_of
-from gscli.views.lenses import planes_apart
+from gscli.traces import entry_label
+from gscli.views.lenses import group_by_plane
 from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import PageTensor
@@ -31,7 +31,7 @@ def render_map_svg(tensor: PageTensor) -> str:
         return ""
     marks = tensor.subject.marks[:MOST]
     *_, rows, columns = tensor.shape
-    planes = planes_apart(marks)[:MOST_PLANES]
+    planes = group_by_plane(marks)[:MOST_PLANES]
     maps = "".join(_map(rows, columns, own, title) for title, own in planes)
     return (
         f'<figure class="map"><figcaption>where: rows 0 … {rows - 1:,} down, '
@@ -57,7 +57,7 @@ def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Itera
     letters: list[str] = []
     for mark in marks:
         (top, bottom), (left, right) = mark.box[-_MATRIX:]
-        colour, label = chip_class(mark.number, live=not mark.alarm), label_of(mark.number)
+        colour, label = chip_class(mark.number, live=not mark.alarm), entry_label(mark.number)
         if (bottom - top, right - left) != (1, 1):
             x, y = left * WIDTH // columns, top * height // rows
             wide = max((right - left) * WIDTH // columns, 4)

@@ -14,20 +14,20 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.traces import Entry, Trace
-from gscli.views.page.words import PATHS, axis_word
-from gscli.views.words.facts import Teller
+from gscli.views.page.words import PATH_TEMPLATES, axis_word
+from gscli.views.words.facts import Describer
 
-Kind: TypeAlias = Literal[
+MistakeKind: TypeAlias = Literal[
     "swapped", "end", "axis", "one", "clipped", "wrapped", "outside", "inside",
     "replaced", "added", "forgotten", "kept", "index",
 ]  # fmt: skip
 
-Place: TypeAlias = list[int | None]
+CellPattern: TypeAlias = list[int | None]
 """A cell of the addressed tensor; None: any coordinate of that axis."""
 
 _PAIR = 2
 
-_WHY: dict[Kind, str] = {
+_EXPLANATIONS: dict[MistakeKind, str] = {
     "swapped": "Row and column are swapped: the first number is the row, the second the column.",
     "end": "A number below zero counts from the end: -1 is the last one, not the first.",
     "one": "One too few: indices count from 0.",
@@ -42,13 +42,13 @@ _WHY: dict[Kind, str] = {
 }
 
 
-class Predictions:
+class Mistakes:
     """The misunderstandings that one trace can meet.
 
     >>> from gscli.traces import trace
     >>> inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, 1]], "updates": [9]}
     >>> found = trace("onnx.scatter_nd", inputs)
-    >>> list(Predictions(found).places(found.entries()[0]))
+    >>> list(Mistakes(found).iter_wrong_targets(found.entries()[0]))
     [([1, 0], 'swapped')]
     """
 
@@ -57,23 +57,23 @@ class Predictions:
         self._shape = trace.layout.data_shape
         self._flat = trace.layout.view_shape != trace.layout.data_shape
 
-    def why(self, kind: Kind) -> str:
+    def explain(self, kind: MistakeKind) -> str:
         """What to say to an answer of this kind."""
         if kind == "axis":
             axis = self._trace.layout.column_axes[0]
             return f"The index counts along axis {axis}: it names a {self._word(axis)}."
         if kind == "replaced":
             return f"That is the update alone: {self._trace.reduction} combines it with the cell."
-        return _WHY[kind]
+        return _EXPLANATIONS[kind]
 
-    def places(self, entry: Entry) -> Iterator[tuple[Place, Kind]]:
+    def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
         """Cells that a reader takes for the target, most telling first, none of them right."""
         if entry.target is None or self._flat:
             return
         ends = zip(entry.target, self._shape, strict=True)
         right = [None if stop - start == size > 1 else start for (start, stop), size in ends]
         seen = [right]
-        for place, kind in self._candidates(entry, right):
+        for place, kind in self._iter_wrong_cells(entry, right):
             inside = all(
                 at is None or 0 <= at < size for at, size in zip(place, self._shape, strict=True)
             )
@@ -81,7 +81,9 @@ class Predictions:
                 seen.append(place)
                 yield place, kind
 
-    def values(self, entry: Entry, teller: Teller) -> Iterator[tuple[str, Kind]]:
+    def iter_wrong_values(
+        self, entry: Entry, teller: Describer
+    ) -> Iterator[tuple[str, MistakeKind]]:
         """Values that a reader expects in a cell, none of them right; for single cells."""
         change = entry.change
         if self._trace.kind == "gather":
@@ -91,52 +93,62 @@ class Predictions:
         if change is None or change.new.size != 1:
             return
         old, update, new = change.old, change.update, change.new
-        listed = partial(teller.listed, brackets=PATHS.brackets)
+        listed = partial(teller.format_values, brackets=PATH_TEMPLATES.brackets)
         if self._trace.reduction != "none":
             yield listed(update), "replaced"
-            if change.again is not None and self._trace.reduction == "add":
-                yield listed(self._start(entry) + update), "forgotten"
+            if change.previous_writer is not None and self._trace.reduction == "add":
+                yield listed(self._initial_value(entry) + update), "forgotten"
         elif new.dtype.kind in "iuf":
             yield listed(old + update), "added"
         yield listed(old), "kept"
 
-    def _start(self, entry: Entry) -> Array:
+    def _initial_value(self, entry: Entry) -> Array:
         data = self._trace.tensor("data")
         assert entry.target is not None
         assert entry.change is not None
         if data is None:
-            return np.full_like(entry.change.old, self._trace.layout.fill)
+            return np.full_like(entry.change.old, self._trace.layout.fill_value)
         cell = data.array[tuple(start for start, _ in entry.target)]
         return np.asarray(cell).reshape(1).astype(entry.change.old.dtype)
 
-    def _candidates(self, entry: Entry, right: Place) -> Iterator[tuple[Place, Kind]]:
+    def _iter_wrong_cells(
+        self, entry: Entry, right: CellPattern
+    ) -> Iterator[tuple[CellPattern, MistakeKind]]:
         axes = self._trace.layout.column_axes
         numbers = {axis: int(entry.vector[slot]) for slot, axis in enumerate(axes)}
         if len(axes) == _PAIR:
             first, second = axes
-            yield self._moved(right, {first: right[second], second: right[first]}), "swapped"
+            yield (
+                self._replace_coordinates(right, {first: right[second], second: right[first]}),
+                "swapped",
+            )
         below = {axis for axis, number in numbers.items() if number < 0}
         if below:
-            yield self._moved(right, dict.fromkeys(below, 0)), "end"
-            yield self._moved(right, {axis: -numbers[axis] for axis in below}), "end"
+            yield self._replace_coordinates(right, dict.fromkeys(below, 0)), "end"
+            yield self._replace_coordinates(right, {axis: -numbers[axis] for axis in below}), "end"
         for item in entry.adjustments:
             axis = axes[item.slot]
             if item.outcome == "clipped":
-                yield self._moved(right, {axis: int(item.written) % item.size}), "clipped"
+                yield (
+                    self._replace_coordinates(right, {axis: int(item.raw_value) % item.size}),
+                    "clipped",
+                )
             elif item.outcome == "wrapped":
-                end = item.size - 1 if item.written > 0 else 0
-                yield self._moved(right, {axis: end}), "wrapped"
+                end = item.size - 1 if item.raw_value > 0 else 0
+                yield self._replace_coordinates(right, {axis: end}), "wrapped"
         if len(axes) == 1 and len(self._shape) > 1:
             for other in range(len(self._shape)):
                 if other != axes[0]:
-                    place: Place = [None] * len(self._shape)
+                    place: CellPattern = [None] * len(self._shape)
                     place[other] = numbers[axes[0]]
                     yield place, "axis"
         less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
-        yield self._moved(right, less), "one"
+        yield self._replace_coordinates(right, less), "one"
 
     @staticmethod
-    def _moved(right: Place, changes: dict[int, int] | dict[int, int | None]) -> Place:
+    def _replace_coordinates(
+        right: CellPattern, changes: dict[int, int] | dict[int, int | None]
+    ) -> CellPattern:
         return [changes.get(axis, at) for axis, at in enumerate(right)]
 
     def _word(self, axis: int) -> str:

@@ -4,56 +4,59 @@ from __future__ import annotations
 
 from typing import Any
 
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.frameworks.operator import Framework
 from gscli.traces import Entry
 from gscli.views.look import UTF8
-from gscli.views.markup import embedded, escape
-from gscli.views.page.cells import Cells, entry_chip
-from gscli.views.page.predict import Kind, Predictions
-from gscli.views.page.sheets import ENTRIES, PageTensor, Scene
-from gscli.views.page.table import sheet_html
+from gscli.views.markup import escape, escape_json
+from gscli.views.page.cells import CellRenderer, entry_chip
+from gscli.views.page.predict import MistakeKind, Mistakes
+from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
+from gscli.views.page.table import render_tensor
 from gscli.views.page.words import (
-    MOVES,
-    PATHS,
-    act,
+    MOVE_TEMPLATES,
+    PATH_TEMPLATES,
     axis_word,
-    coordinates,
-    counts_line,
-    finish,
-    opening,
-    parts,
+    coordinate_headers,
+    describe_end,
+    describe_start,
+    entry_coordinates,
+    format_counts_line,
+    verb_of,
 )
-from gscli.views.summary import drawn_key, purpose
-from gscli.views.terminal.explain import explain
+from gscli.views.summary import describe_purpose, explain_signs
+from gscli.views.terminal.explain import make_explanation
 from gscli.views.words.below import explain_outcome_signs
-from gscli.views.words.facts import Teller
+from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
-from gscli.views.words.vocabularies import told
+from gscli.views.words.vocabularies import format_entry
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
 
 
-class Section:
+class RunSection:
     """A `<section>` of the page, called `noun` and a number."""
 
     def __init__(
-        self, scene: Scene, number: int, *, noun: str = "example", quiz: bool = False
+        self, scene: TraceView, number: int, *, noun: str = "example", quiz: bool = False
     ) -> None:
         self._scene = scene
         self.name = f"{noun}-{number + 1}"
         self._quiz = quiz
-        self._teller = Teller(scene.trace, scene.numbers)
-        self._predictions = Predictions(scene.trace)
+        self._teller = Describer(scene.trace, scene.numbers)
+        self._predictions = Mistakes(scene.trace)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
     @property
     def title(self) -> str:
         """Operator and the attributes that differ from their defaults."""
         trace = self._scene.trace
-        told = [f"{name}={_shown(value)}" for name, value in trace.shown_attributes.items()]
-        return safe(" · ".join([trace.operator.command, *told]))
+        attributes = [
+            f"{name}={_format_attribute(value)}"
+            for name, value in trace.nondefault_attributes.items()
+        ]
+        return sanitize(" · ".join([trace.operator.command, *attributes]))
 
     @property
     def note(self) -> str:
@@ -64,14 +67,15 @@ class Section:
         """The `<section>`; `heading` is its element's name."""
         name = self.name
         kinds = f"{self._scene.trace.kind}{' quiz' if self._quiz else ''}"
-        body = self._question() if self._quiz else self._answer()
+        body = self._render_quiz() if self._quiz else self._render_run()
         equation = escape(Formula(self._scene.trace).equation)
         return (
             f'<section id="{name}" class="{kinds}" aria-labelledby="{name}-title">'
             f'<{heading} id="{name}-title">{escape(self.title)}</{heading}>'
             f'<p class="lead">{escape(self._lead())}</p>{self.note}'
             f'<p class="formula"><code>{equation}</code></p>{body}'
-            f'<script type="application/json" class="facts">{embedded(self._facts())}</script>'
+            f'<script type="application/json" '
+            f'class="facts">{escape_json(self._script_data())}</script>'
             "</section>"
         )
 
@@ -80,39 +84,40 @@ class Section:
         framework: Framework = trace.operator.framework
         version = trace.attributes.get("opset")
         which = f" {framework.version_word} {version}" if version else ""
-        return f"{purpose(trace)} {framework.title}{which}."
+        return f"{describe_purpose(trace)} {framework.title}{which}."
 
-    def _question(self) -> str:
+    def _render_quiz(self) -> str:
         return (
             f'<div class="stage question">{self._tensors(quiz=True)}</div>'
-            f"{self._text('The answer as text')}"
-            f"<template>{self._answer()}</template>"
+            f"{self._render_plain_text('The answer as text')}"
+            f"<template>{self._render_run()}</template>"
         )
 
-    def _answer(self) -> str:
-        items = "".join(self._item(entry) for entry in self._scene.entries)
+    def _render_run(self) -> str:
+        items = "".join(self._render_entry(entry) for entry in self._scene.entries)
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
-            f'<ol class="entries" aria-label="entries">{items}</ol>{self._verdict}'
-            f'<p class="counts">{escape(counts_line(self._scene.trace))}</p>{self._key}'
-            f"{self._text('As text')}"
+            f'<ol class="entries" aria-label="entries">{items}</ol>{self._render_diagnosis}'
+            f"<p "
+            f'class="counts">{escape(format_counts_line(self._scene.trace))}</p>{self._render_legend}'
+            f"{self._render_plain_text('As text')}"
         )
 
     @property
-    def _key(self) -> str:
+    def _render_legend(self) -> str:
         """What the signs in the tables mean."""
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
-        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)]
-        parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.wanted)
+        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]
+        parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.expected_texts)
         told = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(told)}</p>' if told else ""
 
     @property
-    def _verdict(self) -> str:
+    def _render_diagnosis(self) -> str:
         """Whether the answer is the expected one, and which causes would give that."""
-        held = self._scene.expectation
-        told = [] if held is None else held.sentences()
+        held = self._scene.diagnosis
+        told = [] if held is None else held.describe()
         lines = "".join(f"<li>{escape(line.strip())}</li>" for line in told)
         return f'<ul class="verdict">{lines}</ul>' * bool(told)
 
@@ -121,11 +126,11 @@ class Section:
         given, made = "", ""
         for tensor in self._scene.tensors:
             role = tensor.subject.role
-            markup = sheet_html(
+            markup = render_tensor(
                 tensor,
-                Cells(tensor, self._skipped, asked=quiz),
+                CellRenderer(tensor, self._skipped, asked=quiz),
                 title=self._name(tensor),
-                heads=self._heads(tensor),
+                column_headers=self._column_headers(tensor),
             )
             if role in ("indices", "updates"):
                 given += markup
@@ -135,18 +140,18 @@ class Section:
 
     def _name(self, tensor: PageTensor) -> str:
         """A scatter's grid is a copy of data at first, and output in the end."""
-        data = self._scene.trace.layout.data
+        data = self._scene.trace.layout.data_name
         copied = tensor.subject.role == "output" and self._scene.trace.kind == "scatter"
         return f"{data} → output" if copied and data else ""
 
-    def _heads(self, tensor: PageTensor) -> list[str]:
+    def _column_headers(self, tensor: PageTensor) -> list[str]:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
-        if tensor.subject.role == "updates" and tensor.upright:
-            return [act(self._scene.trace)]
+        if tensor.subject.role == "updates" and tensor.is_upright:
+            return [verb_of(self._scene.trace)]
         if tensor.subject.role != "indices" or not tensor.shape:
             return []
         layout, rank = self._scene.trace.layout, len(tensor.shape)
-        wanted = None if tensor.upright else rank - 1
+        wanted = None if tensor.is_upright else rank - 1
         return [
             axis_word(axis, len(layout.data_shape))
             for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
@@ -155,8 +160,8 @@ class Section:
             and layout.view_shape == layout.data_shape
         ]
 
-    def _item(self, entry: Entry) -> str:
-        (words, value), notes = told(self._teller, entry, PATHS)
+    def _render_entry(self, entry: Entry) -> str:
+        (words, value), notes = format_entry(self._teller, entry, PATH_TEMPLATES)
         value = f" <b>{escape(value)}</b>" if value else ""
         return (
             f'<li><button type="button">{entry_chip(entry.number, live=entry.live)} '
@@ -164,49 +169,49 @@ class Section:
             "</button></li>"
         )
 
-    def _text(self, summary: str) -> str:
+    def _render_plain_text(self, summary: str) -> str:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(tensor.texts) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
-        told = explain(self._scene.trace, self._scene.options, plain=True, limit=ENTRIES)
+        told = make_explanation(self._scene.trace, self._scene.options, plain=True, limit=ENTRIES)
         assert isinstance(told, str)
         text = f"<pre>{escape(told)}</pre>"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'
 
-    def _facts(self) -> dict[str, object]:
+    def _script_data(self) -> dict[str, object]:
         """What the script cannot read off the tables: addresses, and values in between."""
         trace = self._scene.trace
-        facts = [self._fact(entry) for entry in self._scene.entries]
+        facts = [self._entry_facts(entry) for entry in self._scene.entries]
         guesses = [guess for fact in facts for guess in (*fact["places"], *fact["values"])]
-        kinds: dict[Kind, None] = dict.fromkeys(
+        kinds: dict[MistakeKind, None] = dict.fromkeys(
             ["outside", "inside", *(kind for _, kind in guesses)]
         )
         return {
             "labels": [entry.label for entry in self._scene.entries],
-            "parts": parts(trace.layout),
+            "parts": coordinate_headers(trace.layout),
             "entries": facts,
-            "why": {kind: self._predictions.why(kind) for kind in kinds},
-            "act": act(trace),
-            "sign": self._teller.sign(boolean=trace.layout.dtype == "bool"),
+            "why": {kind: self._predictions.explain(kind) for kind in kinds},
+            "act": verb_of(trace),
+            "sign": self._teller.reduction_sign(boolean=trace.layout.dtype == "bool"),
             "fresh": not trace.layout.include_self,
-            "between": self._between,
-            "opening": opening(self._teller),
-            "finish": finish(trace.entry_count - len(facts)),
+            "between": self._intermediate_texts,
+            "opening": describe_start(self._teller),
+            "finish": describe_end(trace.entry_count - len(facts)),
         }
 
-    def _fact(self, entry: Entry) -> dict[str, Any]:
+    def _entry_facts(self, entry: Entry) -> dict[str, Any]:
         """One entry: coordinates, what it moves, its sum, and wrong predictions."""
-        (value, sum_), _ = told(self._teller, entry, MOVES)
+        (value, sum_), _ = format_entry(self._teller, entry, MOVE_TEMPLATES)
         return {
-            "at": coordinates(self._scene.trace.layout, entry),
+            "at": entry_coordinates(self._scene.trace.layout, entry),
             "value": value,
             "sum": sum_,
-            "places": list(self._predictions.places(entry)),
-            "values": list(self._predictions.values(entry, self._teller)),
+            "places": list(self._predictions.iter_wrong_targets(entry)),
+            "values": list(self._predictions.iter_wrong_values(entry, self._teller)),
         }
 
     @property
-    def _between(self) -> list[dict[int, str]]:
+    def _intermediate_texts(self) -> list[dict[int, str]]:
         """The texts that an entry leaves in touched cells where they are not those of the result.
 
         By the number of the cell among those that the table marks with `data-e`.
@@ -215,8 +220,8 @@ class Section:
         if self._scene.trace.kind == "gather":
             return []
         texts = output.texts
-        drawn = {**output.entries, **output.wanted}
-        marked = [at for at in texts if at in drawn or output.start[at] != texts[at]]
+        drawn = {**output.entries, **output.expected_texts}
+        marked = [at for at in texts if at in drawn or output.initial_texts[at] != texts[at]]
         number = {cell: order for order, cell in enumerate(marked)}
         return [
             {number[cell]: text for cell, text in step.items() if text != texts[cell]}
@@ -224,7 +229,7 @@ class Section:
         ]
 
 
-def _shown(value: object) -> str:
+def _format_attribute(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -14,13 +14,13 @@ from gscli.base.arrays import Array
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.look import UTF8, Limits, ViewOptions
-from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
-from gscli.views.steps import patches
-from gscli.views.subject import Subject, expecting, start, subjects, values_told
-from gscli.views.texts import NumberFormat, Texts, number_format
+from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
+from gscli.views.steps import iter_patches
+from gscli.views.subject import TensorView, add_expected, format_samples, initial_output, make_views
+from gscli.views.texts import CellTexts, NumberFormat, choose_number_format
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 ENTRIES = 60
 """Entries that are told one by one unless the options say otherwise."""
@@ -38,39 +38,42 @@ _MATRIX = 2
 class PageTensor:
     """One tensor: its sheets, the text of each shown cell, the entries that touch it.
 
-    `sheets`: one of the whole, or for a large tensor one per neighbourhood (`lensed`). `start`:
-    what the cells held at first, nothing without an array of that (`first`). `signs`: what became
-    of index numbers, and of updates that no entry writes. `wanted`: what cells should hold that
-    hold something else.
+    `sheets`: one of the whole, or for a large tensor one per neighbourhood (`has_regions`).
+    `start`: what the cells held at first, nothing without an array of that (`first`). `signs`: what
+    became
+    of index numbers, and of updates that no entry writes. `expected_texts`: what cells should hold
+    that hold something else.
     """
 
     def __init__(
         self,
-        subject: Subject,
-        sheets: list[Sheet],
+        subject: TensorView,
+        sheets: list[VisibleTensor],
         numbers: NumberFormat,
         first: Array | None = None,
     ) -> None:
-        self.subject, self.sheets, self.lensed = subject, sheets, sheets[0].lens
-        self.texts: dict[Cell, str] = {}
-        self.start: dict[Cell, str] = {}
-        self.entries: dict[Cell, list[int]] = {}
-        self.signs: dict[Cell, OutcomeSign] = {}
-        self.wanted: dict[Cell, str] = {}
+        self.subject, self.sheets, self.has_regions = subject, sheets, sheets[0].is_region
+        self.texts: dict[Coordinates, str] = {}
+        self.initial_texts: dict[Coordinates, str] = {}
+        self.entries: dict[Coordinates, list[int]] = {}
+        self.signs: dict[Coordinates, OutcomeSign] = {}
+        self.expected_texts: dict[Coordinates, str] = {}
         for sheet in sheets:
-            written, cells = Texts(sheet, numbers), sheet.cells()
+            written, cells = CellTexts(sheet, numbers), sheet.cells()
             self.texts |= zip(cells, chain.from_iterable(written.planes), strict=True)
-            self.start |= dict.fromkeys(cells, "")
+            self.initial_texts |= dict.fromkeys(cells, "")
             if first is not None and cells:
-                started = map(numbers.texts, sheet.shown(first))
-                self.start |= zip(cells, chain.from_iterable(started), strict=True)
+                started = map(numbers.format_column, sheet.read_shown(first))
+                self.initial_texts |= zip(cells, chain.from_iterable(started), strict=True)
             for place, marks in written.marked.items():
-                self.entries[sheet.cell(place)] = [mark.number for mark in marks]
-            self.signs |= {sheet.cell(place): how for place, how in written.how.items()}
-            for place, tail in written.wrong.items():
-                cell = sheet.cell(place)
+                self.entries[sheet.to_coordinates(place)] = [mark.number for mark in marks]
+            self.signs |= {
+                sheet.to_coordinates(place): how for place, how in written.outcomes.items()
+            }
+            for place, tail in written.difference_tails.items():
+                cell = sheet.to_coordinates(place)
                 self.texts[cell] = self.texts[cell].removesuffix(tail)
-                self.wanted[cell] = tail.removeprefix(UTF8.differs)
+                self.expected_texts[cell] = tail.removeprefix(UTF8.differs)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,34 +84,38 @@ class PageTensor:
     def hidden_planes(self) -> int:
         """How many planes are not shown, of those that may be seen."""
         seen = [sheet.selection for sheet in self.sheets]
-        every = prod(self.shape[:-_MATRIX]) if self.lensed else seen[0].plane_count
+        every = prod(self.shape[:-_MATRIX]) if self.has_regions else seen[0].plane_count
         return every - len({plane for one in seen for plane in one.planes})
 
     @property
     def is_whole(self) -> bool:
         """Whether every row and every column may be read off."""
         seen = self.sheets[0].selection
-        return not self.lensed and seen.all_columns and len(seen.rows) == len(seen.allowed[-2])
+        return (
+            not self.has_regions
+            and seen.has_all_columns
+            and len(seen.rows) == len(seen.allowed[-2])
+        )
 
     @property
     def has_gaps(self) -> bool:
         """Whether columns are left out of a table."""
-        return not all(sheet.selection.all_columns for sheet in self.sheets)
+        return not all(sheet.selection.has_all_columns for sheet in self.sheets)
 
     @property
-    def upright(self) -> bool:
+    def is_upright(self) -> bool:
         """Vectors of indices and updates stand upright, so that an entry is one line of both."""
         return len(self.shape) == 1 and self.subject.role in ("indices", "updates")
 
 
-class Scene:
+class TraceView:
     """Everything the page shows of one trace."""
 
     def __init__(
-        self, trace: Trace, options: ViewOptions, expectation: Expectation | None = None
+        self, trace: Trace, options: ViewOptions, expectation: OutputDiagnosis | None = None
     ) -> None:
         self.trace, self.options = trace, options._replace(utf8=True)
-        self.expectation = expectation
+        self.diagnosis = expectation
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -121,12 +128,12 @@ class Scene:
 
         A scatter starts from a copy of data, so that one grid is data first and output last.
         """
-        first = start(self.trace) if self.trace.kind == "scatter" else None
+        first = initial_output(self.trace) if self.trace.kind == "scatter" else None
         return [
             PageTensor(
                 one,
                 sheets,
-                self._own(sheets) if one.role == "indices" else self.numbers,
+                self._own_format(sheets) if one.role == "indices" else self.numbers,
                 first if one.role == "output" else None,
             )
             for one, sheets in self._sheets
@@ -141,42 +148,44 @@ class Scene:
     def numbers(self) -> NumberFormat:
         """One format for data, updates, output and what the cells held in between."""
         drawn = [one for subject, own in self._sheets if subject.role != "indices" for one in own]
-        samples: list[Array] = [block for sheet in drawn for block in sheet.blocks]
+        samples: list[Array] = [block for sheet in drawn for block in sheet.planes]
         changes = [entry.change for entry in self.entries if entry.change is not None]
-        told = [part for change in changes for part in values_told(self.trace, change)]
+        told = [part for change in changes for part in format_samples(self.trace, change)]
         samples += [part.reshape(-1)[:_SAMPLED] for part in told]
-        return number_format(samples, self.options)
+        return choose_number_format(samples, self.options)
 
     @cached_property
-    def steps(self) -> list[dict[Cell, str]]:
+    def steps(self) -> list[dict[Coordinates, str]]:
         """The texts that each entry leaves in the output's shown cells."""
-        own: list[list[Cell]] = [[] for _ in self.entries]
+        own: list[list[Coordinates]] = [[] for _ in self.entries]
         for cell, numbers in self.output.entries.items():
             for number in numbers:
                 own[number].append(cell)
-        found: list[dict[Cell, str]] = [{} for _ in own]
+        found: list[dict[Coordinates, str]] = [{} for _ in own]
         for entry, cells, step in zip(self.entries, own, found, strict=True):
-            for box, values in patches(self.trace, [entry]):
+            for box, values in iter_patches(self.trace, [entry]):
                 whole = values.reshape([stop - start for start, stop in box])
                 for cell in cells:
                     at = tuple(one - first for one, (first, _) in zip(cell, box, strict=True))
-                    step[cell] = self.numbers.texts(np.asarray(whole[at]))[0]
+                    step[cell] = self.numbers.format_column(np.asarray(whole[at]))[0]
         return found
 
-    def _own(self, sheets: list[Sheet]) -> NumberFormat:
-        return number_format([block for sheet in sheets for block in sheet.blocks], self.options)
+    def _own_format(self, sheets: list[VisibleTensor]) -> NumberFormat:
+        return choose_number_format(
+            [block for sheet in sheets for block in sheet.planes], self.options
+        )
 
     @cached_property
-    def _sheets(self) -> list[tuple[Subject, list[Sheet]]]:
+    def _sheets(self) -> list[tuple[TensorView, list[VisibleTensor]]]:
         drawn: tuple[str, ...] = ("indices", "updates", "output")
         if self.options.show is not None:
             drawn = (*self.options.show, "output")
         elif self.trace.kind == "gather":
             drawn = ("data", "indices", "output")
-        found = expecting(subjects(self.trace, self.entries, drawn), self.expectation)
-        return [(subject, self._seen(subject)) for subject in found]
+        found = add_expected(make_views(self.trace, self.entries, drawn), self.diagnosis)
+        return [(subject, self._visible_parts(subject)) for subject in found]
 
-    def _seen(self, subject: Subject) -> list[Sheet]:
+    def _visible_parts(self, subject: TensorView) -> list[VisibleTensor]:
         options, shape = self.options, tuple(subject.array.shape)
         if options.full and prod(shape) > FULL_LIMIT:
             raise LimitRefused(
@@ -188,6 +197,6 @@ class Scene:
         rows = options.rows or ROWS
         limits = Limits(rows, COLUMNS, planes=PLANES, edge=options.edge, full=options.full)
         target = subject.role == ("data" if self.trace.kind == "gather" else "output")
-        close = limits._replace(planes=1) if target and not is_asked(options) else None
+        close = limits._replace(planes=1) if target and not is_part_requested(options) else None
         # No cell may stand in two tables, so that lenses have no bounded reach.
-        return sheets_of(subject, options, limits, close, reach=max(shape, default=0))
+        return make_visible_tensors(subject, options, limits, close, reach=max(shape, default=0))

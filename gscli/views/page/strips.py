@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gscli.views.markup import escape
 from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
 from gscli.views.page.cells import chip_class, entry_chip
-from gscli.views.words.comparison import Answers
+from gscli.views.words.comparison import ComparisonTexts
 
 SLOT, WIDE, HIGH = 46, 40, 30
 """Pixels from cell to cell, and a cell's width and height."""
@@ -22,7 +22,7 @@ TOP, FOOT = 44, 94
 """Where cells begin, and the height of a strip."""
 
 
-def render_number_line(line: NumberLine, answers: Answers) -> str:
+def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
     """A `<figure>` with a row per behaviour: its name and rule sets, its strip, its answer."""
     rows = "".join(_row(line, each, answers) for each in line.behaviours)
     return (
@@ -31,14 +31,14 @@ def render_number_line(line: NumberLine, answers: Answers) -> str:
     )
 
 
-def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
+def _row(line: NumberLine, behaviour: Behaviour, answers: ComparisonTexts) -> str:
     labels = escape(" · ".join(behaviour.group.labels))
     name = escape(behaviour.name or behaviour.group.first.label)
-    met = "".join(map(_render_duplicate_write, behaviour.meetings))
+    met = "".join(map(_render_duplicate_write, behaviour.duplicate_writes))
     return (
         f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
         f'<div class="wide" tabindex="0" role="group" aria-label="{name}">'
-        f"{_BehaviourStrip(line, behaviour).svg()}</div>"
+        f"{_BehaviourStrip(line, behaviour).render()}</div>"
         f'<p class="result">{_render_result(behaviour, answers)}{met}</p></div>'
     )
 
@@ -46,20 +46,20 @@ def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
 def _render_duplicate_write(meeting: DuplicateWrite) -> str:
     """Who wins in a cell that several entries write, or what adds up there."""
     chips = "".join(entry_chip(number, spoken=False) for number in meeting.numbers)
-    return f'<small class="met">{chips} {escape(meeting.told)}</small>'
+    return f'<small class="met">{chips} {escape(meeting.outcome_text)}</small>'
 
 
-def _render_result(behaviour: Behaviour, answers: Answers) -> str:
+def _render_result(behaviour: Behaviour, answers: ComparisonTexts) -> str:
     """The values that come out, one by one, or the refusal."""
     output = behaviour.group.first.output
     if output is None and behaviour.group.first.error is not None:
-        reason = escape(answers.refusal(behaviour.group))
+        reason = escape(answers.describe_refusal(behaviour.group))
         return f'<b class="refused">✗ error</b> <small>{reason}</small>'
     if output is None or not answers.columns:
         return ""
-    texts = answers.numbers.texts(output.reshape(-1))
+    texts = answers.numbers.format_column(output.reshape(-1))
     return "".join(
-        f'<b class="{chip_class(number, live=True) if answers.per_entry else ""}">'
+        f'<b class="{chip_class(number, live=True) if answers.is_per_entry else ""}">'
         f"{escape(text)}</b>"
         for number, text in enumerate(texts)
     )
@@ -71,14 +71,14 @@ class _BehaviourStrip:
     def __init__(self, line: NumberLine, behaviour: Behaviour) -> None:
         self._line, self._behaviour = line, behaviour
 
-    def svg(self) -> str:
+    def render(self) -> str:
         """The `<svg>`."""
         width = len(self._line.places) * SLOT
-        parts = [*map(self._place, self._line.places), *self._walls()]
+        parts = [*map(self._place, self._line.places), *self._render_walls()]
         shared: dict[int, int] = {}  # entries that name one number stand side by side
         chips: list[str] = []
-        for landing in self._behaviour.landings:
-            *drawn, chip = self._drawn(landing, shared.setdefault(landing.written, 0))
+        for landing in self._behaviour.indices:
+            *drawn, chip = self._render_index(landing, shared.setdefault(landing.written, 0))
             parts += drawn
             chips.append(chip)
             shared[landing.written] += 1
@@ -101,31 +101,31 @@ class _BehaviourStrip:
             + self._text(x, FOOT - 4, str(place), "place")
         )
 
-    def _walls(self) -> Iterator[str]:
+    def _render_walls(self) -> Iterator[str]:
         """Ends of the axis that hold a number back."""
-        clipped = [each for each in self._behaviour.landings if each.fate == "clipped"]
-        for place in sorted({each.to for each in clipped if each.to is not None}):
+        clipped = [each for each in self._behaviour.indices if each.outcome == "clipped"]
+        for place in sorted({each.coordinate for each in clipped if each.coordinate is not None}):
             x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
 
-    def _drawn(self, landing: ResolvedIndex, earlier: int) -> list[str]:
+    def _render_index(self, landing: ResolvedIndex, earlier: int) -> list[str]:
         """The way of one entry, and at last its letter, which nothing may cross."""
-        colour = chip_class(landing.number, live=True)
+        colour = chip_class(landing.entry_number, live=True)
         x = self._x(landing.written)
-        if landing.fate == "used" or (
-            landing.fate == "unreached" and self._line.is_inside(landing.written)
+        if landing.outcome == "used" or (
+            landing.outcome == "unreached" and self._line.is_inside(landing.written)
         ):
             place = f'x="{x - WIDE // 2}" y="{TOP}" width="{WIDE}" height="{HIGH}" rx="4"'
             chip = self._chip(landing, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
             return [f'<rect class="hit {colour}" {place}/>', chip]
         chip = self._chip(landing, x + 12 * earlier, TOP + HIGH // 2, colour)
-        if landing.fate == "wrapped" and landing.to is not None:
-            return [self._arc(x, self._x(landing.to), landing.note, colour), chip]
-        if landing.fate == "clipped" and landing.to is not None:
+        if landing.outcome == "wrapped" and landing.coordinate is not None:
+            return [self._arc(x, self._x(landing.coordinate), landing.arithmetic, colour), chip]
+        if landing.outcome == "clipped" and landing.coordinate is not None:
             return [self._arrow(x, landing, colour), chip]
-        if landing.fate == "skipped":
-            return [self._filled(x, colour), chip]
-        mark = self._text(x, TOP - 12, "✗", "cross") if landing.fate == "refused" else ""
+        if landing.outcome == "skipped":
+            return [self._render_fill(x, colour), chip]
+        mark = self._text(x, TOP - 12, "✗", "cross") if landing.outcome == "refused" else ""
         return [mark, chip]
 
     def _arc(self, start: int, end: int, note: str, colour: str) -> str:
@@ -139,18 +139,18 @@ class _BehaviourStrip:
 
     def _arrow(self, start: int, landing: ResolvedIndex, colour: str) -> str:
         """Along the line to the wall."""
-        assert landing.to is not None
-        way = 1 if landing.written < landing.to else -1
-        end = self._x(landing.to) - way * (SLOT // 2 + 2)
+        assert landing.coordinate is not None
+        way = 1 if landing.written < landing.coordinate else -1
+        end = self._x(landing.coordinate) - way * (SLOT // 2 + 2)
         middle = TOP + HIGH // 2
         return (
             _render_stroke(f"M{start} {middle}H{end - way * 7}", colour)
             + f'<path class="tip {colour}" d="M{end} {middle}l{-way * 8} -5v10z"/>'
         )
 
-    def _filled(self, x: int, colour: str) -> str:
+    def _render_fill(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
-        text = _truncate(self._behaviour.skipped)
+        text = _truncate(self._behaviour.skip_text)
         half = max(11, len(text) * 4 + 5)
         middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
         return (

@@ -11,15 +11,15 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from gscli.base.arrays import dtype_name
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.layout.axes import box_size
-from gscli.traces import label_of
+from gscli.traces import entry_label
 from gscli.views.markup import escape
-from gscli.views.page.cells import Cells
+from gscli.views.page.cells import CellRenderer
 from gscli.views.page.overview import render_map_svg
 from gscli.views.page.sheets import PageTensor
-from gscli.views.page.words import shape_words
-from gscli.views.sheet import Cell, Selection
+from gscli.views.page.words import format_shape_words
+from gscli.views.sheet import Coordinates, Selection
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
 BLOCK, CHUNK = 25, 10
@@ -30,33 +30,35 @@ sight, and headers are never far.
 _MATRIX = 2
 
 
-def sheet_html(
-    tensor: PageTensor, cells: Cells, *, title: str = "", heads: Sequence[str] = ()
+def render_tensor(
+    tensor: PageTensor, cells: CellRenderer, *, title: str = "", column_headers: Sequence[str] = ()
 ) -> str:
     """One tensor with its heading, planes and what is left out.
 
     `title` in place of its name; `heads` over the columns in place of their numbers.
     """
     subject = tensor.subject
-    kind = f"{dtype_name(subject.array.dtype)} {shape_words(tensor.shape)}"
-    tables = _tables(tensor, f"{escape(title or subject.name)} <small>{kind}</small>", cells, heads)
+    kind = f"{dtype_name(subject.array.dtype)} {format_shape_words(tensor.shape)}"
+    tables = _tables(
+        tensor, f"{escape(title or subject.name)} <small>{kind}</small>", cells, column_headers
+    )
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
-        + "".join(f'<p class="rest">{line}</p>' for line in left_out(tensor))
-        + render_map_svg(tensor) * (not tensor.lensed)
+        + "".join(f'<p class="rest">{line}</p>' for line in describe_hidden_cells(tensor))
+        + render_map_svg(tensor) * (not tensor.has_regions)
         + "</div>"
     )
 
 
-def _tables(tensor: PageTensor, name: str, cells: Cells, heads: Sequence[str]) -> str:
+def _tables(tensor: PageTensor, name: str, cells: CellRenderer, heads: Sequence[str]) -> str:
     if not tensor.texts:
         return f'<p class="name">{name}</p><p class="rest">no cells</p>'
     rank = len(tensor.shape)
-    if rank <= _MATRIX and not tensor.lensed:
+    if rank <= _MATRIX and not tensor.has_regions:
         return _table(tensor, tensor.sheets[0].selection, (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
-    if tensor.lensed:
-        told = counted(len(tensor.sheets), "neighbourhood")
+    if tensor.has_regions:
+        told = format_count(len(tensor.sheets), "neighbourhood")
         parts.append(f'{render_map_svg(tensor)}<p class="close">{told}, close up</p>')
         rows = [[(one.selection, lead) for one in tensor.sheets for lead in one.selection.planes]]
     else:
@@ -72,42 +74,42 @@ def _tables(tensor: PageTensor, name: str, cells: Cells, heads: Sequence[str]) -
     return "".join(parts)
 
 
-def _caption(tensor: PageTensor, seen: Selection, lead: Cell) -> str:
+def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
     """The plane, and of a lens which rows and columns it shows."""
     plane = plane_name(tensor, lead) if lead else ""
-    if not tensor.lensed:
+    if not tensor.has_regions:
         return plane
     rows, columns = (f"{one[0]} … {one[-1]}" for one in seen.allowed[-_MATRIX:])
     part = f"<small>rows {rows}, columns {columns}</small>"
     return f"{plane} {part}".strip()
 
 
-def plane_name(tensor: PageTensor, lead: Cell) -> str:
+def plane_name(tensor: PageTensor, lead: Coordinates) -> str:
     """The caption of a plane; batch axes are named as such."""
     name = f"{escape(tensor.subject.name)}[{','.join(map(str, lead))},:,:]"
     batch = lead[: tensor.subject.batch]
     return f"{name} <small>batch {','.join(map(str, batch))}</small>" if batch else name
 
 
-def left_out(tensor: PageTensor) -> Iterator[str]:
+def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
     """What of the tensor is not drawn, in words."""
     if tensor.hidden_planes > 0:
-        yield f"⋯ {counted(tensor.hidden_planes, 'plane')} not shown"
+        yield f"⋯ {format_count(tensor.hidden_planes, 'plane')} not shown"
     boxes = [mark.box for mark in tensor.subject.marks]
     if sum(map(box_size, boxes)) > COUNTED_CELLS:
         yield "most of the touched cells are not shown"
         return
     touched = np.unique(cell_numbers(boxes, tensor.shape)).size
     if touched > len(tensor.entries):
-        yield f"{counted(int(touched) - len(tensor.entries), 'touched cell')} not shown"
+        yield f"{format_count(int(touched) - len(tensor.entries), 'touched cell')} not shown"
 
 
 def _table(
     tensor: PageTensor,
     seen: Selection,
-    lead: Cell,
+    lead: Coordinates,
     caption: str,
-    cells: Cells,
+    cells: CellRenderer,
     heads: Sequence[str],
 ) -> str:
     """One plane as a table; of many rows or columns, as tables of some each."""
@@ -115,7 +117,7 @@ def _table(
         _with_gaps(shown, allowed)
         for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))
     )
-    if tensor.upright:
+    if tensor.is_upright:
         rows, columns = columns, [0]
     frames = [
         _TableFrame(tensor, lead, chunk, cells, heads) for chunk in _split_positions(columns, CHUNK)
@@ -161,14 +163,14 @@ class _TableFrame:
     def __init__(
         self,
         tensor: PageTensor,
-        lead: Cell,
+        lead: Coordinates,
         columns: Sequence[int | range],
-        cells: Cells,
+        cells: CellRenderer,
         heads: Sequence[str],
     ) -> None:
         self._tensor, self._lead, self._columns, self._cells = tensor, lead, columns, cells
-        headed = len(tensor.shape) > 0 and bool(heads or not tensor.upright)
-        self._numbered = len(tensor.shape) >= _MATRIX or tensor.upright
+        headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
+        self._numbered = len(tensor.shape) >= _MATRIX or tensor.is_upright
         corner = '<td class="gap"></td>' if self._numbered else ""
         self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
         self.first = _first_position(columns)
@@ -184,7 +186,7 @@ class _TableFrame:
 
     def _row(self, row: int | range) -> str:
         if isinstance(row, range):
-            text = f"⋮ {counted(len(row), 'row')}"
+            text = f"⋮ {format_count(len(row), 'row')}"
             return f'<tr><td class="gap" colspan="{len(self._columns) + 1}">{text}</td></tr>'
         line = [column if isinstance(column, range) else self._at(row, column)
                 for column in self._columns]  # fmt: skip
@@ -192,37 +194,38 @@ class _TableFrame:
             return f"<tr>{''.join(_cell(self._cells, at, None) for at in line)}</tr>"
         batch = 0 < self._tensor.subject.batch >= len(self._tensor.shape) - 1
         shown = [at for at in line if not isinstance(at, range)]
-        owner = None if batch else self._cells.owner(shown)
+        owner = None if batch else self._cells.find_row_entry(shown)
         cells = "".join(_cell(self._cells, at, owner) for at in line)
         return f"<tr>{_row_header(self._cells, row, owner, batch=batch)}{cells}</tr>"
 
-    def _at(self, row: int, column: int) -> Cell:
-        if self._tensor.upright:
+    def _at(self, row: int, column: int) -> Coordinates:
+        if self._tensor.is_upright:
             return (row,)
         rank = len(self._tensor.shape)
         return (*self._lead, row, column)[-rank:] if rank else ()
 
 
-def _cell(cells: Cells, at: Cell | range, owner: int | None) -> str:
+def _cell(cells: CellRenderer, at: Coordinates | range, owner: int | None) -> str:
     if isinstance(at, range):
         return '<td class="gap">⋯</td>'
-    return cells.html(at) if owner is None else cells.owned(at, owner)
+    return cells.render_cell(at) if owner is None else cells.render_row_cell(at, owner)
 
 
 def _headers(columns: Sequence[int | range], heads: Sequence[str]) -> str:
     return "".join(
-        f'<th scope="col" class="gap" aria-label="{counted(len(at), "column")} not shown">⋯</th>'
+        f'<th scope="col" class="gap" aria-label="{format_count(len(at), "column")} not '
+        f'shown">⋯</th>'
         if isinstance(at, range)
         else f'<th scope="col">{escape(heads[at]) if heads else at}</th>'
         for at in columns
     )
 
 
-def _row_header(cells: Cells, row: int, owner: int | None, *, batch: bool) -> str:
+def _row_header(cells: CellRenderer, row: int, owner: int | None, *, batch: bool) -> str:
     """The number of the row, or the letter of the entry that it is; a row may be a batch."""
     if owner is None:
         return f'<th scope="row">{"<small>batch</small> " * batch}{row}</th>'
-    chip = f'<i class="{cells.chip(owner)}">{label_of(owner)}</i>'
+    chip = f'<i class="{cells.chip_class(owner)}">{entry_label(owner)}</i>'
     return f'<th scope="row" class="letter"><span class="v">entry </span>{chip}</th>'
 
 

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
-from gscli.views.summary import counted_words, counts
-from gscli.views.words.facts import Brackets, Teller
-from gscli.views.words.vocabularies import Vocabulary
+from gscli.views.summary import count_cells, format_counts
+from gscli.views.words.facts import Describer, ListFormat
+from gscli.views.words.vocabularies import SentenceTemplates
 
-SPOKEN: dict[OutcomeSign, str] = {
+OUTCOME_WORDS: dict[OutcomeSign, str] = {
     "wrapped": "wraps",
     "clipped": "clipped",
     "skipped": "out of range",
 }
 """The words for the signs beside index numbers."""
 
-PATHS = Vocabulary(
-    Brackets(4, "[", ", ", "]"),
+PATH_TEMPLATES = SentenceTemplates(
+    ListFormat(4, "[", ", ", "]"),
     {
         "empty": ("{index} {arrow} an empty slice", ""),
         "filled": ("{index}{why} {arrow} {result} is filled with", "{new}"),
@@ -47,8 +47,8 @@ PATHS = Vocabulary(
 )
 """What leads to a value, which may be empty, and the value."""
 
-MOVES = Vocabulary(
-    PATHS.brackets,
+MOVE_TEMPLATES = SentenceTemplates(
+    PATH_TEMPLATES.brackets,
     {
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
@@ -61,43 +61,43 @@ MOVES = Vocabulary(
 """What an entry moves, and how one cell came to its value."""
 
 
-def act(trace: Trace) -> str:
+def verb_of(trace: Trace) -> str:
     """What an entry does with its value, as one verb."""
-    return "copy" if trace.kind == "gather" else REDUCTION_WORDS[trace.reduction].act
+    return "copy" if trace.kind == "gather" else REDUCTION_WORDS[trace.reduction].name
 
 
-def counts_line(trace: Trace) -> str:
+def format_counts_line(trace: Trace) -> str:
     """Entries, cells touched, cells hit more than once, and what that leaves open."""
-    entries, found = counted(trace.entry_count, "entry", "entries"), counts(trace)
+    entries, found = format_count(trace.entry_count, "entry", "entries"), count_cells(trace)
     if found is None:
         return entries
-    left_open = trace.layout.open_order if found.twice else ""
+    left_open = trace.layout.unspecified_order if found.duplicate_count else ""
     note = f" {left_open}; here the last one stays." if left_open else ""
-    return f"{entries}: {counted_words(trace, found)}.{note}"
+    return f"{entries}: {format_counts(trace, found)}.{note}"
 
 
-def shape_words(shape: tuple[int, ...]) -> str:
+def format_shape_words(shape: tuple[int, ...]) -> str:
     """A shape as the page writes it.
 
-    >>> shape_words((4, 3)), shape_words(())
+    >>> format_shape_words((4, 3)), format_shape_words(())
     ('[4×3]', 'one number')
     """
     return f"[{'×'.join(map(str, shape))}]" if shape else "one number"
 
 
-def opening(teller: Teller) -> str:
+def describe_start(teller: Describer) -> str:
     """How the output starts."""
     layout = teller.trace.layout
     if layout.kind == "gather":
         return "Nothing is read yet: output is empty."
-    if layout.data is None:
-        return f"Nothing is written yet: every cell of output is {teller.fill()}."
-    return f"Nothing is written yet: output is a copy of {layout.data}."
+    if layout.data_name is None:
+        return f"Nothing is written yet: every cell of output is {teller.format_fill()}."
+    return f"Nothing is written yet: output is a copy of {layout.data_name}."
 
 
-def finish(rest: int) -> str:
+def describe_end(rest: int) -> str:
     """What the last step leaves to be said, where `rest` entries are not told."""
-    more = counted(rest, "entry follows", "entries follow")
+    more = format_count(rest, "entry follows", "entries follow")
     return f"The other {more}. This is the result." if rest else ""
 
 
@@ -107,20 +107,20 @@ Header: TypeAlias = Literal["row", "column", "plane", ""]
 _MATRIX = 2
 
 
-def parts(layout: Layout) -> list[tuple[str, Header]]:
+def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """The coordinates that every entry fixes and their headers, in the order of data's axes.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [-1]}, {"axis": 1})
-    >>> parts(found.layout), coordinates(found.layout, found.entries()[0])
+    >>> coordinate_headers(found.layout), entry_coordinates(found.layout, found.entries()[0])
     ([('column', 'column')], [['1', '-1']])
     """
     rank = len(layout.data_shape)
-    named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed(layout)]
+    named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed_axes(layout)]
     return [("flat index", ""), *named] if _is_flat(layout) else named
 
 
-def coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
+def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     """What an entry has for each part: the coordinate, and the number as written if that differs.
 
     An entry that is skipped has no coordinate, a slice has none on the axes that it spans.
@@ -128,7 +128,7 @@ def coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     flat, shape = _is_flat(layout), layout.data_shape
     box = entry.target or ((0, 0),) * len(shape)
     found = [["", ", ".join(map(str, entry.vector))]] if flat else []
-    for axis in _fixed(layout):
+    for axis in _fixed_axes(layout):
         place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
         written = place if column is None else str(entry.vector[column])
         found.append([place, written] if written != place else [place] if place else [])
@@ -139,7 +139,7 @@ def _is_flat(layout: Layout) -> bool:
     return layout.view_shape != layout.data_shape
 
 
-def _fixed(layout: Layout) -> list[int]:
+def _fixed_axes(layout: Layout) -> list[int]:
     """The axes of data on which an entry does not take all there is."""
     if _is_flat(layout):
         return list(range(len(layout.data_shape)))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from gscli.base.words import counted
-from gscli.lab.answers import Comparing, Group
-from gscli.traces import Trace, label_of
-from gscli.views.lines import Block, Drawing, beside, block, line_width, paragraph
-from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
-from gscli.views.number_line import Behaviour, behaviour, number_line
-from gscli.views.picture import picture
+from gscli.base.words import format_count
+from gscli.lab.answers import ComparisonResult, ResultGroup
+from gscli.traces import Trace, entry_label
+from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
+from gscli.views.look import PLAIN, Line, Style, ViewOptions, cell_len
+from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
+from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
 from gscli.views.words.comparison import (
     SHORT_TENSOR,
-    Answers,
+    ComparisonTexts,
     ResultCell,
     describe_lettered_refusal,
 )
@@ -32,7 +32,7 @@ LISTED_CELLS = 8
 INDENT: Line = [("  ", PLAIN)]
 
 
-def comparison(comparing: Comparing, options: ViewOptions) -> ComparisonView:
+def make_comparison_view(comparing: ComparisonResult, options: ViewOptions) -> ComparisonView:
     """The comparison as a rich renderable."""
     return ComparisonView(comparing, options)
 
@@ -40,10 +40,10 @@ def comparison(comparing: Comparing, options: ViewOptions) -> ComparisonView:
 class ComparisonView(Drawing):
     """A table where every entry has one cell; otherwise the base's picture and the differences."""
 
-    def __init__(self, comparing: Comparing, options: ViewOptions) -> None:
+    def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
         super().__init__(options)
         self.comparing = comparing
-        self.answers = Answers(comparing, options)
+        self.answers = ComparisonTexts(comparing, options)
 
     def draw(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
@@ -53,13 +53,13 @@ class ComparisonView(Drawing):
         elif line is None and self._has_columns(width):
             body = self._table(width)
         else:
-            body = self._blocks(width, line)
+            body = self._render_groups(width, line)
         summary = self.answers.summary(listed=not self.answers.columns)
         return [
             *self._heading(width), [], *body, [],
-            *(line for text in self.answers.footnotes()
-              for line in paragraph(text, width, self.look.dim, indent="  ")),
-            *paragraph(summary, width, self.look.bold, indent="  "),
+            *(line for text in self.answers.list_footnotes()
+              for line in wrap_paragraph(text, width, self.look.dim, indent="  ")),
+            *wrap_paragraph(summary, width, self.look.bold, indent="  "),
         ]  # fmt: skip
 
     def _heading(self, width: int) -> list[Line]:
@@ -67,8 +67,8 @@ class ComparisonView(Drawing):
         lines: list[Line] = [[(title, self.look.bold), ("   " + told, self.look.dim)]]
         for name, kind, values in self.answers.inputs():
             head = f"{name}  {kind}  "
-            room = width - cells(head)
-            lines.append([(head, self.look.dim), (self.signs.fit(values, room), PLAIN)])
+            room = width - cell_len(head)
+            lines.append([(head, self.look.dim), (self.signs.truncate(values, room), PLAIN)])
         return lines
 
     # --- one column per entry -------------------------------------------------------------
@@ -82,18 +82,21 @@ class ComparisonView(Drawing):
         return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
-        rows = [map(self._text, self.answers.row(group)) for group in self.comparing.ways]
+        rows = [
+            map(self._text, self.answers.make_cells(group))
+            for group in self.comparing.outcome_groups
+        ]
         columns = zip(self._column_heads(), *rows, strict=True)
-        return [max(map(cells, column)) + 2 for column in columns]
+        return [max(map(cell_len, column)) + 2 for column in columns]
 
     def _column_heads(self) -> list[str]:
         numbers = range(self.answers.columns)
-        if self.answers.per_entry:
-            return [f" {label_of(number)} " for number in numbers]
+        if self.answers.is_per_entry:
+            return [f" {entry_label(number)} " for number in numbers]
         return [f"[{number}]" for number in numbers]
 
     def _label_width(self, width: int, columns: int) -> int:
-        longest = max(cells(label) for g in self.comparing.ways for label in g.labels)
+        longest = max(cell_len(label) for g in self.comparing.outcome_groups for label in g.labels)
         room = width - columns - REASON_GAP - NARROWEST_REASON
         return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
 
@@ -102,83 +105,91 @@ class ComparisonView(Drawing):
         room = self._label_width(width, sum(widths))
         header: Line = [(" " * room, PLAIN)]
         for number, head in enumerate(self._column_heads()):
-            style = self.look.value(number) if self.answers.per_entry else self.look.dim
-            header += [(" " * (widths[number] - cells(head)), PLAIN), (head, style)]
+            style = self.look.value_style(number) if self.answers.is_per_entry else self.look.dim
+            header += [(" " * (widths[number] - cell_len(head)), PLAIN), (head, style)]
         header.append((" " * REASON_GAP + "what happens", self.look.dim))
         lines = [header]
-        for group in self.comparing.ways:
+        for group in self.comparing.outcome_groups:
             lines += self._row(group, widths, room, width)
         return lines
 
-    def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
-        style = self.look.bold if group is self.comparing.ways[0] else PLAIN
-        labels = [self.signs.fit(label, room - 1) for label in _wrap_labels(group.labels, room - 2)]
+    def _row(self, group: ResultGroup, widths: list[int], room: int, width: int) -> list[Line]:
+        style = self.look.bold if group is self.comparing.outcome_groups[0] else PLAIN
+        labels = [
+            self.signs.truncate(label, room - 1) for label in _wrap_labels(group.labels, room - 2)
+        ]
         reasons = self._reasons(group, width - room - sum(widths) - REASON_GAP)
         answers: Line = []
-        for answer, column in zip(self.answers.row(group), widths, strict=True):
+        for answer, column in zip(self.answers.make_cells(group), widths, strict=True):
             text = self._text(answer)
-            answers += [(" " * (column - cells(text)), PLAIN), (text, self._value_style(answer))]
+            answers += [(" " * (column - cell_len(text)), PLAIN), (text, self._value_style(answer))]
         parts = [
             Block(tuple([(label, style)] for label in labels), room),
             Block((answers,), sum(widths) + REASON_GAP),
-            block([[(reason, self.look.dim)] for reason in reasons]),
+            make_block([[(reason, self.look.dim)] for reason in reasons]),
         ]
-        return beside(parts, 0)
+        return join_blocks(parts, 0)
 
     def _value_style(self, answer: ResultCell) -> Style:
         look = self.look
-        styles = {"error": look.alarm, "none": look.dim, "differs": look.several}
+        styles = {"error": look.alarm, "none": look.dim, "differs": look.shared}
         return styles.get(answer.kind, PLAIN)
 
     # --- a block per behaviour ------------------------------------------------------------
 
     def _number_line(self, width: int) -> NumberLineRenderer | None:
         """The axis as a line, where one axis is addressed and rule sets differ or entries meet."""
-        line = number_line(self.answers) if width >= NARROWEST_LINE else None
+        line = make_number_line(self.answers) if width >= NARROWEST_LINE else None
         if line is None:
             return None
         ruler = NumberLineRenderer(line, self.look)
-        tells = len(line.behaviours) > 1 or any(one.meetings for one in line.behaviours)
+        tells = len(line.behaviours) > 1 or any(one.duplicate_writes for one in line.behaviours)
         return ruler if tells and ruler.width <= width else None
 
-    def _blocks(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
+    def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
-        lines = ruler.head() if ruler else []
-        for number, group in enumerate(self.comparing.ways):
+        lines = ruler.render_head() if ruler else []
+        for number, group in enumerate(self.comparing.outcome_groups):
             if ruler is not None:
-                lines += [*self._strip(ruler, number, width)]
+                lines += [*self._render_behaviour(ruler, number, width)]
                 continue
-            lines += [[], *self._named(group, behaviour(group), width), *self._cells(group, width)]
+            lines += [
+                [],
+                *self._render_name(group, name_behaviour(group), width),
+                *self._cells(group, width),
+            ]
             reasons = self._reasons(group, width - 2)
             lines += [[("  " + text, self.look.dim)] for text in reasons]
         return lines if ruler else lines[1:]
 
-    def _strip(self, ruler: NumberLineRenderer, number: int, width: int) -> Iterator[Line]:
+    def _render_behaviour(
+        self, ruler: NumberLineRenderer, number: int, width: int
+    ) -> Iterator[Line]:
         """One behaviour of a number line: name, rule sets, answer, and the ways of its numbers."""
         behaviour = ruler.line.behaviours[number]
         yield []
-        yield from self._named(behaviour.group, behaviour.name, width)
+        yield from self._render_name(behaviour.group, behaviour.name, width)
         if self.answers.columns:
             yield from self._cells(behaviour.group, width)
         elif behaviour.group.first.output is not None:
-            for text in self._listed(behaviour.group):
-                yield from paragraph(text, width, head=INDENT)
-        yield from self._ways(ruler, behaviour, width)
+            for text in self._describe_differences(behaviour.group):
+                yield from wrap_paragraph(text, width, head=INDENT)
+        yield from self._render_ways(ruler, behaviour, width)
 
-    def _named(self, group: Group, told: str, width: int) -> list[Line]:
-        name = self.signs.text(told)
+    def _render_name(self, group: ResultGroup, told: str, width: int) -> list[Line]:
+        name = self.signs.sanitize(told)
         labels = _wrap_labels(group.labels, width - 2)
         if not name:
             return [[(("  " if number else "") + one, self.look.bold)] for number, one in
                     enumerate(labels)]  # fmt: skip
         return [[(name, self.look.bold)], *([("  " + one, self.look.dim)] for one in labels)]
 
-    def _cells(self, group: Group, width: int) -> list[Line]:
+    def _cells(self, group: ResultGroup, width: int) -> list[Line]:
         """The answers one after the other, each behind its letter or place."""
         lines: list[Line] = [[("  ", PLAIN)]]
         heads = self._column_heads()
-        for number, answer in enumerate(self.answers.row(group)):
-            style = self.look.value(number) if self.answers.per_entry else self.look.dim
+        for number, answer in enumerate(self.answers.make_cells(group)):
+            style = self.look.value_style(number) if self.answers.is_per_entry else self.look.dim
             piece: Line = [(heads[number], style), (" ", PLAIN)]
             piece += [(self._text(answer), self._value_style(answer)), ("   ", PLAIN)]
             if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
@@ -186,88 +197,99 @@ class ComparisonView(Drawing):
             lines[-1] += piece
         return lines
 
-    def _ways(self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int) -> list[Line]:
+    def _render_ways(
+        self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
+    ) -> list[Line]:
         refusal = (
             ""
             if behaviour.group.first.error is None
             else describe_lettered_refusal(behaviour.group)
         )
         if not refusal:
-            return [line for way in ruler.ways(behaviour) for line in self._fitted(way, width)]
-        told = self.signs.text(refusal)
-        apart = paragraph(told, width, self.look.dim, head=INDENT)
-        stopped = [one for one in behaviour.landings if one.fate == "refused"]
+            return [
+                line for way in ruler.render_ways(behaviour) for line in self._wrap_way(way, width)
+            ]
+        told = self.signs.sanitize(refusal)
+        apart = wrap_paragraph(told, width, self.look.dim, head=INDENT)
+        stopped = [one for one in behaviour.indices if one.outcome == "refused"]
         if not stopped:
             return apart
-        drawn = ruler.stop(stopped[0], told.partition(": ")[2])
+        drawn = ruler.render_stop(stopped[0], told.partition(": ")[2])
         if line_width(drawn) <= width:
             return [drawn]
-        return [ruler.stop(stopped[0], "refused"), *apart]
+        return [ruler.render_stop(stopped[0], "refused"), *apart]
 
-    def _fitted(self, way: Line, width: int) -> list[Line]:
+    def _wrap_way(self, way: Line, width: int) -> list[Line]:
         """A way with its words behind it, or below it where they do not fit."""
         if line_width(way) <= width:
             return [way]
         *drawn, (told, style) = way
-        return [drawn, *paragraph(told, width, style, head=INDENT)]
+        return [drawn, *wrap_paragraph(told, width, style, head=INDENT)]
 
     # --- differences only -----------------------------------------------------------------
 
     def _differences(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         lines: list[Line] = []
-        drawn = self.answers.drawn
+        drawn = self.answers.first_result
         if drawn is not None and drawn.trace is not None:
             lines += [[(f"{drawn.label}: what the others are compared with", self.look.bold)]]
-            if self._draws(drawn.trace):
-                own = picture(drawn.trace, self.options, title=False)
-                lines += [[], *(list(line) for line in own.lines(width))]
+            if self._is_picture_shown(drawn.trace):
+                own = make_picture(drawn.trace, self.options, title=False)
+                lines += [[], *(list(line) for line in own.render_lines(width))]
         if ruler is not None:
-            numbers = range(len(self.comparing.ways))
-            strips = [line for number in numbers for line in self._strip(ruler, number, width)]
-            return [*lines, [], *ruler.head(), *strips]
-        for group in self.comparing.ways:
-            lines += [[], *paragraph(", ".join(group.labels), width, self.look.bold, indent="  ")]
-            for text in self._listed(group):
-                lines += paragraph(text, width, head=INDENT)
+            numbers = range(len(self.comparing.outcome_groups))
+            strips = [
+                line for number in numbers for line in self._render_behaviour(ruler, number, width)
+            ]
+            return [*lines, [], *ruler.render_head(), *strips]
+        for group in self.comparing.outcome_groups:
+            lines += [
+                [],
+                *wrap_paragraph(", ".join(group.labels), width, self.look.bold, indent="  "),
+            ]
+            for text in self._describe_differences(group):
+                lines += wrap_paragraph(text, width, head=INDENT)
         return lines
 
-    def _draws(self, trace: Trace) -> bool:
+    def _is_picture_shown(self, trace: Trace) -> bool:
         """Whether the picture of the base is asked for, or small."""
         asked = self.options.show or self.options.rows or self.options.full
         return bool(asked) or trace.output.size <= SHORT_TENSOR
 
-    def _listed(self, group: Group) -> list[str]:
+    def _describe_differences(self, group: ResultGroup) -> list[str]:
         if group.first.output is None:
-            return [self.signs.text(describe_lettered_refusal(group))]
-        found = self.answers.differences(group, LISTED_CELLS)
+            return [self.signs.sanitize(describe_lettered_refusal(group))]
+        found = self.answers.list_differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return [found]
         told = [
             f"{place}: {mine} {self.signs.differs} {base}" for place, mine, base in found.listed
         ]
         if found.more:
-            told.append(f"and {counted(found.more, 'more cell')}")
-        itself = group.first is self.answers.drawn
+            told.append(f"and {format_count(found.more, 'more cell')}")
+        itself = group.first is self.answers.first_result
         return told or ["compared with itself" if itself else "no cell differs"]
 
     # --- reasons --------------------------------------------------------------
 
-    def _reasons(self, group: Group, width: int) -> list[str]:
+    def _reasons(self, group: ResultGroup, width: int) -> list[str]:
         """The last column: why it refuses, or what became of unusual entries."""
         trace = group.first.trace
         if group.first.output is None:
-            refusal = self.signs.text(describe_lettered_refusal(group))
+            refusal = self.signs.sanitize(describe_lettered_refusal(group))
             return wrap(refusal, width, break_on_hyphens=False)
-        return [] if trace is None else _wrap_labels(self._unusual(trace), width, "  ")
+        return [] if trace is None else _wrap_labels(self._format_unusual(trace), width, "  ")
 
-    def _unusual(self, trace: Trace) -> list[str]:
+    def _format_unusual(self, trace: Trace) -> list[str]:
         told: list[str] = []
-        for entry in self.answers.unusual(trace):
+        for entry in self.answers.unusual_entries(trace):
             for one in entry.adjustments:
                 meant = "" if one.coordinate is None else f" {one.coordinate}"
                 if one.sign == "skipped":
                     meant = " filled" if trace.kind == "gather" else " dropped"
-                told.append(f"{entry.label}: {one.written} {self.signs.of(one.sign)}{meant}")
+                told.append(
+                    f"{entry.label}: {one.raw_value} {self.signs.for_outcome(one.sign)}{meant}"
+                )
         return told
 
 
@@ -281,7 +303,7 @@ def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> li
     room = width - len(separator.rstrip())
     for number, label in enumerate(labels, 1):
         wanted = width if number == len(labels) else room
-        if lines and cells(lines[-1]) + cells(separator + label) <= wanted:
+        if lines and cell_len(lines[-1]) + cell_len(separator + label) <= wanted:
             lines[-1] += separator + label
             continue
         if lines:

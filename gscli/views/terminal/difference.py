@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.lab.difference import Difference
-from gscli.views.lines import Drawing, beside, block, column, paragraph
-from gscli.views.look import PLAIN, Line, ViewOptions, cells, left, signs_of
+from gscli.lab.difference import TensorDifference
+from gscli.views.lines import Drawing, align_right, join_blocks, make_block, wrap_paragraph
+from gscli.views.look import PLAIN, Line, ViewOptions, cell_len, choose_signs, pad_right
 
 SHOWN = 8
 """Differing cells in the table; `--limit` asks for others."""
@@ -17,19 +17,21 @@ WIDEST = 40
 HEADS = ("cell", "is", "expected")
 
 
-def cell_words(found: Difference, options: ViewOptions, letters: Sequence[str] = ()) -> list[str]:
+def describe_cells(
+    found: TensorDifference, options: ViewOptions, letters: Sequence[str] = ()
+) -> list[str]:
     """A sentence for each differing cell that is listed.
 
     >>> from gscli.lab.difference import compare_tensors
     >>> import numpy as np
-    >>> cell_words(compare_tensors(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
+    >>> describe_cells(compare_tensors(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
     ['cell [1] is 2, expected 3; reached by entry b.']
     """
-    signs, lines = signs_of(options), list[str]()
+    signs, lines = choose_signs(options), list[str]()
     shown = found.cells[: options.limit or SHOWN]
     for cell, letter in zip(shown, [*letters, *[""] * len(shown)], strict=False):
         at = ",".join(map(str, cell.at))
-        values = [signs.text(str(value), WIDEST) for value in (cell.actual, cell.expected)]
+        values = [signs.sanitize(str(value), WIDEST) for value in (cell.actual, cell.expected)]
         names = letter.split()
         word = "entry" if len(names) == 1 else "entries"
         reached = f"; reached by {word} {', '.join(names)}" if names else ""
@@ -45,7 +47,7 @@ class DifferenceView(Drawing):
 
     def __init__(
         self,
-        found: Difference,
+        found: TensorDifference,
         told: Sequence[str],
         options: ViewOptions,
         letters: Sequence[str] = (),
@@ -59,12 +61,12 @@ class DifferenceView(Drawing):
     def draw(self, width: int) -> list[Line]:
         """The verdict, the first differing cells, then the rest of what is told."""
         verdict, *others = self.told
-        style = self.look.bold if self.found.equal else self.look.alarm
-        lines = paragraph(verdict, width, style)
+        style = self.look.bold if self.found.is_equal else self.look.alarm
+        lines = wrap_paragraph(verdict, width, style)
         if self.found.cells and self.listed:
             lines += [[], *self._table(), []]
         for text in others:
-            lines += paragraph(text, width, indent="    ")
+            lines += wrap_paragraph(text, width, indent="    ")
         return lines
 
     def _table(self) -> list[Line]:
@@ -75,17 +77,19 @@ class DifferenceView(Drawing):
             [self._value(cell.expected) for cell in shown],
         ]
         columns = [
-            column([(head, look.dim), *((text, PLAIN) for text in own)])
+            align_right([(head, look.dim), *((text, PLAIN) for text in own)])
             for head, own in zip(HEADS, texts, strict=True)
         ]
         letters = [*self.letters, *[""] * len(shown)][: len(shown)]
-        wide = max(map(cells, letters), default=0)
-        chips = block([[], *([(f" {left(letter, wide)}", look.bold)] for letter in letters)])
-        lines = beside([chips, block(beside(columns, 2))], 1)
-        if self.found.different > len(shown):
+        wide = max(map(cell_len, letters), default=0)
+        chips = make_block(
+            [[], *([(f" {pad_right(letter, wide)}", look.bold)] for letter in letters)]
+        )
+        lines = join_blocks([chips, make_block(join_blocks(columns, 2))], 1)
+        if self.found.differing_count > len(shown):
             lines.append([(f" {self.signs.down}", look.dim)])
         return lines
 
     def _value(self, value: object) -> str:
         """All digits, for the last ones may be what differs."""
-        return self.signs.text(str(value), WIDEST)
+        return self.signs.sanitize(str(value), WIDEST)

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.base.words import counted, safe
+from gscli.base.words import format_count, sanitize
 from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import Drawing, line_width, paragraph
-from gscli.views.look import PLAIN, Line, Signs, ViewOptions, signs_of
-from gscli.views.picture import title_lines
-from gscli.views.subject import part_of, values_told
-from gscli.views.summary import COUNTED_CELLS, counted_words, counts, purpose
-from gscli.views.terminal.legend import legend
-from gscli.views.texts import NumberFormat, number_format
-from gscli.views.words.facts import Teller, shape_text
+from gscli.views.lines import Drawing, line_width, wrap_paragraph
+from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs
+from gscli.views.picture import render_title
+from gscli.views.subject import format_samples, take_box
+from gscli.views.summary import COUNTED_CELLS, count_cells, describe_purpose, format_counts
+from gscli.views.terminal.legend import render_entries
+from gscli.views.texts import NumberFormat, choose_number_format
+from gscli.views.words.facts import Describer, format_shape
 from gscli.views.words.formula import Formula
-from gscli.views.words.vocabularies import TOLD_CELLS, describe_entry, tensor_lines
+from gscli.views.words.vocabularies import TOLD_CELLS, describe_entry, describe_tensor
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
 
 
-def explain(
+def make_explanation(
     trace: Trace, options: ViewOptions, *, plain: bool, limit: int | None = None
 ) -> Explanation | str:
     """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
 
     >>> from gscli.traces import trace
-    >>> from gscli.views.lines import render
+    >>> from gscli.views.lines import render_text
     >>> options = ViewOptions(color="none")
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> print(render(explain(found, options, plain=False), options), end="")
+    >>> print(render_text(make_explanation(found, options, plain=False), options), end="")
     gather   data int64 [3]   indices int64 [1]   output int64 [1]
     <BLANKLINE>
     output[i] = data[indices[i]]   for i = 0
@@ -47,7 +47,7 @@ def explain(
     check_size(options._replace(full=False, limit=limit), trace.entry_count, [])
     shown = trace.entries(EXPLAINED_ENTRIES if limit is None else limit)
     if plain:
-        return _plain(trace, options, shown)
+        return _format_plain(trace, options, shown)
     return Explanation(trace, options, shown)
 
 
@@ -62,23 +62,27 @@ class Explanation(Drawing):
     def draw(self, width: int) -> list[Line]:
         """Facts, formula, entries, counts."""
         formula, *meaning = _formula(self.trace, self.signs)
-        lines = [*self._head(width), [], *paragraph(formula, width, self.look.bold, indent="  ")]
+        lines = [
+            *self._head(width),
+            [],
+            *wrap_paragraph(formula, width, self.look.bold, indent="  "),
+        ]
         for text in meaning:
-            lines += paragraph(text, width, indent="  ")
-        teller = Teller(self.trace, _numbers(self.trace, self.shown, self.options))
-        told = legend(teller, self.shown, width, self.look, reasons=True)
+            lines += wrap_paragraph(text, width, indent="  ")
+        teller = Describer(self.trace, _numbers(self.trace, self.shown, self.options))
+        told = render_entries(teller, self.shown, width, self.look, reasons=True)
         lines += [[], *told, []] if told else [[]]
         for text in _summary(self.trace, len(self.shown)):
-            lines += paragraph(text, width, indent="  ")
+            lines += wrap_paragraph(text, width, indent="  ")
         return lines
 
     def _head(self, width: int) -> list[Line]:
         """Operator and tensors, as many on a line as fit."""
         look = self.look
-        lines = title_lines(self.trace, self.options, width)
+        lines = render_title(self.trace, self.options, width)
         for tensor in self.trace.tensors:
-            facts = f" {tensor.dtype} {shape_text(tensor.shape)}"
-            run: Line = [(self.signs.text(tensor.name), look.bold), (facts, look.dim)]
+            facts = f" {tensor.dtype} {format_shape(tensor.shape)}"
+            run: Line = [(self.signs.sanitize(tensor.name), look.bold), (facts, look.dim)]
             if line_width(lines[-1]) + 3 + line_width(run) > width:
                 lines.append([("  ", PLAIN), *run])
             else:
@@ -86,47 +90,49 @@ class Explanation(Drawing):
         return lines
 
 
-def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
+def _format_plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     """One statement a line, ASCII, no line ever broken."""
     options = options._replace(utf8=False)
-    signs = signs_of(options)
-    attributes = [f"{key} is {safe(str(value))}" for key, value in trace.shown_attributes.items()]
+    signs = choose_signs(options)
+    attributes = [
+        f"{key} is {sanitize(str(value))}" for key, value in trace.nondefault_attributes.items()
+    ]
     lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
     lines += [", ".join(attributes) + "."] if attributes else []
-    teller = Teller(trace, _numbers(trace, shown, options))
+    teller = Describer(trace, _numbers(trace, shown, options))
     for tensor in trace.tensors:
-        lines += tensor_lines(tensor.name, tensor.array, teller.numbers)
+        lines += describe_tensor(tensor.name, tensor.array, teller.numbers)
     formula, *meaning = _formula(trace, signs)
-    lines += [purpose(trace), formula + ".", *meaning]
+    lines += [describe_purpose(trace), formula + ".", *meaning]
     lines += [describe_entry(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
-    return "\n".join(signs.line(line) for line in lines) + "\n"
+    return "\n".join(signs.sanitize_line(line) for line in lines) + "\n"
 
 
 def _formula(trace: Trace, signs: Signs) -> list[str]:
     formula = Formula(trace)
     equation = formula.equation + (f"   for {formula.ranges}" if formula.ranges else "")
     told = [equation, *formula.meaning]
-    if trace.layout.open_order:
-        told.append(f"{trace.layout.open_order}; here the last entry wins.")
-    return [signs.line(text) for text in told]
+    if trace.layout.unspecified_order:
+        told.append(f"{trace.layout.unspecified_order}; here the last entry wins.")
+    return [signs.sanitize_line(text) for text in told]
 
 
 def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
     """The format for every value that is told: small tensors, slices, and what cells held."""
     changes = [entry.change for entry in shown if entry.change is not None]
-    parts = [part for one in changes for part in values_told(trace, one)]
-    parts += [part_of(trace.output, one.result) for one in shown if trace.kind == "gather" and
+    parts = [part for one in changes for part in format_samples(trace, one)]
+    parts += [take_box(trace.output, one.result) for one in shown if trace.kind == "gather" and
               one.result is not None]  # fmt: skip
     parts += [one.array for one in trace.tensors if one.role != "indices"]
-    return number_format([part for part in parts if part.size <= TOLD_CELLS], options)
+    return choose_number_format([part for part in parts if part.size <= TOLD_CELLS], options)
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:
-    found = counts(trace)
+    found = count_cells(trace)
     too_often = f"cells are touched more than {COUNTED_CELLS:,} times, too often to count"
-    lines = [too_often if found is None else counted_words(trace, found)]
+    lines = [too_often if found is None else format_counts(trace, found)]
     rest = trace.entry_count - shown
     if rest > 0:
-        lines.append(f"{counted(rest, 'more entry', 'more entries')}: --limit N")
+        lines.append(f"{format_count(rest, 'more entry', 'more entries')}: --limit N")
     return lines

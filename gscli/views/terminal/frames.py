@@ -13,23 +13,23 @@ import numpy as np
 from gscli.base import UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import cached_property
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import iter_entries
-from gscli.views.choices import check_requests
-from gscli.views.lines import Drawing, paragraph
+from gscli.views.choices import check_view_options
+from gscli.views.lines import Drawing, wrap_paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
-from gscli.views.picture import key_lines, title_lines, with_table
-from gscli.views.steps import Done, subjects_after
-from gscli.views.subject import GRIDS, expecting, grids
-from gscli.views.summary import purpose
-from gscli.views.terminal.legend import legend
+from gscli.views.picture import render_legend, render_title, render_with_table
+from gscli.views.steps import OutputReplay, views_after
+from gscli.views.subject import GRIDS, add_expected, add_grid_headers
+from gscli.views.summary import describe_purpose
+from gscli.views.terminal.legend import render_entries
 from gscli.views.words.below import explain_outcome_signs
-from gscli.views.words.facts import Teller
-from gscli.views.words.formula import why
+from gscli.views.words.facts import Describer
+from gscli.views.words.formula import explain_entry
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 TABLE_ROWS = 12
 """Entries in the table of a frame, around the one that is lit."""
@@ -37,7 +37,7 @@ TABLE_ROWS = 12
 KEY_LINES = 3
 """Lines that the keys of --step take below a frame."""
 
-TOGETHER = 26
+FRAMES_PER_LAYOUT = 26
 """Entries whose frames keep the same places for everything. Beyond them, room would be kept for
 ever more, and each frame would cost more than the one before.
 """
@@ -56,41 +56,45 @@ class Frame(Drawing):
 
         On a screen that is too low for it, fewer entries stand in the table.
         """
-        lines = self._drawn(width, TABLE_ROWS)
+        lines = self._render_rows(width, TABLE_ROWS)
         over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
         rows = min(TABLE_ROWS, self._frames.trace.entry_count)
-        return lines if over <= 0 else self._drawn(width, max(rows - over - 2, 1))
+        return lines if over <= 0 else self._render_rows(width, max(rows - over - 2, 1))
 
-    def _drawn(self, width: int, rows: int) -> list[Line]:
+    def _render_rows(self, width: int, rows: int) -> list[Line]:
         frames, options, look, signs = self._frames, self.options, self.look, self.signs
         trace, entries = frames.trace, frames.entries(self._number + 1)
         lit = entries[self._number : self._number + 1] if self._number >= 0 else []
         first = options.show is None
-        begin = max(self._number, 0) // TOGETHER * TOGETHER
-        found = subjects_after(
+        begin = max(self._number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
+        found = views_after(
             trace,
-            entries[begin : begin + TOGETHER],
+            entries[begin : begin + FRAMES_PER_LAYOUT],
             self._number - begin,
             GRIDS[trace.kind] if first else options.show,
-            frames.done.before(entries, begin),
+            frames.done.output_after(entries, begin),
         )
-        found = grids(trace, found) if first else found
-        if frames.expectation is not None:
-            found = expecting(found, frames.expectation, frames.last > self._number)
+        found = add_grid_headers(trace, found) if first else found
+        if frames.diagnosis is not None:
+            found = add_expected(found, frames.diagnosis, frames.last_entry_by_cell > self._number)
         near = max(min(self._number - rows // 2, len(entries) - rows), 0)
         told = entries[near : near + rows]
-        drawing, group = with_table(trace, told, found, options, width, lit=lit)
+        drawing, group = render_with_table(trace, told, found, options, width, highlighted=lit)
         step = f"step {self._number + 1} of {trace.entry_count}"
-        lines = [*title_lines(trace, options, width, step), []]
+        lines = [*render_title(trace, options, width, step), []]
         lines += [*drawing, []]
-        teller = Teller(trace, group.numbers)
-        lines += legend(teller, lit, width, look)
-        reason, *more = [text for entry in lit for text in why(teller, entry)] or [purpose(trace)]
-        lines += paragraph(signs.line(reason), width, head=[("why  ", look.bold)])
+        teller = Describer(trace, group.numbers)
+        lines += render_entries(teller, lit, width, look)
+        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
+            describe_purpose(trace)
+        ]
+        lines += wrap_paragraph(signs.sanitize_line(reason), width, head=[("why  ", look.bold)])
         for text in more:
-            lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
+            lines += wrap_paragraph(
+                signs.sanitize_line(text), width, look.dim, head=[("     ", PLAIN)]
+            )
         unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + key_lines(
+        return lines + render_legend(
             [explain_outcome_signs(trace, told, signs)], drawing, width, look, unread
         )
 
@@ -102,13 +106,13 @@ class Frames:
     """
 
     def __init__(
-        self, trace: Trace, options: ViewOptions, expectation: Expectation | None = None
+        self, trace: Trace, options: ViewOptions, expectation: OutputDiagnosis | None = None
     ) -> None:
         self.trace = trace
         self.options = options
-        self.expectation = expectation
-        self.done = Done(trace)
-        self._entries = trace.entries(TOGETHER)
+        self.diagnosis = expectation
+        self.done = OutputReplay(trace)
+        self._entries = trace.entries(FRAMES_PER_LAYOUT)
 
     def entries(self, count: int) -> Sequence[Entry]:
         """The first entries, at least `count` of them."""
@@ -117,7 +121,7 @@ class Frames:
         return self._entries
 
     @cached_property
-    def last(self) -> Array:
+    def last_entry_by_cell(self) -> Array:
         """The number of the last entry that reaches each cell of the output; -1 where none does."""
         gathers = self.trace.kind == "gather"
         found = np.full(self.trace.output.shape, -1)
@@ -132,7 +136,7 @@ class Frames:
         if not 0 <= number <= len(self):
             raise UsageError(
                 f"there is no step {number}",
-                where=counted(len(self), "entry", "entries"),
+                where=format_count(len(self), "entry", "entries"),
                 valid=f"0 … {len(self)}",
             )
         return Frame(self, number - 1)
@@ -148,19 +152,21 @@ STEPPED_ENTRIES = 100
 """Frames that are printed in a row, unless a limit says otherwise."""
 
 
-def frames(trace: Trace, options: ViewOptions, expectation: Expectation | None = None) -> Frames:
+def make_frames(
+    trace: Trace, options: ViewOptions, expectation: OutputDiagnosis | None = None
+) -> Frames:
     """One renderable per entry.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
-    >>> len(frames(found, ViewOptions()))
+    >>> len(make_frames(found, ViewOptions()))
     2
     """
-    check_requests(trace, options)
+    check_view_options(trace, options)
     return Frames(trace, options, expectation)
 
 
-def listed_steps(found: Frames, options: ViewOptions) -> range:
+def select_steps(found: Frames, options: ViewOptions) -> range:
     """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
     limit = STEPPED_ENTRIES if options.limit is None else options.limit
     return range(min(limit, len(found)) + 1)

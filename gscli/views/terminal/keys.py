@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from gscli.traces import Trace
-from gscli.views.lines import Drawing, Sketch, paragraph, render
-from gscli.views.look import PLAIN, Line, ViewOptions, look_of
-from gscli.views.picture import picture
-from gscli.views.terminal.frames import Frames, frames, listed_steps
-from gscli.views.words.formula import Formula, source
+from gscli.views.lines import Drawing, FunctionDrawing, render_text, wrap_paragraph
+from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
+from gscli.views.picture import make_picture
+from gscli.views.terminal.frames import Frames, make_frames, select_steps
+from gscli.views.words.formula import Formula, cite_rule
 
 if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
+    from gscli.lab.expectation import OutputDiagnosis
 
 _KEYS = (
     ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
@@ -36,34 +36,34 @@ def show_steps(
     trace: Trace,
     options: ViewOptions,
     wanted: int | None = None,
-    expectation: Expectation | None = None,
+    expectation: OutputDiagnosis | None = None,
 ) -> None:
     """Frame number `wanted`; else by keys on a terminal, and one after the other elsewhere."""
-    found = frames(trace, options, expectation)
+    found = make_frames(trace, options, expectation)
     if wanted is not None:
-        sys.stdout.write(render(found.step(wanted), options))
+        sys.stdout.write(render_text(found.step(wanted), options))
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar
 
-        interact(found, sys.stdout, getchar)
+        run_step_keys(found, sys.stdout, getchar)
     else:
-        for text in _in_a_row(found, options):
+        for text in _iter_frames(found, options):
             sys.stdout.write(text)
 
 
-def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:
-    steps = listed_steps(found, options)[1:]
+def _iter_frames(found: Frames, options: ViewOptions) -> Iterator[str]:
+    steps = select_steps(found, options)[1:]
     for number in steps:
-        yield ("\n" if number > 1 else "") + render(found.step(number), options)
+        yield ("\n" if number > 1 else "") + render_text(found.step(number), options)
     if len(steps) < len(found):
         yield f"\n{len(found) - len(steps):,} more steps: --limit N, --step N\n"
 
 
-def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
+def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
     """Show frames as the keys ask until q or the end of input."""
     number = 0
-    pressed = _one_by_one(keys)
-    _show(frames, number, screen)
+    pressed = _split_keys(keys)
+    _print_frame(frames, number, screen)
     while (key := next(pressed)) not in _QUIT:
         wanted = number
         if key in _NEXT:
@@ -71,21 +71,21 @@ def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
         elif key in _BACK:
             wanted = number - 1
         elif key in ("g", "G"):
-            asked = _asked(frames, screen, pressed)
+            asked = _read_entry(frames, screen, pressed)
             wanted = number if asked is None else asked
         elif key in ("a", "A"):
-            whole = picture(frames.trace, frames.options, expectation=frames.expectation)
+            whole = make_picture(frames.trace, frames.options, diagnosis=frames.diagnosis)
             _print(whole, screen)
             _print_bar(frames, number, screen)
         elif key == "?":
-            _explain(frames, screen)
+            _print_explanation(frames, screen)
             _print_bar(frames, number, screen)
         if wanted in range(-1, len(frames)) and wanted != number:
             number = wanted
-            _show(frames, number, screen)
+            _print_frame(frames, number, screen)
 
 
-def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
+def _split_keys(keys: Callable[[], str]) -> Iterator[str]:
     """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
     while True:
         try:
@@ -95,22 +95,22 @@ def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
         yield from _KEY.findall(read) or [""]
 
 
-def _show(frames: Frames, number: int, screen: IO[str]) -> None:
+def _print_frame(frames: Frames, number: int, screen: IO[str]) -> None:
     _print(frames.step(number + 1), screen)
     _print_bar(frames, number, screen)
 
 
 def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
-    look = look_of(frames.options)
+    look = make_style_sheet(frames.options)
     line: Line = []
     for key, word in _KEYS:
-        line += [(f" {key} ", look.several), (f" {word}  ", PLAIN)]
+        line += [(f" {key} ", look.shared), (f" {word}  ", PLAIN)]
     line.append((f"  {number + 1} of {len(frames)}", look.dim))
-    _print(Sketch(lambda _: [[], line, []], frames.options), screen)
+    _print(FunctionDrawing(lambda _: [[], line, []], frames.options), screen)
 
 
 def _print(drawn: Drawing, screen: IO[str]) -> None:
-    _write(render(drawn, drawn.options), screen)
+    _write(render_text(drawn, drawn.options), screen)
 
 
 def _write(text: str, screen: IO[str]) -> None:
@@ -118,7 +118,7 @@ def _write(text: str, screen: IO[str]) -> None:
     screen.flush()  # also what has no end of line yet
 
 
-def _asked(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
+def _read_entry(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
     """The entry that is typed as a letter or a number, or None."""
     _write(f"entry (a letter, or 1 to {len(frames)}): ", screen)
     typed = ""
@@ -131,13 +131,13 @@ def _asked(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | Non
             typed += key
             _write(key, screen)
     _write("\n", screen)
-    return number_of(typed)
+    return parse_entry(typed)
 
 
-def number_of(typed: str) -> int | None:
+def parse_entry(typed: str) -> int | None:
     """The entry that a letter or a number from 1 means.
 
-    >>> number_of("c"), number_of("3"), number_of("aa"), number_of("?")
+    >>> parse_entry("c"), parse_entry("3"), parse_entry("aa"), parse_entry("?")
     (2, 2, 52, None)
     """
     if typed.isdecimal():
@@ -150,12 +150,12 @@ def number_of(typed: str) -> int | None:
     return number - 1
 
 
-def _explain(frames: Frames, screen: IO[str]) -> None:
+def _print_explanation(frames: Frames, screen: IO[str]) -> None:
     """The rule at length: formula, legal indices, the operator's own help, the source."""
     options, formula = frames.options, Formula(frames.trace)
-    look = look_of(options)
+    look = make_style_sheet(options)
     doc = frames.trace.operator.doc.splitlines()
     lines: list[Line] = [[], [(formula.equation, look.bold)]]
-    for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
-        lines += paragraph(look.signs.line(text), options.width)
-    _print(Sketch(lambda _: lines, options), screen)
+    for text in (*formula.meaning, "", *doc, "", cite_rule(frames.trace)):
+        lines += wrap_paragraph(look.signs.sanitize_line(text), options.width)
+    _print(FunctionDrawing(lambda _: lines, options), screen)

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from gscli.layout.axes import Shape
-from gscli.views.lenses import planes_apart
-from gscli.views.lines import Block, block, flow
-from gscli.views.look import PLAIN, Line, Look, Style, cells
+from gscli.views.lenses import group_by_plane
+from gscli.views.lines import Block, flow_blocks, make_block
+from gscli.views.look import PLAIN, Line, Style, StyleSheet, cell_len
 from gscli.views.subject import Mark
 
 WIDEST, NARROWEST = 40, 30
 TALLEST, FLATTEST = 8, 2
 """Columns and lines that an outline takes."""
 
-LETTERED = 26
+MAX_LETTERS = 26
 """Entries that have a letter on a map; more are points."""
 
 MOST_PLANES = 6
@@ -31,28 +31,28 @@ _GAP = 3
 Canvas: TypeAlias = list[list[tuple[str, Style]]]
 
 
-def outline(shape: Shape, marks: Sequence[Mark], width: int, look: Look) -> Block:
+def render_map_text(shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet) -> Block:
     """The map of a tensor of rank 2 or more; planes that are touched alike share an outline."""
-    planes = planes_apart(marks)
+    planes = group_by_plane(marks)
     drawn = [
-        _Outline(shape[-_MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
+        _PlaneMap(shape[-_MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
     ]
     signs = look.signs
     lines: list[Line] = [[("where", look.bold), ("   rows down, columns across", look.dim)]]
-    lines += flow([block(list(one.lines())) for one in drawn], width, _GAP, between=0)
+    lines += flow_blocks([make_block(list(one.lines())) for one in drawn], width, _GAP, between=0)
     for count, told in (
         (sum(one.crowded for one in drawn), "letters lie too close to be drawn"),
         (
-            sum(mark.number >= LETTERED for mark in marks),
+            sum(mark.number >= MAX_LETTERS for mark in marks),
             f"entries are drawn as {signs.point}",
         ),
         (len(planes) - len(drawn), "more touched planes"),
     ):
         lines += [[(f"{signs.across} {count} {told}", look.dim)]] if count else []
-    return block(lines)
+    return make_block(lines)
 
 
-class _Outline:
+class _PlaneMap:
     """One plane, or several that are touched in the same places."""
 
     def __init__(
@@ -61,7 +61,7 @@ class _Outline:
         name: str,
         marks: Sequence[Mark],
         width: int,
-        look: Look,
+        look: StyleSheet,
     ) -> None:
         self._shape, self._name, self._signs, self._look = shape, name, look.signs, look
         self._margin = len(str(shape[0] - 1)) + 2
@@ -70,10 +70,10 @@ class _Outline:
         self._high = max(FLATTEST, min(TALLEST, rows, round(room * rows / columns / _ASPECT)))
         self._wide = min(room, max(NARROWEST, round(self._high * _ASPECT * columns / rows)))
         self._canvas: Canvas = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
-        self.crowded = sum(not self._drawn(mark) for mark in marks if mark.number < LETTERED)
+        self.crowded = sum(not self._draw_mark(mark) for mark in marks if mark.number < MAX_LETTERS)
         for mark in marks:
-            if mark.number >= LETTERED:
-                self._reaches(mark, look.signs.point)
+            if mark.number >= MAX_LETTERS:
+                self._draw_extent(mark, look.signs.point)
 
     def lines(self) -> Iterator[Line]:
         """The plane's name, the ends of its columns, and the frame with the ends of its rows."""
@@ -91,12 +91,12 @@ class _Outline:
             yield [(" " * self._margin + down, dim), *line, (down, dim)]
         yield [(f"{rows - 1:>{self._margin - 1}} {corners[2]}{edge}{corners[3]}", dim)]
 
-    def _drawn(self, mark: Mark) -> bool:
+    def _draw_mark(self, mark: Mark) -> bool:
         """Draw the letter of an entry and, if it is more than a point, how far it reaches."""
-        top, left = self._reaches(mark)
-        return self._lettered(mark.label, top, left, self._style(mark))
+        top, left = self._draw_extent(mark)
+        return self._draw_letter(mark.label, top, left, self._style(mark))
 
-    def _reaches(self, mark: Mark, sign: str = "") -> tuple[int, int]:
+    def _draw_extent(self, mark: Mark, sign: str = "") -> tuple[int, int]:
         """Draw where an entry lies, by `sign` or a line; the first place of it."""
         (top, bottom), (left, right) = (
             (start * room // size, (stop * room - 1 if stop - start > 1 else start * room) // size)
@@ -112,11 +112,11 @@ class _Outline:
         return top, left
 
     def _style(self, mark: Mark) -> Style:
-        return self._look.alarm if mark.alarm else self._look.value(mark.number)
+        return self._look.alarm if mark.alarm else self._look.value_style(mark.number)
 
-    def _lettered(self, label: str, line: int, wanted: int, style: Style) -> bool:
+    def _draw_letter(self, label: str, line: int, wanted: int, style: Style) -> bool:
         """Write a label at its place, or beside it where another stands."""
-        size = cells(label)
+        size = cell_len(label)
         for shift in sorted(range(-SHIFTS, SHIFTS + 1), key=lambda one: (abs(one), one < 0)):
             first = min(wanted, self._wide - size) + shift
             places = range(first, first + size)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gscli.views.look import PLAIN, Line, Look, cells
+from gscli.views.look import PLAIN, Line, StyleSheet, cell_len
 from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
 
 _GAP = 2
@@ -25,63 +25,71 @@ REASON = 22
 class NumberLineRenderer:
     """Draws the landings of a number line below its coordinates."""
 
-    def __init__(self, line: NumberLine, look: Look) -> None:
+    def __init__(self, line: NumberLine, look: StyleSheet) -> None:
         self.line, self.look, self.signs = line, look, look.signs
-        self.cell = max(map(cells, (*map(str, line.places), *line.values))) + _GAP
+        self.cell = max(map(cell_len, (*map(str, line.places), *line.values))) + _GAP
 
     @property
     def width(self) -> int:
         """Cells that a line takes, with the words behind it."""
         return len(_HEAD) + len(self.line.places) * self.cell + 2 * _BAR + _GAP + REASON
 
-    def head(self) -> list[Line]:
+    def render_head(self) -> list[Line]:
         """The coordinates, and below them the values if cells have one each."""
         inside = self.line.is_inside
         below = [self.line.values[at] if inside(at) else "" for at in self.line.places]
         lines: list[Line] = [[(_HEAD + self._row([*map(str, self.line.places)]), self.look.dim)]]
         return lines + ([[(" " * len(_HEAD) + self._row(below), PLAIN)]] if any(below) else [])
 
-    def ways(self, behaviour: Behaviour) -> Iterator[Line]:
+    def render_ways(self, behaviour: Behaviour) -> Iterator[Line]:
         """A line per number that is not its own coordinate, and per cell that is hit twice."""
-        for landing in behaviour.landings:
-            if landing.fate in ("wrapped", "clipped"):
+        for landing in behaviour.indices:
+            if landing.outcome in ("wrapped", "clipped"):
                 yield self._arrow(landing)
-            elif landing.fate == "skipped":
-                yield self.stop(landing, landing.told(behaviour.skipped))
-        for meeting in behaviour.meetings:
-            yield self._met(meeting)
+            elif landing.outcome == "skipped":
+                yield self.render_stop(landing, landing.describe(behaviour.skip_text))
+        for meeting in behaviour.duplicate_writes:
+            yield self._render_duplicate_write(meeting)
 
-    def stop(self, landing: ResolvedIndex, told: str) -> Line:
+    def render_stop(self, landing: ResolvedIndex, told: str) -> Line:
         """A number that goes nowhere."""
         line = self._blank()
-        at = self._end(landing.written)
+        at = self._position_of(landing.written)
         line[at - 1] = self.signs.skipped
-        return self._told("".join(line), at, [landing.number], landing.label, told)
+        return self._render_line("".join(line), at, [landing.entry_number], landing.label, told)
 
     def _arrow(self, landing: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
-        assert landing.to is not None
-        start, end, line = self._end(landing.written), self._end(landing.to), self._blank()
+        assert landing.coordinate is not None
+        start, end, line = (
+            self._position_of(landing.written),
+            self._position_of(landing.coordinate),
+            self._blank(),
+        )
         dash, cross = ("─", "┼") if self.signs.utf8 else ("-", "+")
         for at in range(min(start, end), max(start, end) + 1):
             line[at] = dash if line[at] == " " else cross
         tips = "←→" if self.signs.utf8 else "<>"
         line[end] = tips[end > start]
-        return self._told("".join(line), start, [landing.number], landing.label, landing.told(""))
+        return self._render_line(
+            "".join(line), start, [landing.entry_number], landing.label, landing.describe("")
+        )
 
-    def _met(self, meeting: DuplicateWrite) -> Line:
+    def _render_duplicate_write(self, meeting: DuplicateWrite) -> Line:
         """The letters of the entries that meet in a cell, below it."""
-        by_number = {one.number: one for each in self.line.behaviours for one in each.landings}
+        by_number = {one.entry_number: one for each in self.line.behaviours for one in each.indices}
         letters = "".join(by_number[number].label for number in meeting.numbers)
-        at = max(self._end(meeting.cell) - len(letters) + 1, 0)
+        at = max(self._position_of(meeting.cell) - len(letters) + 1, 0)
         line = "".join(self._blank())
-        return self._told(line, at, meeting.numbers, letters, meeting.told)
+        return self._render_line(line, at, meeting.numbers, letters, meeting.outcome_text)
 
-    def _told(self, line: str, at: int, numbers: Sequence[int], letters: str, told: str) -> Line:
+    def _render_line(
+        self, line: str, at: int, numbers: Sequence[int], letters: str, told: str
+    ) -> Line:
         """A line with letters written over it from `at`, and words behind it."""
         size = len(letters) // len(numbers)
         chips: Line = [
-            (letters[place * size : (place + 1) * size], self.look.value(number))
+            (letters[place * size : (place + 1) * size], self.look.value_style(number))
             for place, number in enumerate(numbers)
         ]
         return [
@@ -91,7 +99,7 @@ class NumberLineRenderer:
             (told, self.look.dim),
         ]
 
-    def _end(self, place: int) -> int:
+    def _position_of(self, place: int) -> int:
         """Where the last digit of a coordinate stands."""
         offset = place - self.line.places.start
         bars = (place >= 0) + (place >= self.line.size)
@@ -106,7 +114,7 @@ class NumberLineRenderer:
         for at, text in zip(self.line.places, texts, strict=True):
             if at in (0, self.line.size):
                 parts.append(f" {self.signs.bar}")
-            parts.append(" " * (self.cell - cells(text)) + text)
+            parts.append(" " * (self.cell - cell_len(text)) + text)
         if self.line.places[-1] < self.line.size:
             parts.append(f" {self.signs.bar}")
         return "".join(parts)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
-from gscli.views.lines import Block, Drawing, beside, paragraph
-from gscli.views.look import PLAIN, Line, ViewOptions, cells
+from gscli.views.lines import Block, Drawing, join_blocks, wrap_paragraph
+from gscli.views.look import PLAIN, Line, ViewOptions, cell_len
 
 GAP = 2
 WIDEST_LABEL = 44
@@ -23,9 +23,10 @@ class RulesView(Drawing):
     def draw(self, width: int) -> list[Line]:
         """A heading and a row per rule."""
         heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
-        rows = [[rule.label, *map(self._ascii, rule.answers)] for rule in self.rules]
+        rows = [[rule.label, *map(self._ascii, rule.behaviours)] for rule in self.rules]
         widths = [
-            max(cells(row[number]) for row in [heads, *rows]) + GAP for number in range(len(heads))
+            max(cell_len(row[number]) for row in [heads, *rows]) + GAP
+            for number in range(len(heads))
         ]
         widths[0] = min(widths[0], WIDEST_LABEL)
         if sum(widths) - GAP > width:
@@ -43,14 +44,16 @@ class RulesView(Drawing):
         labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
         first = Block(tuple([(label, style)] for label in labels), widths[0])
         others = zip(row[1:], widths[1:], strict=True)
-        return beside([first, *(Block(([(text, style)],), width) for text, width in others)], 0)
+        return join_blocks(
+            [first, *(Block(([(text, style)],), width) for text, width in others)], 0
+        )
 
     def _paragraphs(
         self, heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
     ) -> list[Line]:
         lines: list[Line] = []
         for label, *texts in rows:
-            lines += paragraph(label, width, self.look.bold)
+            lines += wrap_paragraph(label, width, self.look.bold)
             told = "; ".join(f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True))
-            lines += paragraph(told, width, head=[("  ", PLAIN)])
+            lines += wrap_paragraph(told, width, head=[("  ", PLAIN)])
         return lines

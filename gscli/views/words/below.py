@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.base.records import Record
-from gscli.base.words import counted
+from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Box
 from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
-from gscli.views.subject import mean_or_new
-from gscli.views.summary import slice_name
-from gscli.views.words.facts import Teller
+from gscli.views.subject import running_value
+from gscli.views.summary import name_slice
+from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index
 
 LISTED = 4
@@ -30,18 +30,18 @@ class Remark(Record):
     text: str
 
 
-def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
+def make_remarks(teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
     """First what became of the numbers, then the cells that several entries met.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> inputs = {"data": [1, 2], "indices": [[-1], [1]], "updates": [9, 8]}
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    >>> teller = Teller(found, NumberFormat())
-    >>> [one.text for one in remarks(teller, found.entries())]
+    >>> teller = Describer(found, NumberFormat())
+    >>> [one.text for one in make_remarks(teller, found.entries())]
     ['-1↺ counts from the end: cell 1', 'one cell, twice: 2 + 9 + 8 = 19']
     """
-    if teller.moves_nothing:
+    if teller.is_empty:
         return []
     adjusted = list(_iter_index_remarks(teller, entries))
     met = list(_iter_duplicate_remarks(teller, entries)) if teller.trace.kind == "scatter" else []
@@ -50,34 +50,37 @@ def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
 
 def _limit_remarks(found: list[Remark], thing: str) -> list[Remark]:
     rest = len(found) - LISTED
-    more = [Remark((), f"and {counted(rest, f'more such {thing}')}")] if rest > 0 else []
+    more = [Remark((), f"and {format_count(rest, f'more such {thing}')}")] if rest > 0 else []
     return found[:LISTED] + more
 
 
-def _iter_index_remarks(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
+def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
     """A remark per number and axis, with all entries that say it."""
     groups: dict[tuple[object, ...], list[tuple[Entry, AdjustedIndex]]] = {}
     for entry in entries:
         for index in entry.adjustments:
-            key = (index.axis, index.written, index.outcome)
+            key = (index.axis, index.raw_value, index.outcome)
             groups.setdefault(key, []).append((entry, index))
     for group in groups.values():
         _, index = group[0]
-        signed = f"{index.written}{teller.signs.of(index.sign)}"  # as it stands in the picture
-        text = describe_index(teller, index).remark.replace(str(index.written), signed, 1)
+        # as it stands in the picture
+        signed = f"{index.raw_value}{teller.signs.for_outcome(index.sign)}"
+        text = describe_index(teller, index).remark.replace(str(index.raw_value), signed, 1)
         yield Remark(tuple(entry for entry, _ in group), text)
 
 
-def _iter_duplicate_remarks(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
+def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
     """Cells, and slices as a whole, that several entries wrote."""
-    for found, told in meetings(teller, entries):
+    for found, told in find_duplicate_writes(teller, entries):
         assert found[0].target is not None
-        thing = slice_name(tuple(stop - start for start, stop in found[0].target))
+        thing = name_slice(tuple(stop - start for start, stop in found[0].target))
         times = "twice" if len(found) == 2 else f"{len(found)} times"  # noqa: PLR2004
         yield Remark(tuple(found), f"one {thing}, {times}: {told}")
 
 
-def meetings(teller: Teller, entries: Sequence[Entry]) -> Iterator[tuple[list[Entry], str]]:
+def find_duplicate_writes(
+    teller: Describer, entries: Sequence[Entry]
+) -> Iterator[tuple[list[Entry], str]]:
     """Entries that write the same cells, and what comes of it."""
     writers: dict[Box, list[Entry]] = {}
     for entry in entries:
@@ -88,22 +91,22 @@ def meetings(teller: Teller, entries: Sequence[Entry]) -> Iterator[tuple[list[En
             yield found, _describe_duplicate(teller, found)
 
 
-def _describe_duplicate(teller: Teller, found: Sequence[Entry]) -> str:
+def _describe_duplicate(teller: Describer, found: Sequence[Entry]) -> str:
     reduction, last = teller.trace.reduction, found[-1]
     changes = [entry.change for entry in found if entry.change is not None]
     single = len(changes) == len(found) and changes[-1].new.size == 1
     if reduction == "none":
-        value = f" with {teller.values(changes[-1].new)[0]}" if single else ""
+        value = f" with {teller.format_each(changes[-1].new)[0]}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
         return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
     terms = [change.update for change in changes]
-    terms = terms if changes[0].fresh else [changes[0].old, *terms]
-    texts = [teller.values(one)[0] for one in terms]
+    terms = terms if changes[0].is_first_write else [changes[0].old, *terms]
+    texts = [teller.format_each(one)[0] for one in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
-    result = teller.values(mean_or_new(teller.trace, changes[-1]))[0]
-    return f"{teller.joined(texts, changes[-1])} = {result}"
+    result = teller.format_each(running_value(teller.trace, changes[-1]))[0]
+    return f"{teller.format_reduction(texts, changes[-1])} = {result}"
 
 
 def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
@@ -111,9 +114,9 @@ def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) 
 
     >>> from gscli.traces import trace
     >>> from gscli.views.look import ViewOptions
-    >>> from gscli.views.look import signs_of
+    >>> from gscli.views.look import choose_signs
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> explain_outcome_signs(found, found.entries(), signs_of(ViewOptions()))
+    >>> explain_outcome_signs(found, found.entries(), choose_signs(ViewOptions()))
     '↺ counts from the end'
     """
     return "   ".join(_numbers(trace, entries, signs))
@@ -126,4 +129,4 @@ def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[s
         keys = sorted(OUTCOMES[one].key for one in outcomes if OUTCOMES[one].sign == sign)
         if keys:
             end = f", {fate}" if sign == "skipped" else ""
-            yield f"{signs.of(sign)} {' or '.join(keys)}{end}"
+            yield f"{signs.for_outcome(sign)} {' or '.join(keys)}{end}"

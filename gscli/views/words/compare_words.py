@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.words import counted
-from gscli.lab.answers import Comparing, Group, Row
-from gscli.traces import label_of
-from gscli.views.look import ViewOptions, signs_of
-from gscli.views.words.comparison import SHORT_TENSOR, Answers, join_names
-from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import describe_index, describe_skip, tensor_lines
+from gscli.base.words import format_count
+from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult
+from gscli.traces import entry_label
+from gscli.views.look import ViewOptions, choose_signs
+from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, join_names
+from gscli.views.words.facts import Describer
+from gscli.views.words.vocabularies import describe_index, describe_skip, describe_tensor
 
 LISTED_CELLS = 8
 
@@ -18,22 +18,22 @@ TOLD_ENTRIES = 12
 """Unusual entries of one answer that are told."""
 
 
-def comparison_words(comparing: Comparing, options: ViewOptions) -> str:
+def describe_comparison(comparing: ComparisonResult, options: ViewOptions) -> str:
     """The comparison as sentences.
 
     >>> from gscli.lab.compare import compare
     >>> found = compare("gather", {"data": [10, 20], "indices": [1, 5]}, only=["onnx", "jax"])
-    >>> print(comparison_words(found, ViewOptions()).splitlines()[3])
+    >>> print(describe_comparison(found, ViewOptions()).splitlines()[3])
     ONNX Gather-13 refuses: entry b is 5, index out of range, legal: -2 to 1.
     """
     plain = options._replace(utf8=False)
-    signs = signs_of(plain)
-    lines = _ComparisonSentences(comparing, Answers(comparing, plain)).lines()
-    return "\n".join(signs.line(line) for line in lines) + "\n"
+    signs = choose_signs(plain)
+    lines = _ComparisonSentences(comparing, ComparisonTexts(comparing, plain)).lines()
+    return "\n".join(signs.sanitize_line(line) for line in lines) + "\n"
 
 
 class _ComparisonSentences:
-    def __init__(self, comparing: Comparing, answers: Answers) -> None:
+    def __init__(self, comparing: ComparisonResult, answers: ComparisonTexts) -> None:
         self.comparing = comparing
         self.answers = answers
 
@@ -43,65 +43,71 @@ class _ComparisonSentences:
         yield f"compare {self.comparing.concept}" + (f", {call}." if call else ".")
         numbers = self.answers.numbers
         for name, array in self.comparing.inputs.items():
-            yield from tensor_lines(name, array, numbers, SHORT_TENSOR)
-        for group in self.comparing.ways:
+            yield from describe_tensor(name, array, numbers, SHORT_TENSOR)
+        for group in self.comparing.outcome_groups:
             yield self._group(group)
-            if group.first is self.answers.drawn and not self.answers.columns:
+            if group.first is self.answers.first_result and not self.answers.columns:
                 assert group.first.output is not None
-                lines = tensor_lines("output", group.first.output, numbers, SHORT_TENSOR)
+                lines = describe_tensor("output", group.first.output, numbers, SHORT_TENSOR)
                 yield from (f"  {text}" for text in lines)
             yield from self._unusual(group.first)
             if group.first.trace is not None:
-                told = self.answers.met(group.first.trace, LISTED_CELLS)
+                told = self.answers.describe_duplicates(group.first.trace, LISTED_CELLS)
                 yield from (f"  entries {text}." for text in told)
-        yield from self.answers.footnotes()
+        yield from self.answers.list_footnotes()
         listed = not self.answers.columns
         yield self.answers.summary(listed=listed, mark="To differ is to have")
 
-    def _group(self, group: Group) -> str:
+    def _group(self, group: ResultGroup) -> str:
         names = join_names(group.labels)
         alone = "s" if len(group.labels) == 1 else ""
         if group.first.output is None:
             return f"{names} refuse{alone}: {self._refusal(group)}."
         return f"{names} answer{alone}: {self._answer(group)}."
 
-    def _refusal(self, group: Group) -> str:
+    def _refusal(self, group: ResultGroup) -> str:
         entry = group.first.entry
-        told = self.answers.refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
-        return told if entry is None else f"entry {label_of(entry)} is {told.replace(' ', ', ', 1)}"
+        told = (
+            self.answers.describe_refusal(group)
+            .replace(" … ", " to ")
+            .replace(", legal ", ", legal: ")
+        )
+        return (
+            told if entry is None else f"entry {entry_label(entry)} is {told.replace(' ', ', ', 1)}"
+        )
 
-    def _answer(self, group: Group) -> str:
+    def _answer(self, group: ResultGroup) -> str:
         if self.answers.columns:
             return "; ".join(
                 f"{self._place(number)} {answer.text}"
                 + (", which differs" if answer.kind == "differs" else "")
-                for number, answer in enumerate(self.answers.row(group))
+                for number, answer in enumerate(self.answers.make_cells(group))
             )
-        found = self.answers.differences(group, LISTED_CELLS)
+        found = self.answers.list_differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return found
         told = [f"{place} is {mine}, not {base}" for place, mine, base in found.listed]
         if found.more:
-            told.append(f"and {counted(found.more, 'more cell differs', 'more cells differ')}")
-        itself = group.first is self.answers.drawn
+            told.append(f"and {format_count(found.more, 'more cell differs', 'more cells differ')}")
+        itself = group.first is self.answers.first_result
         same = "the output below" if itself else "no cell differs"
         return "; ".join(told) if told else same
 
     def _place(self, number: int) -> str:
-        if self.answers.per_entry:
-            return f"entry {label_of(number)} reads"
+        if self.answers.is_per_entry:
+            return f"entry {entry_label(number)} reads"
         return f"output[{number}] is"
 
-    def _unusual(self, row: Row) -> Iterator[str]:
+    def _unusual(self, row: RuleSetResult) -> Iterator[str]:
         """What became of numbers that are not their own coordinates."""
         if row.trace is None:
             return
-        teller = Teller(row.trace, self.answers.numbers)
-        found = list(self.answers.unusual(row.trace))
+        teller = Describer(row.trace, self.answers.numbers)
+        found = list(self.answers.unusual_entries(row.trace))
         for entry in found[:TOLD_ENTRIES]:
             told = [describe_index(teller, one).plain for one in entry.adjustments]
             told += [] if entry.live else [describe_skip(teller)]
             yield f"  entry {entry.label}: {'; '.join(told)}."
         if len(found) > TOLD_ENTRIES:
-            more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
+            more = format_count(len(found) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."

@@ -9,16 +9,16 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import Drawn, GscliError, IndexRefused
-from gscli.base.arrays import Array, Flags, unequal_cells
+from gscli.base import GscliError, IndexRefused, PictureNotice
+from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import counted
-from gscli.lab.answers import Comparing, Group, Row, Unsaid
-from gscli.traces import Entry, Trace, label_of
-from gscli.views.look import ViewOptions, signs_of
-from gscli.views.texts import number_format
-from gscli.views.words.below import meetings
-from gscli.views.words.facts import Teller
+from gscli.base.words import format_count
+from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
+from gscli.traces import Entry, Trace, entry_label
+from gscli.views.look import ViewOptions, choose_signs
+from gscli.views.texts import choose_number_format
+from gscli.views.words.below import find_duplicate_writes
+from gscli.views.words.facts import Describer
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8
@@ -30,14 +30,14 @@ SHORT_TENSOR = 64
 LISTED_ENTRIES = 200
 """Entries that are looked through for unusual ones."""
 
-Kind: TypeAlias = Literal["same", "differs", "error", "none"]
+CellStatus: TypeAlias = Literal["same", "differs", "error", "none"]
 
 
 class ResultCell(Record):
     """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
 
     text: str
-    kind: Kind
+    kind: CellStatus
 
 
 class ListedDifferences(Record):
@@ -47,18 +47,18 @@ class ListedDifferences(Record):
     more: int
 
 
-class Answers:
+class ComparisonTexts:
     """Texts about one comparison."""
 
-    def __init__(self, comparing: Comparing, options: ViewOptions) -> None:
+    def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
         self.comparing = comparing
-        self.signs = signs_of(options)
+        self.signs = choose_signs(options)
         outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
         told = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
-        self.numbers = number_format([*outputs, *told], options)
+        self.numbers = choose_number_format([*outputs, *told], options)
 
     @cached_property
-    def drawn(self) -> Row | None:
+    def first_result(self) -> RuleSetResult | None:
         """The first row that answers: its picture is drawn, and cells are listed against it."""
         return next((g.first for g in self.comparing.groups if g.first.output is not None), None)
 
@@ -73,9 +73,9 @@ class Answers:
         return size if size <= MOST_COLUMNS else 0
 
     @cached_property
-    def per_entry(self) -> bool:
+    def is_per_entry(self) -> bool:
         """Whether each column is what one entry reads, rather than a cell of output."""
-        trace = None if self.drawn is None else self.drawn.trace
+        trace = None if self.first_result is None else self.first_result.trace
         return trace is not None and trace.kind == "gather" and trace.entry_count == self.columns
 
     @property
@@ -91,28 +91,28 @@ class Answers:
         for name, array in self.comparing.inputs.items():
             shape = self.signs.times.join(map(str, array.shape))
             short = array.size <= SHORT_TENSOR
-            values = "  ".join(self.numbers.texts(array)) if short else ""
+            values = "  ".join(self.numbers.format_column(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
-    def row(self, group: Group) -> list[ResultCell]:
+    def make_cells(self, group: ResultGroup) -> list[ResultCell]:
         """A cell per column."""
         output = group.first.output
         if output is None:
-            marked = group.first.entry if self.per_entry else None
+            marked = group.first.entry if self.is_per_entry else None
             error = ResultCell(f"{self.signs.skipped} error", "error")
             nothing = ResultCell(self.signs.point, "none")
             return [error if number == marked else nothing for number in range(self.columns)]
-        flags = self.comparing.differs(group)
-        texts = self.numbers.texts(output.reshape(-1))
+        flags = self.comparing.differing_mask(group)
+        texts = self.numbers.format_column(output.reshape(-1))
         return [
             ResultCell(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
             for number, text in enumerate(texts)
         ]
 
-    def differences(self, group: Group, limit: int) -> ListedDifferences | str:
+    def list_differences(self, group: ResultGroup, limit: int) -> ListedDifferences | str:
         """The cells that differ from the drawn row's, or a word on why none are listed."""
         output = group.first.output
-        base = None if self.drawn is None else self.drawn.output
+        base = None if self.first_result is None else self.first_result.output
         assert output is not None
         assert base is not None
         if output.shape != base.shape:
@@ -135,21 +135,24 @@ class Answers:
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
         flat = np.asarray(values).reshape(-1)
-        texts = " ".join(self.numbers.texts(flat[:SHORT_ROW]))
+        texts = " ".join(self.numbers.format_column(flat[:SHORT_ROW]))
         return texts + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
 
-    def footnotes(self) -> list[str]:
+    def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
         warned: dict[str, list[str]] = {}
         for row in (row for group in self.comparing.groups for row in group.rows):
             for notice in () if row.trace is None else row.trace.warnings:
-                if not isinstance(notice, Drawn):  # "what happens" tells those
+                if not isinstance(notice, PictureNotice):  # "what happens" tells those
                     warned.setdefault(notice.problem, []).append(row.label)
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
-        return [f"{text}." for text in (*Unsaid.told(self.comparing.unsaid), *notes)]
+        return [
+            f"{text}."
+            for text in (*UnsupportedRuleSet.format_reasons(self.comparing.unsupported), *notes)
+        ]
 
     @staticmethod
-    def refusal(group: Group) -> str:
+    def describe_refusal(group: ResultGroup) -> str:
         """Why the rows of a group refuse, without the letter of their entry.
 
         The legal ranges of all are told, and who does not look at indices at all.
@@ -167,16 +170,18 @@ class Answers:
         whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
         return ", ".join(told) + (f"; unchecked there{whom}" if unchecked else "")
 
-    def met(self, trace: Trace, limit: int) -> Iterator[str]:
+    def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
         """Who wins, or what adds up, where entries write the same cells."""
-        teller = Teller(trace, self.numbers)
-        found = meetings(teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else [])
+        teller = Describer(trace, self.numbers)
+        found = find_duplicate_writes(
+            teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else []
+        )
         for entries, outcome in islice(found, limit):
             letters = join_names([entry.label for entry in entries])
-            yield f"{letters} write {teller.target_cell(entries[0])}: {outcome}"
+            yield f"{letters} write {teller.format_target(entries[0])}: {outcome}"
 
     @staticmethod
-    def unusual(trace: Trace) -> Iterator[Entry]:
+    def unusual_entries(trace: Trace) -> Iterator[Entry]:
         """Entries with a number that is not its own coordinate."""
         return (entry for entry in trace.entries(LISTED_ENTRIES) if entry.adjustments)
 
@@ -188,15 +193,15 @@ class Answers:
         comparing = self.comparing
         if len(comparing.groups) == 1:
             count = len(comparing.groups[0].rows)
-            verb = "refuse" if self.drawn is None else "agree" if count > 1 else "answer"
+            verb = "refuse" if self.first_result is None else "agree" if count > 1 else "answer"
             if count == 1:
                 return f"1 rule set {verb}s; there is no other to compare it with."
-            able = " that can say this" if comparing.unsaid else ""
+            able = " that can say this" if comparing.unsupported else ""
             return f"All {count} rule sets{able} {verb}."
-        results = counted(comparing.results, "different result")
-        refusals = counted(comparing.refusals, "refusal")
-        base = self.drawn if listed else comparing.base
-        if base is None or (comparing.results == 1 and base.output is not None):
+        results = format_count(comparing.result_count, "different result")
+        refusals = format_count(comparing.refusal_count, "refusal")
+        base = self.first_result if listed else comparing.base
+        if base is None or (comparing.result_count == 1 and base.output is not None):
             return f"{results}, {refusals}."
         mark = mark or f"{self.signs.differs} marks"
         return f"{results}, {refusals}. {mark} a value other than {base.label}'s."
@@ -212,13 +217,13 @@ def join_names(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _problem(group: Group, error: GscliError) -> str:
+def _problem(group: ResultGroup, error: GscliError) -> str:
     """What all rows of a refusing group complain of: not each calls a number below zero so."""
     problems = {row.error.problem for row in group.rows if row.error is not None}
     return error.problem if len(problems) == 1 else "index out of range"
 
 
-def _largest_slice(flags: Flags, place: tuple[int, ...]) -> tuple[int, ...]:
+def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:
     """The start of the place that names the largest slice around it, most cells of which differ.
 
     >>> _largest_slice(np.array([[True, True], [True, False]]), (0, 0))
@@ -233,7 +238,7 @@ def _largest_slice(flags: Flags, place: tuple[int, ...]) -> tuple[int, ...]:
     return place
 
 
-def _legal_ranges(group: Group) -> dict[str, list[str]]:
+def _legal_ranges(group: ResultGroup) -> dict[str, list[str]]:
     """What each row of a refusing group calls legal, and the labels of those that do."""
     found: dict[str, list[str]] = {}
     for row in group.rows:
@@ -242,7 +247,7 @@ def _legal_ranges(group: Group) -> dict[str, list[str]]:
     return found
 
 
-def describe_lettered_refusal(group: Group) -> str:
+def describe_lettered_refusal(group: ResultGroup) -> str:
     """A refusal behind the letter of the entry it is about.
 
     >>> from gscli.lab.compare import compare
@@ -250,5 +255,5 @@ def describe_lettered_refusal(group: Group) -> str:
     >>> describe_lettered_refusal(found.groups[0])
     'a: 4 index out of range, legal -1 … 0, or 0 … 0 in PyTorch index_select'
     """
-    entry, refusal = group.first.entry, Answers.refusal(group)
-    return refusal if entry is None else f"{label_of(entry)}: {refusal}"
+    entry, refusal = group.first.entry, ComparisonTexts.describe_refusal(group)
+    return refusal if entry is None else f"{entry_label(entry)}: {refusal}"

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 
-from gscli.base.words import counted, safe
+from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Beyond, Column, Fit, Following, Shape
-from gscli.layout.items import parsed
+from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape
+from gscli.layout.items import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
-from gscli.traces import Entry, Trace, label_of
-from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import TERSE, describe_index, effect, told
+from gscli.traces import Entry, Trace, entry_label
+from gscli.views.words.facts import Describer
+from gscli.views.words.vocabularies import TERSE_TEMPLATES, describe_index, effect, format_entry
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 
@@ -45,8 +45,8 @@ class Formula:
     @cached_property
     def letters(self) -> tuple[str, ...]:
         """The letter of each axis of `entries ++ window`, named in the order of the result."""
-        names = [_letter(number) for number in range(len(self._addressing.order))]
-        by_position = dict(zip(self._addressing.order, names, strict=True))
+        names = [_mask_letter(number) for number in range(len(self._addressing.result_axes))]
+        by_position = dict(zip(self._addressing.result_axes, names, strict=True))
         return tuple(by_position[position] for position in range(len(names)))
 
     @property
@@ -54,9 +54,9 @@ class Formula:
         """What is assigned to what."""
         layout = self._layout
         if layout.kind == "gather":
-            name = layout.data or "data"
-            return f"{self._result('output')} = {self._addressed(name)}"
-        target, update = self._addressed("output"), self._update()
+            name = layout.data_name or "data"
+            return f"{self._result('output')} = {self._format_target(name)}"
+        target, update = self._format_target("output"), self._update()
         own = f"{target} and " if layout.include_self else ""
         equation = REDUCTION_WORDS[layout.reduction].equation
         return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
@@ -71,14 +71,16 @@ class Formula:
         'i = 0 … 1, j = 0'
         """
         sizes = self._addressing.result_shape
-        return ", ".join(f"{_letter(number)} = {_span(size)}" for number, size in enumerate(sizes))
+        return ", ".join(
+            f"{_mask_letter(number)} = {_format_range(size)}" for number, size in enumerate(sizes)
+        )
 
-    def at(self, entry: Entry) -> str:
+    def format_bindings(self, entry: Entry) -> str:
         """The letters that belong to one entry, with their values.
 
         >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
-        >>> Formula(found).at(found.entries()[0])
+        >>> Formula(found).format_bindings(found.entries()[0])
         'j = 0'
         """
         own = sorted(zip(self.letters, entry.at, strict=False))
@@ -87,24 +89,24 @@ class Formula:
     @property
     def meaning(self) -> list[str]:
         """How index numbers become coordinates, one sentence each."""
-        return list(self._meanings())
+        return list(self._iter_meanings())
 
-    def _meanings(self) -> Iterator[str]:
+    def _iter_meanings(self) -> Iterator[str]:
         layout, policy = self._layout, self._layout.policy
         columns, window = self._addressing.columns, self._addressing.window
-        if layout.kind == "scatter" and layout.data is None:
-            yield f"output starts as {safe(repr(layout.fill))} everywhere."
+        if layout.kind == "scatter" and layout.data_name is None:
+            yield f"output starts as {sanitize(repr(layout.fill_value))} everywhere."
         elif layout.kind == "scatter":
             forgets = not layout.include_self and layout.reduction != "none"
             kept = "; a cell that is hit forgets its old value" if forgets else ""
-            yield f"output starts as a copy of {layout.data}{kept}."
+            yield f"output starts as a copy of {layout.data_name}{kept}."
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
-            yield f"Each vector of {counted(len(columns), 'number')} names {named}."
+            yield f"Each vector of {format_count(len(columns), 'number')} names {named}."
         if self._written_axes:
             legal = ", ".join(map(self._legal, self._written_axes))
             rest = effect(layout, outcome_of(policy))
-            if not policy.whole and policy.beyond is Beyond.SKIP:
+            if not policy.is_atomic and policy.out_of_bounds is OutOfBounds.SKIP:
                 rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
             below = outcome_of(policy, negative=True)
             negative = "" if below == outcome_of(policy) else f"below zero {OUTCOMES[below].does}, "
@@ -116,11 +118,11 @@ class Formula:
 
         With each its input.
         """
-        subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.many
-        kinds = [one.kind for one in parsed(str(subscript or "")) if one.kind in "imu+b"]
+        subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.variadic
+        kinds = [one.kind for one in parse_subscript(str(subscript or "")) if one.kind in "imu+b"]
         made = {f"{many}_{number}" for number, kind in enumerate(kinds) if kind != "i"}
-        ranges = self._addressing.ranges
-        made |= {one.name for one in ranges if not isinstance(one.numbers, Following)}
+        ranges = self._addressing.generated
+        made |= {one.name for one in ranges if not isinstance(one.recipe, Consecutive)}
         pairs = zip(self._layout.column_axes, self._addressing.columns, strict=True)
         return {axis: column.source for axis, column in pairs if column.source not in made}
 
@@ -128,7 +130,7 @@ class Formula:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
         name = "the flat data" if self._flat else f"axis {number}"
-        if self._trace.operator.deciding_inputs.get(self._written_axes[number]) == "ascending":
+        if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
             return f"none, {name} is empty"
@@ -140,16 +142,16 @@ class Formula:
 
     def _result(self, name: str) -> str:
         layout = self._layout
-        letters = [self.letters[position] for position in self._addressing.order]
+        letters = [self.letters[position] for position in self._addressing.result_axes]
         if layout.kind == "gather" and layout.output_shape != self._addressing.result_shape:
             name = f"{name}.reshape({_numbers(self._addressing.result_shape)})"
-        return _indexed(name, letters, ",")
+        return _format_subscript(name, letters, ",")
 
-    def _addressed(self, name: str) -> str:
+    def _format_target(self, name: str) -> str:
         if self._flat:
             one = len(self._layout.axes) == 1
             name = f"{name}.flat" if one else f"{name}.reshape({_numbers(self._layout.view_shape)})"
-        return _indexed(name, [self._term(axis) for axis in self._layout.axes], ", ")
+        return _format_subscript(name, [self._term(axis) for axis in self._layout.axes], ", ")
 
     def _term(self, axis: Axis) -> str:
         terms: list[str] = []
@@ -158,7 +160,7 @@ class Formula:
         if axis.entry is not None:
             terms.append(self.letters[axis.entry])
         if axis.window is not None:
-            terms.append(self.letters[len(self._addressing.entries) + axis.window])
+            terms.append(self.letters[len(self._addressing.entry_shape) + axis.window])
         return " + ".join(terms) or "0"
 
     def _number(self, column: Column) -> str:
@@ -166,10 +168,10 @@ class Formula:
         shape = list(self._trace.inputs[column.source].shape)
         if column.vector_dim is not None:
             del shape[column.vector_dim]
-        place = self._broadcast(shape, self._addressing.entries, self.letters)
-        if column.vector_dim is not None and column.slot is not None:
-            place.insert(column.vector_dim, str(column.slot))
-        return _indexed(column.source, place, ",")
+        place = self._broadcast(shape, self._addressing.entry_shape, self.letters)
+        if column.vector_dim is not None and column.component is not None:
+            place.insert(column.vector_dim, str(column.component))
+        return _format_subscript(column.source, place, ",")
 
     @staticmethod
     def _broadcast(shape: Sequence[int], grid: Shape, letters: Sequence[str]) -> list[str]:
@@ -185,30 +187,34 @@ class Formula:
         assert updates is not None
         scale = "" if updates.scale is None else f"{updates.scale} * "
         if updates.name is None:
-            return f"{scale}{safe(str(updates.value))}"
+            return f"{scale}{sanitize(str(updates.value))}"
         shape = self._trace.inputs[updates.name].shape
         wanted = self._addressing.result_shape
-        letters = [self.letters[position] for position in self._addressing.order]
+        letters = [self.letters[position] for position in self._addressing.result_axes]
         if updates.fit is Fit.BROADCAST:
-            return scale + _indexed(updates.name, self._broadcast(shape, wanted, letters), ",")
+            return scale + _format_subscript(
+                updates.name, self._broadcast(shape, wanted, letters), ","
+            )
         if updates.fit is Fit.CYCLE:
             number = _flat_number(letters, wanted)
             number = f"({number})" if "+" in number else number
             return f"{scale}{updates.name}.flat[{number} % {prod(shape)}]"
         if shape != wanted and updates.fit is Fit.RESHAPE:
-            return scale + _indexed(f"{updates.name}.reshape({_numbers(wanted)})", letters, ",")
-        return scale + _indexed(updates.name, letters[: len(shape)], ",")
+            return scale + _format_subscript(
+                f"{updates.name}.reshape({_numbers(wanted)})", letters, ","
+            )
+        return scale + _format_subscript(updates.name, letters[: len(shape)], ",")
 
 
-def _letter(number: int) -> str:
+def _mask_letter(number: int) -> str:
     return _LETTERS[number] if number < len(_LETTERS) else f"i{number}"
 
 
-def _indexed(name: str, parts: Sequence[str], comma: str) -> str:
+def _format_subscript(name: str, parts: Sequence[str], comma: str) -> str:
     return f"{name}[{comma.join(parts)}]" if parts else name
 
 
-def _span(size: int) -> str:
+def _format_range(size: int) -> str:
     return "none" if size == 0 else "0" if size == 1 else f"0 … {size - 1}"
 
 
@@ -224,27 +230,27 @@ def _flat_number(letters: Sequence[str], shape: Shape) -> str:
     return " + ".join(terms) or "0"
 
 
-def why(teller: Teller, entry: Entry) -> list[str]:
+def explain_entry(teller: Describer, entry: Entry) -> list[str]:
     r"""Sentences about one entry, the last one names the source of the rule.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> print(*why(Teller(found, NumberFormat()), found.entries()[0]), sep="\n")
+    >>> print(*explain_entry(Describer(found, NumberFormat()), found.entries()[0]), sep="\n")
     output[i] = data[indices[i]] with i = 0.
     -1 on axis 0 of size 3 is 2: an index below zero counts from the end.
     Rule: ONNX gather, opset 13.
     """
     trace, formula = teller.trace, Formula(teller.trace)
-    place = formula.at(entry)
+    place = formula.format_bindings(entry)
     lines = [f"{formula.equation} with {place}." if place else f"{formula.equation}."]
     lines += [f"{i.words()}: {describe_index(teller, i).rule}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:
         lines.append("The window lies outside the data.")
-    return [*lines, *_earlier(teller, entry), source(trace)]
+    return [*lines, *_explain_duplicate(teller, entry), cite_rule(trace)]
 
 
-def source(trace: Trace) -> str:
+def cite_rule(trace: Trace) -> str:
     """Framework, operator and version that the rule is taken from."""
     operator, version = trace.operator, trace.attributes.get("opset")
     word = operator.framework.version_word
@@ -254,18 +260,21 @@ def source(trace: Trace) -> str:
     return f"{told}; {note}." if note else f"{told}."
 
 
-def _earlier(teller: Teller, entry: Entry) -> list[str]:
+def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
     """What happens where an earlier entry wrote already."""
     trace, change = teller.trace, entry.change
     if trace.kind == "scatter" and change is None and entry.target is not None:
         return ["The slice is too large to be replayed: output shows the final values."]
-    if change is None or change.again is None or entry.target is None:
+    if change is None or change.previous_writer is None or entry.target is None:
         return []
-    again = f"{teller.target_cell(entry)} was already written by entry {label_of(change.again)}"
+    again = (
+        f"{teller.format_target(entry)} was already written by entry "
+        f"{entry_label(change.previous_writer)}"
+    )
     if trace.reduction != "none":
-        (_, met), _ = told(teller, entry, TERSE)
+        (_, met), _ = format_entry(teller, entry, TERSE_TEMPLATES)
         sum_ = f": {met}" if change.old.size == 1 else ""
         return [f"{again}, and reduction {trace.reduction} combines them{sum_}."]
-    if trace.layout.open_order:
-        return [f"{again}. {trace.layout.open_order}; here the last entry wins."]
+    if trace.layout.unspecified_order:
+        return [f"{again}. {trace.layout.unspecified_order}; here the last entry wins."]
     return [f"{again}; the last entry wins."]

@@ -12,30 +12,30 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import sanitize
 from gscli.layout import Layout
 from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.indices import IndexOutcome, legal_range
 from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Entry
-from gscli.views.summary import axis_names
+from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
-from gscli.views.words.facts import Brackets, Teller, shape_text
+from gscli.views.words.facts import Describer, ListFormat, format_shape
 
 TOLD_CELLS = 100
 """Cells of a tensor or slice whose values are told in sentences."""
 
 
-class Vocabulary(Record):
+class SentenceTemplates(Record):
     """`rows`: what is said in a case, or in a case of some amount; `notes`: what is added."""
 
-    brackets: Brackets
+    brackets: ListFormat
     rows: Mapping[str, tuple[str, ...]]
     notes: Mapping[str, str] = {}
 
 
-TERSE = Vocabulary(
-    Brackets(8),
+TERSE_TEMPLATES = SentenceTemplates(
+    ListFormat(8),
     {
         "empty": ("{arrow} an empty slice", ""),
         "filled": ("{skipped}", "{arrow} {result} = {new}", "fill"),
@@ -56,8 +56,8 @@ TERSE = Vocabulary(
 )
 """Target, result, and a note where there is no other."""
 
-PLAIN = Vocabulary(
-    Brackets(TOLD_CELLS, between=", "),
+PLAIN_TEMPLATES = SentenceTemplates(
+    ListFormat(TOLD_CELLS, between=", "),
     {
         "empty": ("its slice is empty",),
         "filled": ("nothing is read, {result} gets the fill value {new}",),
@@ -82,15 +82,17 @@ PLAIN = Vocabulary(
 )
 
 
-def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+def format_entry(
+    describer: Describer, entry: Entry, vocabulary: SentenceTemplates
+) -> tuple[list[str], list[str]]:
     """The parts of what is said of an entry, and the notes."""
-    facts = teller.facts(entry, vocabulary.brackets)
+    facts = describer.describe(entry, vocabulary.brackets)
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
     why = next(
         (OUTCOMES[i.outcome].key for i in entry.adjustments if i.sign == "skipped"), "out of range"
     )
-    texts["skipped"] = f"{teller.signs.skipped} {why}"
+    texts["skipped"] = f"{describer.signs.skipped} {why}"
     names = (facts.case, "met" if facts.case in ("mean", "first") else facts.case)
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
@@ -98,37 +100,37 @@ def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str
     return [one.format(**texts) for one in parts], [one.format(**texts) for one in notes]
 
 
-def describe_entry(teller: Teller, entry: Entry) -> str:
+def describe_entry(teller: Describer, entry: Entry) -> str:
     """What one entry did, in plain words.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[-1]], "updates": [9]})
-    >>> describe_entry(Teller(found, NumberFormat()), found.entries()[0])
+    >>> describe_entry(Describer(found, NumberFormat()), found.entries()[0])
     'entry a: indices[0] is (-1); -1 counts from the end and means 1; output[1] was 2, becomes 9.'
     """
-    place, vector = teller.source(entry)
-    parts, notes = told(teller, entry, PLAIN)
+    place, vector = teller.locate_index(entry)
+    parts, notes = format_entry(teller, entry, PLAIN_TEMPLATES)
     means = [describe_index(teller, index).plain for index in entry.adjustments]
     return "; ".join([f"entry {entry.label}: {place} is {vector}", *means, *parts, *notes]) + "."
 
 
-def tensor_lines(
+def describe_tensor(
     name: str, array: Array, numbers: NumberFormat, most: int = TOLD_CELLS
 ) -> list[str]:
     """Type, shape and, up to so many cells, the values row by row.
 
-    >>> tensor_lines("data", np.array([[1, 2]]), NumberFormat())
+    >>> describe_tensor("data", np.array([[1, 2]]), NumberFormat())
     ['data is int64 with shape [1,2].', 'data[0,:] is 1, 2.']
     """
-    head = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
+    head = f"{name} is {dtype_name(array.dtype)} with shape {format_shape(array.shape)}"
     if array.size > most or not array.size:
         return [head + "."]
     if array.ndim <= 1:
         word = "value is" if array.size == 1 else "values are"
-        return [f"{head}, its {word} {', '.join(numbers.values(array))}."]
+        return [f"{head}, its {word} {', '.join(numbers.format_values(array))}."]
     lines = [head + "."]
     for place in np.ndindex(array.shape[:-1]):
-        row = ", ".join(numbers.values(array[place]))
+        row = ", ".join(numbers.format_values(array[place]))
         lines.append(f"{name}[{','.join(map(str, place))},:] is {row}.")
     return lines
 
@@ -142,14 +144,14 @@ class IndexDescription(Record):
     rule: str
 
 
-def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
+def describe_index(teller: Describer, index: AdjustedIndex) -> IndexDescription:
     """What one number of an entry means, for every audience.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
-    >>> describe_index(Teller(found, NumberFormat()), entry.adjustments[0])[:2]
+    >>> describe_index(Describer(found, NumberFormat()), entry.adjustments[0])[:2]
     ('-1 counts from the end: row 1', '-1 counts from the end and means 1')
     """
     layout, words = teller.trace.layout, OUTCOMES[index.outcome]
@@ -159,7 +161,7 @@ def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
     return IndexDescription(*(
         index.format(
             pattern,
-            place=f"{axis_names(layout)[axis]} {index.coordinate}",
+            place=f"{name_axes(layout)[axis]} {index.coordinate}",
             low=low,
             high=high,
             fate=describe_skip(teller),
@@ -170,9 +172,9 @@ def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
     ))  # fmt: skip
 
 
-def describe_skip(teller: Teller) -> str:
+def describe_skip(teller: Describer) -> str:
     """What becomes of an entry without a cell."""
-    return f"filled with {teller.fill()}" if teller.trace.kind == "gather" else "dropped"
+    return f"filled with {teller.format_fill()}" if teller.trace.kind == "gather" else "dropped"
 
 
 def format_adjusted_vector(entry: Entry) -> str:
@@ -195,6 +197,6 @@ def effect(layout: Layout, outcome: IndexOutcome) -> str:
     >>> effect(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, "outside")
     'reads nothing and gives 0'
     """
-    reads = f"reads nothing and gives {safe(repr(layout.fill))}"
+    reads = f"reads nothing and gives {sanitize(repr(layout.fill_value))}"
     nothing = reads if layout.kind == "gather" else "writes nothing"
     return OUTCOMES[outcome].does.format(nothing=nothing)
