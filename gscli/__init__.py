@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     tf: Framework
     torch: Framework
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 __all__ = [
     "GscliError", "GscliWarning", "__version__", "check", "code", "compare", "load", "operators",
     "run", "save", "show", "trace",

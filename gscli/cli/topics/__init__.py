@@ -27,6 +27,7 @@ TOPICS = {
     "findings": "what released runtimes answered, and how to see it",
     "environment": "variables that set defaults",
     "completion": "words and files completed by the shell",
+    "changes": "what is new in this version",
     "man": "the manual page: gscli help man | man -l -",
 }
 """Every topic and its one-line summary, in the order of the list."""
@@ -95,7 +96,10 @@ def _environment_text() -> str:
     lines = [
         f"{name:<18}{shared.flags[-1]}: {format_option_help(shared)}\n" for name, shared in rows
     ]
-    return "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.\n"
+    return (
+        "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS, and\n"
+        "GSCLI_CODECS (gscli help zarr).\n"
+    )
 
 
 def _frameworks_text() -> str:
@@ -132,14 +136,13 @@ def _findings_text() -> str:
     """The findings, a block each."""
     head = (
         "What released runtimes answered where the rules say something else. Each was seen on "
-        f"{OBSERVED_ON}\nby the command below it, on a CPU; later releases may differ. Put "
-        f"--python "
-        "PATH behind a command\nwhen the runtime is in another environment.\n"
+        f"{OBSERVED_ON}\nby the command below it, on a CPU; later releases may differ. "
+        "Put --python PATH behind a command\nwhen the runtime is in another environment.\n"
     )
     blocks = [
-        f"\n{one.runtime}\n  {_wrap_command(one.command)}\n  rules: {one.rules}\n  seen:  "
-        f"{one.observed}\n"
-        for one in read_observations()
+        f"\n{seen.runtime}\n  {_wrap_command(seen.command)}\n"
+        f"  rules: {seen.rules}\n  seen:  {seen.observed}\n"
+        for seen in read_observations()
     ]
     return head + "".join(blocks)
 
