@@ -276,13 +276,15 @@ def blocking_reader(stream: BinaryIO) -> Callable[[int], bytes]:
     return read_when_ready
 
 
-def check_limit(size: int, limit: int, where: str, what: str, unit: str = "bytes") -> None:
-    """Refuse before anything of that size is allocated."""
+def check_limit(
+    size: int, limit: int, where: str, what: str, unit: str = "bytes", *, is_fixed: bool = False
+) -> None:
+    """Refuse before anything of that size is allocated; `is_fixed`: no option moves the limit."""
     if size > limit:
         hint = "save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it"
         raise LimitRefused(
             f"{what} is larger than the limit",
             where=f"{where}: {size:,} {unit}",
             valid=f"at most {limit:,} {unit}",
-            hint=hint if unit == "bytes" else "",
+            hint=hint if unit == "bytes" and not is_fixed else "",
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.base.arrays import Array, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
@@ -91,6 +91,9 @@ SYNONYMS = (
 """What frameworks and people call the same argument."""
 
 _NUMBERED = re.compile(r"input_(\d{1,3})")
+
+NAMES_LIMIT = 16 << 20
+"""Characters that the names of all that is nested in a file may have together."""
 
 NAMES_SHOWN = 12
 
@@ -261,6 +264,16 @@ def match_argument(
     position = names.index(name)
     numbered = [key for key in lowered if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
     return numbered[0] if numbered else None
+
+
+def group_error(place: str) -> CannotWrite:
+    """What is said where an array would take the name of a group."""
+    return CannotWrite(
+        f"{place} is a group, and its arrays would be lost",
+        where=place,
+        details=("nothing was written",),
+        hint="name an array, or a place that is free",
+    )
 
 
 def list_keys(names: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from gscli import files
 from gscli.base import CannotWrite, GscliError, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
+from gscli.disk.system import write_errors
 from gscli.files.extras import import_extra
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
@@ -163,7 +164,8 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
             for number, trial in enumerate(cases):
                 _write_node_test(made / f"test_{name.removeprefix('onnx.')}_{number:04d}", trial)
         made.chmod(0o755)
-        made.replace(target)
+        with write_errors(folder):
+            made.replace(target)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise

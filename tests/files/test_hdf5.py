@@ -207,6 +207,7 @@ def test_what_no_library_writes_is_measured_too() -> None:
     short = SimpleNamespace(chunks=None, nbytes=8, id=SimpleNamespace(get_storage_size=lambda: 4))
     beyond = SimpleNamespace(
         chunks=(4,),
+        nbytes=4,
         dtype=np.dtype(np.int8),
         id=SimpleNamespace(
             chunk_iter=lambda told: told(SimpleNamespace(size=10**9)),

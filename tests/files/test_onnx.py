@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,8 @@ def test_the_field_counter_walks_every_sound_message(kind: str) -> None:
         broken = bytearray(data[: len(data) - cut])
         if broken:
             broken[cut % len(broken)] ^= flip
-        check_fields(bytes(broken), message.DESCRIPTOR, "x")
+        with suppress(ValueError):  # a wire type that no message of ONNX has
+            check_fields(bytes(broken), message.DESCRIPTOR, "x")
 
 
 def test_a_file_of_another_kind_is_not_a_model(tmp_path: Path) -> None:

@@ -32,7 +32,16 @@ from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.extras import import_extra
 from gscli.files.formats.npy import element_dtype, format_dtype
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult, choose_member
+from gscli.files.request import (
+    NAMES_LIMIT,
+    Arrays,
+    Member,
+    Output,
+    ReadRequest,
+    ReadResult,
+    choose_member,
+    group_error,
+)
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 GZIP, SHUFFLE, FLETCHER = 1, 2, 3
@@ -41,6 +50,9 @@ GZIP, SHUFFLE, FLETCHER = 1, 2, 3
 CHUNK_ALLOWED = 64 << 20
 """Bytes that a chunk may always have, so that a small dataset with room to grow can be changed."""
 
+CHUNKS_PER_DATASET = 8
+"""Times the size of a dataset that its chunks, cut off at its borders, may hold together."""
+
 _CHECKSUM = 4
 """Bytes that fletcher32 adds to a chunk."""
 
@@ -48,7 +60,7 @@ _CHECKSUM = 4
 def read(content: Content, request: ReadRequest) -> ReadResult:
     """One dataset, named or the only one."""
     with _open_hdf5(content) as file:
-        datasets = _find_datasets(file)
+        datasets = _find_datasets(file, content.name)
         wanted = request.member if request.member is None else request.member.strip("/")
         name = choose_member(datasets, wanted, content.name)
         where = f"{content.name}::/{sanitize(name, 60)}"
@@ -69,7 +81,7 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
     with _open_hdf5(content) as file:
         return [
             Member(name, format_dtype(d.dtype), d.shape or (), int(d.nbytes))
-            for name, d in _find_datasets(file).items()
+            for name, d in _find_datasets(file, content.name).items()
         ]
 
 
@@ -85,19 +97,28 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
     held = io.BytesIO(bytes(old.read(0, old.size)))
-    path = name.strip("/")
-    with _translate_hdf5_errors(old.name), import_extra("h5py", "hdf5").File(held, "r+") as file:
+    path, library = name.strip("/"), import_extra("h5py", "hdf5")
+    with _translate_hdf5_errors(old.name), library.File(held, "r+") as file:
         _check_parents(file, path, old.name)
-        same = _find_datasets(file).get(path)
-        if same is not None and (same.dtype, same.shape) == (array.dtype, array.shape):
+        same = _find_datasets(file, old.name).get(path)
+        if same is not None and _is_same_form(same, array):
             _check_dataset(same, f"{old.name}::/{sanitize(path, 60)}", array.nbytes)
             _check_stored_size(same, old.size, f"{old.name}::/{sanitize(path, 60)}")
             same[...] = array
         else:
-            if file.get(path, getlink=True) is not None:
+            link = file.get(path, getlink=True)
+            if isinstance(link, library.HardLink) and isinstance(file[path], library.Group):
+                raise group_error(f"{old.name}::/{sanitize(path, 60)}")
+            if link is not None:
                 del file[path]  # the name alone: nothing is ever written through a link
             _create_dataset(file, path, array)
     out(held.getbuffer())
+
+
+def _is_same_form(dataset: Any, array: Array) -> bool:
+    """Whether values can go into a dataset as it is; it must have one name alone."""
+    names = import_extra("h5py", "hdf5").h5o.get_info(dataset.id).rc
+    return names == 1 and (dataset.dtype, dataset.shape) == (array.dtype, array.shape)
 
 
 def _check_parents(file: Any, path: str, name: str) -> None:
@@ -147,17 +168,32 @@ def _translate_hdf5_errors(name: str) -> Iterator[None]:
         raise ContentRefused(f"{name} is not a sound HDF5 file", where=f"{name}: {why}") from error
 
 
-def _find_datasets(file: Any) -> dict[str, Any]:
-    """Every dataset that hard links lead to, each once; no other link is followed."""
-    kind = import_extra("h5py", "hdf5").Dataset
-    found: dict[str, Any] = {}
+def _find_datasets(file: Any, where: str) -> dict[str, Any]:
+    """Every dataset that hard links lead to, each once; no other link is followed.
 
-    def visit(name: str, item: object) -> None:
-        if isinstance(item, kind):
-            found[name] = item
-
-    file.visititems(visit)
-    return found
+    Group by group, for the library looks each object up by its path, all the way from the root.
+    """
+    library = import_extra("h5py", "hdf5")
+    datasets, seen, length = dict[str, Any](), set[int](), 0
+    waiting = [("", file)]
+    while waiting:
+        path, item = waiting.pop()
+        address = library.h5o.get_info(item.id).addr
+        if address in seen:
+            continue
+        seen.add(address)
+        if isinstance(item, library.Dataset):
+            datasets[path] = item
+            continue
+        for name in sorted(item, reverse=True):
+            inner_path = f"{path}/{name}" if path else name
+            length += len(inner_path)
+            check_limit(length, NAMES_LIMIT, where, "the text of all names", unit="characters")
+            if isinstance(item.get(name, getlink=True), library.HardLink):
+                inner = item[name]
+                if isinstance(inner, (library.Dataset, library.Group)):
+                    waiting.append((inner_path, inner))
+    return datasets
 
 
 def _check_dataset(dataset: Any, where: str, limit: int) -> None:
@@ -199,6 +235,8 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
     expected = math.prod(dataset.chunks) * dataset.dtype.itemsize
     filters, found = _filter_ids(dataset), list[Any]()
     dataset.id.chunk_iter(found.append)
+    room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
+    check_limit(expected * len(found), room, where, "what the chunks hold", is_fixed=True)
     for chunk in found:
         if chunk.size > size:
             raise _size_error(chunk.size, expected, where)

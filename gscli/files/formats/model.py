@@ -11,10 +11,7 @@ from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import parse_protobuf, to_array
-from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
-
-NAMES_LIMIT = 16 << 20
-"""Characters that the names of what stands in nested graphs may have together."""
+from gscli.files.request import NAMES_LIMIT, Member, ReadRequest, ReadResult, choose_member
 
 MAX_CALL_DEPTH = 32
 """Functions of a model that call one another."""

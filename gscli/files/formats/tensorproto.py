@@ -98,7 +98,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     label = document_dtype(array.dtype)
     if label not in codes:
         raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
-    check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor")
+    check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", is_fixed=True)
     head = [encode_varint_field(_DIMS, length) for length in array.shape]
     head.append(encode_varint_field(_DATA_TYPE, codes[label]))
     if label == "str":
@@ -119,9 +119,9 @@ def parse_protobuf(kind: str, content: Content, limit: int) -> Any:
     if not data:
         raise ContentRefused(f"{content.name} is empty", where=content.name)
     message = getattr(import_extra("onnx", "onnx"), kind)
-    check_fields(data, message.DESCRIPTOR, content.name)
     decode_error = import_extra("google.protobuf.message", "onnx").DecodeError
     try:
+        check_fields(data, message.DESCRIPTOR, content.name)
         return message.FromString(data)
     except (decode_error, RuntimeError, ValueError) as error:
         raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error

@@ -23,7 +23,9 @@ _VARINT_BYTES = 10
 
 
 def check_fields(data: bytes, descriptor: Any, name: str) -> None:
-    """Refuse a message of too many fields; one that makes no sense is left to the parser."""
+    """Refuse a message of too many fields. ValueError for groups, which ONNX has none of and which
+    a parser would skip, whatever is behind them.
+    """
     waiting = [(0, len(data), descriptor)]
     count = packed = 0
     while waiting:
@@ -45,7 +47,7 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:
             elif wire_type in _FIXED:
                 position += _FIXED[wire_type]
             else:
-                return
+                raise ValueError(f"wire type {wire_type}")
             if count > FIELD_LIMIT or packed > PACKED_LIMIT:
                 raise LimitRefused(
                     f"{name} holds too many values outside of raw data",

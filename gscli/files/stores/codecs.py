@@ -35,10 +35,14 @@ INNER_SLACK = 64
 """The same for each inner chunk of a shard, and its line in the index."""
 
 MAX_CODECS = 16
-MAX_INNER_CHUNKS = 1 << 20
+MAX_STREAMS = 1 << 16
+"""Streams or blocks of one packed chunk: each takes time, even without a byte in it."""
+
+MAX_INNER_CHUNKS = 1 << 17
 """Inner chunks of a shard: its index names each of them."""
 
 _LZMA_MEMORY = 128 << 20
+_PIECE = 1 << 16
 _ZSTD_MAGIC, _ZSTD_BLOCK = 0xFD2FB528, 1 << 17
 
 Decoder = Callable[[Any], Any]
@@ -51,17 +55,21 @@ def _decode_streams(start: Callable[[], Any]) -> Decode:
     """Of a format that may stand several times in a row: gzip, bz2, xz."""
 
     def decode(packed: bytes, limit: int) -> bytes:
-        parts, size = [], 0
-        while packed.strip(b"\0"):
+        parts, size, position, end = list[bytes](), 0, 0, len(packed.rstrip(b"\0"))
+        for _ in range(MAX_STREAMS):
+            if position >= end:
+                return b"".join(parts)
             stream = start()
-            parts.append(stream.decompress(packed, limit + 1 - size))
-            size += len(parts[-1])
-            if size > limit:
-                break
-            if not stream.eof:
-                raise EOFError("a chunk is cut off")
-            packed = stream.unused_data
-        return b"".join(parts)
+            while not stream.eof:
+                piece = packed[position : position + _PIECE]
+                if not piece:
+                    raise EOFError("a chunk is cut off")
+                parts.append(stream.decompress(piece, limit + 1 - size))
+                size += len(parts[-1])
+                if size > limit:
+                    return b"".join(parts)
+                position += len(piece) - len(stream.unused_data)
+        raise ValueError("a chunk has too many parts")
 
     return decode
 
@@ -106,7 +114,9 @@ def _decode_zstd(packed: bytes, limit: int) -> Any:
 def _measure_zstd_blocks(packed: bytes, at: int, limit: int) -> tuple[int, int]:
     """Where the blocks of a frame end, and how much they hold at most."""
     total = 0
-    while at + 3 <= len(packed) and total <= limit:
+    for _ in range(MAX_STREAMS):
+        if at + 3 > len(packed) or total > limit:
+            break
         header = int.from_bytes(packed[at : at + 3], "little")
         kind, size = header >> 1 & 3, header >> 3
         at += 3 + (1 if kind == 1 else size)

@@ -20,18 +20,19 @@ from gscli.base.words import format_shape
 from gscli.files.content import BufferedContent, Content, check_kind, check_limit
 from gscli.files.extras import import_extra
 from gscli.files.formats.npy import format_dtype
-from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
+from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, group_error
 from gscli.files.stores.folder import open_folder
 from gscli.files.stores.stand_ins import NUMBERS, spill_to_disk
 from gscli.files.stores.zarr_place import (
     ZarrPath,
+    check_member,
     is_array_or_group,
     is_repository,
     parse_location,
     zarr_errors,
     zarr_write_errors,
 )
-from gscli.files.stores.zarr_store import ZarrArray, open_node, open_zarr_array
+from gscli.files.stores.zarr_store import ZarrArray, check_folder, open_node, open_zarr_array
 
 SUFFIXES = (".zarr", ".icechunk", ".zip")
 
@@ -156,6 +157,11 @@ def check_writable(place: ZarrPath) -> None:
 
 def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
     """Put an array into a group that is there, beside the arrays that it has."""
+    check_member(place)
+    check_folder(place)
+    folder = os.path.join(place.path, place.member)
+    if is_array_or_group(folder) and not hasattr(open_node(place), "chunks"):
+        raise group_error(place.name)
     group = open_node(place._replace(member=""))
     if hasattr(group, "chunks"):
         raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)
@@ -171,7 +177,7 @@ def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | Non
     with zarr_write_errors(place.name):
         if parents:
             zarr.open_group(place.path, path=parents, mode="a", zarr_format=version)
-    with open_folder(os.path.join(place.path, place.member), is_array_or_group) as hidden:
+    with open_folder(folder, is_array_or_group) as hidden:
         _write_chunks(
             create_zarr_array(ZarrPath(hidden), array.dtype, array.shape, chunks, version=version),
             array,

@@ -46,7 +46,8 @@ class ZarrArray(ChunkedArray):
     def __init__(self, array: Any, place: ZarrPath, limit: int, opaque: Any = None) -> None:
         """`array`: zarr's; `opaque`: the type of opaque elements. Raises GscliError."""
         # A chunk is written even where it equals the fill value: -0.0 equals 0.0.
-        self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
+        with zarr_errors(place.name):
+            self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
         self.place, self.name, self._limit = place, place.name, limit
         self.dtype = _element_dtype(array, opaque, self.name)
         self.shape = tuple(array.shape)
@@ -162,6 +163,8 @@ class ZarrArray(ChunkedArray):
         counts = [-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)]
         for key in self.stored_keys():
             names = key.removeprefix("c").replace(".", "/").strip("/")
+            if not names and counts:  # a file where the folder of all chunks belongs
+                continue
             at = tuple(map(int, names.split("/"))) if counts else ()
             within = len(at) == len(counts) and all(map(operator.lt, at, counts))
             if within and self.chunk_key(at) == key:
@@ -195,6 +198,10 @@ class ZarrArray(ChunkedArray):
         return True
 
 
+MAX_DIGITS = 19
+"""Digits of a chunk's place on one axis."""
+
+
 def is_chunk_key(name: str) -> bool:
     """Whether a file of an array is a chunk: c/0/1, 0.1, 0/1, c.
 
@@ -202,7 +209,8 @@ def is_chunk_key(name: str) -> bool:
     (True, True, False)
     """
     parts = name.replace(".", "/").split("/")
-    return name == "c" or all(part.isdecimal() for part in parts[parts[0] == "c" :])
+    numbers = parts[parts[0] == "c" :]
+    return name == "c" or all(len(part) <= MAX_DIGITS and part.isdecimal() for part in numbers)
 
 
 def _iter_chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
@@ -255,7 +263,7 @@ def open_node(place: ZarrPath, limit: int = 0, *, writable: bool = False) -> Any
 
         store = open_session_store(place)
     elif os.path.isdir(place.path):
-        _check_folder(place)
+        check_folder(place)
         store = zarr.storage.LocalStore(place.path, read_only=not writable)
     else:
         store = _zip_store(place, limit)
@@ -277,7 +285,7 @@ def _zip_store(place: ZarrPath, limit: int) -> Any:
         return zip_store(content, limit)
 
 
-def _check_folder(place: ZarrPath) -> None:
+def check_folder(place: ZarrPath) -> None:
     """No link on the way from the root to the array, and metadata short enough to be parsed."""
     folder = place.path
     for part in ("", *(place.member.split("/") if place.member else ())):
@@ -291,6 +299,6 @@ def _check_folder(place: ZarrPath) -> None:
             if os.path.lexists(path):
                 if not stat.S_ISREG(os.lstat(path).st_mode):
                     raise ContentRefused(f"{name} is a link or no file", where=place.name)
-                check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, f"{name}")
+                check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
                 with zarr_errors(place.name), open(path, "rb") as file:
                     check_metadata(file.read(), f"{place.name}: {name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zipfile import ZipInfo
 
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.storage import ZipStore
@@ -19,6 +20,7 @@ class _CheckedZipStore(ZipStore):
     def __init__(self, content: Content, limit: int) -> None:
         super().__init__(content.name, mode="r", read_only=True)
         self._content, self._limit = content, max(limit, MIN_CHUNK_LIMIT)
+        self._last = "", b""  # of a shard the library wants one part after the other
 
     def _get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
         if not self._is_open:
@@ -26,14 +28,20 @@ class _CheckedZipStore(ZipStore):
         info = self._zf.NameToInfo.get(key)
         if info is None:
             return None
+        if key != self._last[0]:
+            self._last = key, self._read_member(key, info)
+        member = self._last[1]
+        return prototype.buffer.from_bytes(member[_part(byte_range, len(member))])
+
+    def _read_member(self, key: str, info: ZipInfo) -> bytes:
         is_metadata = key.rpartition("/")[2] in METADATA
         limit = METADATA_LIMIT if is_metadata else self._limit + self._limit // 16
         entry = entry_of(self._content, info)
-        check_limit(entry.size, limit, self._content.name, "a member")
+        check_limit(entry.size, limit, self._content.name, "a member", is_fixed=is_metadata)
         member = b"".join(iter_member_bytes(self._content, entry))
         if is_metadata:
             check_metadata(member, f"{self._content.name}: {key}")
-        return prototype.buffer.from_bytes(member[_part(byte_range, len(member))])
+        return member
 
     def close(self) -> None:
         """Give both descriptors back."""

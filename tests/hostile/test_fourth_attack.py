@@ -1,0 +1,200 @@
+"""Findings of a fourth attack on files: what would be lost, and what few bytes would cost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import onnx
+import pytest
+import zarr
+
+from gscli.base import CannotWrite, ContentRefused, LimitRefused
+from gscli.files import load, members, save
+from gscli.files.formats.wire import encode_bytes_header
+from gscli.files.stores import codecs
+from gscli.files.stores.zip_store import _CheckedZipStore
+from gscli.runtimes import packs
+
+
+def test_an_array_does_not_take_the_place_of_a_group(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "g.h5", "w") as file:
+        file["group/a"], file["group/b"] = [1.0, 2.0], [3]
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w").create_group("group")
+    group["a"], group["b"] = np.arange(2.0), np.arange(3)
+    for name in ("g.h5", "g.zarr"):
+        before = members(str(tmp_path / name))
+        with pytest.raises(CannotWrite, match="is a group, and its arrays would be lost"):
+            save(f"{tmp_path / name}::group", np.zeros(2))
+        assert members(str(tmp_path / name)) == before
+        save(f"{tmp_path / name}::group/a", np.zeros(5))
+        assert load(f"{tmp_path / name}::group/a").array.tolist() == [0] * 5
+
+
+def test_a_second_name_of_a_dataset_keeps_its_values(tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file["a"] = [1.0, 2.0]
+        file["b"] = file["a"]
+    save(f"{path}::a", np.array([5.0, 6.0]))
+    with h5py.File(path) as file:
+        assert (file["a"][:].tolist(), file["b"][:].tolist()) == ([5, 6], [1, 2])
+
+
+@pytest.mark.parametrize("member", ["link/x", "link", "../out", "a/../../out"])
+def test_no_array_is_added_outside_of_a_store(member: str, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    zarr.open_group(other, mode="w")
+    zarr.open_group(tmp_path / "s.zarr", mode="w")["a"] = np.arange(2)
+    (tmp_path / "s.zarr" / "link").symlink_to(other)
+    before = sorted(path for path in tmp_path.rglob("*"))
+    with pytest.raises(Exception, match=r"is a link|is no path"):
+        save(f"{tmp_path / 's.zarr'}::{member}", np.zeros(2))
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_names_like_chunks_are_none(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "s.zarr", shape=(4,), chunks=(2,), dtype="i4")
+    array[:] = [1, 2, 3, 4]
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for path in (tmp_path / "s.zarr").rglob("*"):
+            if path.is_file():
+                archive.write(path, str(path.relative_to(tmp_path / "s.zarr")))
+        archive.writestr("c/" + "1" * 5000, b"x")
+        archive.writestr("c", b"x")
+    assert load(str(tmp_path / "s.zip")).array.tolist() == [1, 2, 3, 4]
+    zarr.create_array(tmp_path / "t.zarr", shape=(4,), chunks=(2,), dtype="i4")
+    (tmp_path / "t.zarr" / "c").write_bytes(b"x")
+    assert load(str(tmp_path / "t.zarr")).array.tolist() == [0] * 4
+
+
+def test_a_group_of_the_wire_hides_no_fields(tmp_path: Path) -> None:
+    group = bytes([0xA3, 0x06, 0xA4, 0x06])  # field 100: its start, its end
+    assert onnx.TensorProto.FromString(group)
+    (tmp_path / "t.pb").write_bytes(group)
+    with pytest.raises(ContentRefused, match="is not an ONNX TensorProto"):
+        load(str(tmp_path / "t.pb"))
+    nodes = b"\x0a\x00" * 600_000
+    (tmp_path / "m.onnx").write_bytes(group + encode_bytes_header(7, len(nodes)) + nodes)
+    with pytest.raises(ContentRefused, match="is not an ONNX ModelProto"):
+        members(str(tmp_path / "m.onnx"))
+
+
+@pytest.mark.parametrize("name", ["gzip", "bz2", "lzma"])
+def test_empty_streams_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import bz2
+    import lzma
+
+    pack = {"gzip": gzip.compress, "bz2": bz2.compress, "lzma": lzma.compress}[name]
+    monkeypatch.setattr(codecs, "MAX_STREAMS", 4)
+    content = bytes(200_000)
+    whole = pack(content[:150_000]) + pack(b"") + pack(content[150_000:]) + bytes(8)
+    assert codecs.DECODERS[name](whole, 200_000) == content
+    assert len(codecs.DECODERS[name](whole, 1000)) == 1001
+    with pytest.raises(ValueError, match="too many parts"):
+        codecs.DECODERS[name](pack(b"") * 5, 1000)
+    with pytest.raises(EOFError):
+        codecs.DECODERS[name](pack(b"1")[:-2], 1000)
+
+
+def test_pieces_of_a_stream_may_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "_PIECE", 3)
+    packed = gzip.compress(b"12345") + gzip.compress(b"678")
+    assert codecs.DECODERS["gzip"](packed, 100) == b"12345678"
+
+
+def test_blocks_of_a_frame_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "MAX_STREAMS", 4)
+    frame = b"\x28\xb5\x2f\xfd\x20\x00"
+    assert bytes(codecs.DECODERS["zstd"](frame + bytes(9) + b"\1\0\0", 10)) == b""
+    with pytest.raises(ValueError, match="not one whole zstd frame"):
+        codecs.DECODERS["zstd"](frame + bytes(12) + b"\1\0\0", 10)
+
+
+def test_a_member_is_inflated_once_for_all_parts_of_a_shard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    array = zarr.create_array(
+        tmp_path / "s.zarr", shape=(15, 4), chunks=(1, 4), shards=(16, 4), dtype="i8"
+    )
+    array[:] = values = np.arange(60).reshape(15, 4)
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for path in (tmp_path / "s.zarr").rglob("*"):
+            if path.is_file():
+                archive.write(path, str(path.relative_to(tmp_path / "s.zarr")))
+    keys: list[str] = []
+    read_member = _CheckedZipStore._read_member
+
+    def count(store: Any, key: str, info: Any) -> bytes:
+        keys.append(key)
+        return read_member(store, key, info)
+
+    monkeypatch.setattr(_CheckedZipStore, "_read_member", count)
+    assert np.array_equal(load(str(tmp_path / "s.zip")).array, values)
+    assert keys.count("c/0/0") == 1
+
+
+def test_groups_in_groups_cost_no_more_than_their_names(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "deep.h5", "w", libver="latest") as file:
+        group = file
+        for _ in range(6000):
+            group = group.create_group("g")
+        group["data"] = [1]
+    with pytest.raises(LimitRefused, match="the text of all names"):
+        members(str(tmp_path / "deep.h5"))
+
+
+def test_hard_links_make_no_circle(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "loop.h5", "w") as file:
+        file["g/data"] = [1]
+        file["g/again"] = file["/"]
+        file["h"] = file["g"]
+    assert [member.name for member in members(str(tmp_path / "loop.h5"))] == ["g/data"]
+
+
+def test_chunks_hold_little_more_than_their_dataset(tmp_path: Path) -> None:
+    import zlib
+
+    with h5py.File(tmp_path / "c.h5", "w", libver="latest") as file:
+        data = file.create_dataset(
+            "d", (40, 1), "u8", maxshape=(None, None), chunks=(1, 1 << 21), compression="gzip"
+        )
+        packed = zlib.compress(bytes(1 << 24))
+        for row in range(40):
+            data.id.write_direct_chunk((row, 0), packed)
+    with pytest.raises(LimitRefused, match="what the chunks hold"):
+        load(str(tmp_path / "c.h5"))
+
+
+def test_no_option_is_named_that_moves_no_limit(tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "s.zarr", shape=(4,), chunks=(2,), dtype="i4")
+    metadata = tmp_path / "s.zarr" / "zarr.json"
+    document = json.loads(metadata.read_text())
+    document["attributes"] = {"long": "x" * (17 << 20)}
+    metadata.write_text(json.dumps(document))
+    with pytest.raises(LimitRefused) as error:
+        load(str(tmp_path / "s.zarr"), max_bytes=1 << 40)
+    assert "max-bytes" not in error.value.hint
+
+
+def test_a_folder_that_somebody_takes_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "tests"
+
+    def take(_folder: Path, _trial: Any) -> None:
+        target.mkdir(exist_ok=True)
+        (target / "theirs").write_text("")
+
+    monkeypatch.setattr(packs, "_has_one_output", lambda _trial: True)
+    monkeypatch.setattr(packs, "_write_node_test", take)
+    monkeypatch.setattr(packs, "check_node_test_target", lambda *_: None)
+    trials: Any = {"onnx.GatherND": [None]}
+    with pytest.raises(CannotWrite, match="cannot write"):
+        packs.write_node_tests(str(target), trials)
+    assert [path.name for path in tmp_path.rglob("*")] == ["tests", "theirs"]
