@@ -3,6 +3,18 @@
 A layout says that of every entry of a call. Ints only, frozen, hashable, no numpy. It is the only
 judge of shapes and is always built before any value is looked at. What its axes mean is told in
 `gscli.layout.axes`.
+
+The words that are the house's own, here and in every other room:
+
+    entry    one index of a call, numbered in row-major order of the grid of indices
+    vector   the index numbers of an entry, one for each column
+    column   one component of all vectors: the numbers that address one axis of data
+    row      the address that a vector resolves to
+    cell     an element of data or of the output
+    slice    the cells that an entry moves together (as a grid of positions: its window)
+    live     of an entry: it is not skipped
+    layout   which cells entries address, as far as shapes and attributes tell
+    plan     a layout with index values: which cells they do address
 """
 
 from __future__ import annotations
