@@ -24,7 +24,7 @@ from gscli.base.words import sanitize
 LINE_LIMIT = 64 << 20
 PIECE = 1 << 16
 LOOK_EVERY = 0.25
-"""Seconds between two looks at the memory of a process that is working."""
+"""Seconds between two looks at the memory of a process that is working and of what it started."""
 
 LAST_WORDS = 4096
 """Bytes that are kept of standard error; whatever was printed before them is dropped unread."""
@@ -120,6 +120,7 @@ class Child:
                 env=isolated_environment() if program.is_isolated else None,
             )  # fmt: skip
             started.callback(self._end, strangers)
+            self._strangers, self._next_look = strangers, time.monotonic() + LOOK_EVERY
             self._started = started.pop_all()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -157,7 +158,7 @@ class Child:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return Failure("hang", f"no answer within {limit:g} s")
-                if self._memory and resident_bytes(self._process.pid) > self._memory:
+                if self._memory and self._exceeds_memory():
                     return Failure("memory", f"more than {self._memory >> 20:,} MiB")
                 if len(self._received) > LINE_LIMIT:
                     return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
@@ -166,6 +167,19 @@ class Child:
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         return line
+
+    def _exceeds_memory(self) -> bool:
+        """Whether the process holds too much, or, looked at now and then, with what it started."""
+        number = self._process.pid
+        if resident_bytes(number) > self._memory:
+            return True
+        if time.monotonic() < self._next_look:
+            return False
+        members = [number, *_family(number, self._strangers)]
+        self._next_look = time.monotonic() + LOOK_EVERY
+        return all(
+            sum(map(size, members)) > self._memory for size in (resident_bytes, proportional_bytes)
+        )
 
     def _move(self, selector: selectors.BaseSelector, limit: float) -> bool:
         """Read and write what is possible within a time; False where the other side is gone."""
@@ -348,6 +362,18 @@ def resident_bytes(process: int) -> int:
     except (OSError, IndexError):
         return 0
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def proportional_bytes(process: int) -> int:
+    """Bytes of memory a process holds, what it shares with others in equal parts.
+
+    As `resident_bytes` has it where the system does not tell.
+    """
+    try:
+        text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
+        return int(text.partition("\nPss:")[2].split(maxsplit=1)[0]) << 10
+    except (OSError, IndexError, ValueError):
+        return resident_bytes(process)
 
 
 def run_shell(script: str, folder: Path, environment: Mapping[str, str]) -> int:

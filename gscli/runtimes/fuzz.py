@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.generator import generate_cases
@@ -103,7 +104,12 @@ class FuzzReport:
     differences: list[FuzzFinding] = field(default_factory=list)
     seconds: float = 0.0
     restarts: int = 0
-    interrupted: bool = False
+    interrupt_status: int = 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal ended it; `interrupt_status` is the exit status that belongs to it."""
+        return bool(self.interrupt_status)
 
     @property
     def cases(self) -> int:
@@ -129,7 +135,10 @@ def fuzz(
     known_signatures: Sequence[str] = (),
     on_progress: ProgressCallback = lambda _report: None,
 ) -> FuzzReport:
-    """Put calls of the operators in turn to a started runtime. Ctrl-C ends with what there is."""
+    """Put calls of the operators in turn to a started runtime.
+
+    Ctrl-C, or another signal that ends gscli, ends with what there is.
+    """
     assert runtime.hello is not None
     began = time.monotonic()
     report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
@@ -139,7 +148,9 @@ def fuzz(
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
             on_progress(report)
     except KeyboardInterrupt:
-        report.interrupted = True
+        report.interrupt_status = ExitCode.INTERRUPTED
+    except SystemExit as ending:  # of `DeferredSignals`: SIGTERM and others
+        report.interrupt_status = int(ending.code or 0)
     for found in report.differences:
         found.is_known = any(fnmatchcase(found.signature, pattern) for pattern in known_signatures)
     report.seconds = time.monotonic() - began

@@ -187,6 +187,28 @@ def test_what_a_runtime_says_on_standard_error_is_dropped_but_for_its_end() -> N
         assert len(child._errors) <= processes.LAST_WORDS
 
 
+@pytest.mark.parametrize("start", ["", "os.setsid();"])
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell who started whom")
+def test_the_memory_of_what_a_runtime_starts_counts(start: str) -> None:
+    body = f"if not os.fork(): {start} kept = b'x' * (300 << 20); time.sleep(100)\ntime.sleep(100)"
+    with RuntimeProcess(program(body), patience=20.0, memory=200 << 20) as runtime:
+        runtime.start()
+        assert runtime.run_call(*CALL).status == "memory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell who shares memory")
+def test_memory_that_processes_share_counts_once() -> None:
+    body = (
+        "kept = b'x' * (120 << 20)\n"
+        "for _ in range(3):\n"
+        "    if not os.fork(): time.sleep(100)\n"
+        "time.sleep(100)"
+    )
+    with RuntimeProcess(program(body), patience=2.0, memory=300 << 20) as runtime:
+        runtime.start()
+        assert runtime.run_call(*CALL).status == "hang"
+
+
 def test_an_interpreter_that_prints_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,16 +187,17 @@ def test_the_models_of_node_tests_pass_the_checker_of_onnx(tmp_path: Path) -> No
 
 
 @pytest.mark.slow  # it waits for seconds until fuzzing has certainly begun
-def test_interrupted_it_tells_what_was_done() -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_it_tells_what_was_done(number: signal.Signals, status: int) -> None:
     command = [sys.executable, "-m", "gscli", "fuzz", "onnx.gather", "--cases", "9999999"]
     with subprocess.Popen([*command, "--on", WRONG], stdout=subprocess.PIPE, text=True) as process:
         time.sleep(6)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         try:
             out, _ = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "interrupted" in out
     assert "0 kinds of failures" in out
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import (
@@ -129,7 +129,7 @@ def fuzz(
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     _write_files(report, output, junit, strict=strict)
     if report.interrupted:
-        return ExitCode.INTERRUPTED
+        return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
 
 
