@@ -96,7 +96,7 @@ def invoke_command(arguments: Sequence[str]) -> int:
     """Parse and run; the exit code of the command. Errors propagate."""
     import typer
 
-    from gscli.cli.building import COMPLETION_VARIABLE
+    from gscli.cli.options import COMPLETION_VARIABLE
     from gscli.cli.tree import RootGroup
 
     command = RootGroup()

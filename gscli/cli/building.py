@@ -15,6 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import (
+    COMPLETION_VARIABLE,
     MAX_NUMBER,
     SHARED_OPTIONS,
     Argument,
@@ -26,9 +27,6 @@ from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
-"""Set by the completion scripts of the shells; the words are in other variables then."""
 
 Parameter: TypeAlias = TyperOption | TyperArgument
 

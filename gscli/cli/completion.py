@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 
 from gscli.base.words import ALL_DTYPES
+from gscli.cli.options import COMPLETION_VARIABLE
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
+
+BASH_SYNTAX = re.compile(r"""[\s$`"'\\;&|<>()*?\[\]{}!#~]""")
+"""What bash would read of a name, for it puts what we offer on the line as it stands."""
 
 
 def complete_names(names: Iterable[str]) -> Callable[[str], list[str]]:
@@ -89,7 +94,7 @@ def _list_matching(incomplete: str) -> list[str]:
         with os.scandir(parent or ".") as entries:
             for entry in entries:
                 hidden = entry.name.startswith(".") and not start.startswith(".")
-                if hidden or not entry.name.startswith(start):
+                if hidden or not entry.name.startswith(start) or not _is_offerable(entry.name):
                     continue
                 if entry.is_dir():
                     found.append(f"{parent}{entry.name}/")
@@ -98,3 +103,12 @@ def _list_matching(incomplete: str) -> list[str]:
     except OSError:
         return []
     return sorted(found)
+
+
+def _is_offerable(name: str) -> bool:
+    """Whether the shell that asks takes a name for a word; bash quotes only what it finds itself.
+
+    Where nothing is offered to it, it completes to files of its own accord.
+    """
+    is_bash = os.environ.get(COMPLETION_VARIABLE) == "complete_bash"
+    return not is_bash or (name.isprintable() and not BASH_SYNTAX.search(name))

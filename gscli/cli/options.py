@@ -37,6 +37,9 @@ Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
+COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
+"""Set by the completion scripts of the shells; the words are in other variables then."""
+
 MAX_NUMBER = 999_999_999
 """The largest number that an option takes, unless it says otherwise."""
 

@@ -20,6 +20,7 @@ from shell import on_terminal, program
 import gscli as package
 from gscli.base import ExitCode
 from gscli.cli import run_safely
+from gscli.cli.completion import complete_path
 from gscli.cli.options import SHARED_OPTIONS
 from gscli.cli.topics import TOPICS
 from gscli.cli.topics import read_topic as told
@@ -185,6 +186,17 @@ MORE_OFFERS = {
     "rules torch index-s": "index-select",
     "rules nobody index-s": "",
 }
+
+
+def test_bash_is_offered_no_name_that_it_would_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a$(reboot).npy", "a;b.npy", "a b.npy", "a\nb.npy", "a`b`.npy", "aé-1.npy"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert len(complete_path("a")) == 6  # other shells quote what they are offered
+    monkeypatch.setenv("_GSCLI_COMPLETE", "complete_bash")
+    assert complete_path("a") == ["aé-1.npy"]
 
 
 @pytest.mark.parametrize("offers", [OFFERS, *slow([MORE_OFFERS])], ids=["some", "others"])
