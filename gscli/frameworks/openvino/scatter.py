@@ -44,7 +44,10 @@ WRITES_BEFORE = (
     "the CPU plugin checks the upper end only: -s … -1 count from the end there, and what lies "
     "below is written outside data"
 )
-UNCHECKED = FROM_START._replace(note="the CPU plugin does not check this and writes outside data")
+UNCHECKED = FROM_START._replace(
+    note="the CPU plugin refuses this on several threads and leaves the output unfilled on one; in "
+    "up to 64 integers of one axis it does not check this and writes outside data"
+)
 OPEN_NAN = (
     "OpenVINO does not say what {} makes of NaN; here NaN stays, in the CPU plugin an update that "
     "is NaN is passed over"
