@@ -16,6 +16,7 @@ import zarr
 
 from gscli.base import CannotWrite, ContentRefused, LimitRefused
 from gscli.files import load, members, save
+from gscli.files.formats import model
 from gscli.files.formats.wire import encode_bytes_header
 from gscli.files.stores import codecs
 from gscli.files.stores.zip_store import _CheckedZipStore
@@ -198,3 +199,20 @@ def test_a_folder_that_somebody_takes_is_kept(
     with pytest.raises(CannotWrite, match="cannot write"):
         packs.write_node_tests(str(target), trials)
     assert [path.name for path in tmp_path.rglob("*")] == ["tests", "theirs"]
+
+
+@pytest.mark.parametrize(("count", "is_quick"), [(5, True), (30, False)])
+def test_axes_do_not_double(count: int, is_quick: bool) -> None:
+    nodes = [
+        onnx.helper.make_node("Gather", [f"x{at}", f"x{at}"], [f"x{at + 1}"]) for at in range(count)
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", [], [])
+    assert model.is_quickly_inferred(onnx.helper.make_model(graph)) is is_quick
+
+
+def test_axes_are_not_added_by_the_thousand() -> None:
+    nodes = [
+        onnx.helper.make_node("Unsqueeze", [f"x{at}", "axes"], [f"x{at + 1}"]) for at in range(2000)
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", [], [])
+    assert not model.is_quickly_inferred(onnx.helper.make_model(graph))

@@ -16,6 +16,9 @@ from gscli.files.request import NAMES_LIMIT, Member, ReadRequest, ReadResult, ch
 MAX_CALL_DEPTH = 32
 """Functions of a model that call one another."""
 
+ADDED_AXES = 1000
+"""Axes that the nodes of a model may add to a tensor one after the other."""
+
 STEPS_LIMIT = 100_000
 """Nodes of a model, counted as often as functions call them, whose shapes are inferred."""
 
@@ -106,7 +109,25 @@ def is_quickly_inferred(message: Any) -> bool:
     for graph in graphs:
         for value in (*graph.message.input, *graph.message.value_info, *graph.message.output):
             axes = max(axes, len(value.type.tensor_type.shape.dim))
-    return axes <= RANK_LIMIT and _count_steps(calls, steps) <= STEPS_LIMIT
+    bodies = [*(graph.message.node for graph in graphs), *(one.node for one in message.functions)]
+    few = all(_are_axes_few(body) for body in bodies)
+    return few and axes <= RANK_LIMIT and _count_steps(calls, steps) <= STEPS_LIMIT
+
+
+def _are_axes_few(nodes: Iterable[Any]) -> bool:
+    """Whether no chain of nodes adds axes without end: a Gather of a tensor by itself doubles them,
+    so that thirty nodes would take all memory. Counted are those beyond what a model states.
+    """
+    added: dict[str, int] = {}
+    for node in nodes:
+        counts = [added.get(name, 1) for name in node.input]
+        count = sum(counts) if node.op_type in {"Gather", "GatherND"} else max(counts, default=1)
+        if count > ADDED_AXES:
+            return False
+        if node.op_type in {"Shape", "Size"}:
+            count = 1
+        added.update(dict.fromkeys(node.output, count + (node.op_type == "Unsqueeze")))
+    return True
 
 
 def _count_steps(nodes: Iterable[Any], steps: Mapping[tuple[str, str], int]) -> int:
