@@ -339,28 +339,28 @@ def _iter_leaves(value: object) -> Iterator[object]:
         yield value
 
 
-def unequal_cells(one: Array, other: Array) -> BoolArray:
+def unequal_cells(left: Array, right: Array) -> BoolArray:
     """Which cells of two arrays of one shape differ, as bool; NaN equals NaN.
 
     >>> unequal_cells(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 3.0])).tolist()
     [False, False, True]
     """
-    if one.dtype.kind in "UTSO" or other.dtype.kind in "UTSO":
-        return np.asarray(one.astype(np.str_) != other.astype(np.str_))
-    unequal = np.asarray(one != other)
-    if one.dtype.kind in "biu" or other.dtype.kind in "biu":
+    if left.dtype.kind in "UTSO" or right.dtype.kind in "UTSO":
+        return np.asarray(left.astype(np.str_) != right.astype(np.str_))
+    unequal = np.asarray(left != right)
+    if left.dtype.kind in "biu" or right.dtype.kind in "biu":
         return unequal
-    both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself
+    both_nan = np.asarray(left != left) & np.asarray(right != right)  # noqa: PLR0124  NaN alone differs from itself
     return np.asarray(unequal & ~both_nan)
 
 
-def has_same_cells(one: Array, other: Array) -> bool:
+def has_same_cells(left: Array, right: Array) -> bool:
     """Equal shape and values; NaN equals NaN, types may differ.
 
     >>> has_same_cells(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
     True
     """
-    return one.shape == other.shape and not np.any(unequal_cells(one, other))
+    return left.shape == right.shape and not np.any(unequal_cells(left, right))
 
 
 def to_json(value: object) -> Any:

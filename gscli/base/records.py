@@ -56,8 +56,8 @@ else:
             """From values by position or name; TypeError where one lacks or is too many."""
             lacking = len(cls._fields) - len(values)
             if named or not 0 <= lacking <= len(cls._last):
-                fields, found = cls._fields[len(values) :], {**cls._field_defaults, **named}
-                values += tuple([found[field] for field in fields if field in found])
+                fields, arguments = cls._fields[len(values) :], {**cls._field_defaults, **named}
+                values += tuple([arguments[field] for field in fields if field in arguments])
                 if len(values) != len(cls._fields) or any(key not in fields for key in named):
                     raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
             elif lacking:

@@ -47,10 +47,10 @@ def error_reason(error: Exception) -> str:
     >>> error_reason(OSError(28, "No space left on device", "x.npy"))
     'no space left on device'
     """
-    told = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    reason = " ".join((getattr(error, "strerror", None) or str(error)).split())
     if isinstance(error, OSError) and error.errno and not error.strerror:
-        told = os.strerror(error.errno)
-    return sanitize(told[:1].lower() + told[1:], 200)
+        reason = os.strerror(error.errno)
+    return sanitize(reason[:1].lower() + reason[1:], 200)
 
 
 def format_count(count: int, thing: str, things: str = "") -> str:

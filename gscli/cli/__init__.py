@@ -127,12 +127,12 @@ def fill_optional_values(words: Sequence[str]) -> list[str]:
 
     end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
     options, rest = words[:end], words[end:]
-    found: list[str] = []
+    result: list[str] = []
     for place, word in enumerate(options):
         following = options[place + 1] if place + 1 < end else ""
         alone = word in OPTIONAL_VALUES and not (word == "--step" and _is_step(following))
-        found.append(f"{word}={OPTIONAL_VALUES[word]}" if alone else word)
-    return [*found, *rest]
+        result.append(f"{word}={OPTIONAL_VALUES[word]}" if alone else word)
+    return [*result, *rest]
 
 
 def _check_inputs_intact() -> None:
@@ -168,16 +168,16 @@ def _default_hint(error: GscliError, arguments: Sequence[str]) -> str:
 
 def _install_warning_printer(arguments: Sequence[str]) -> None:
     """Print what the readers of files warn of in our form, and other warnings as Python does."""
-    plainly, told = warnings.showwarning, set()
+    plainly, texts = warnings.showwarning, set()
 
     def show(message: Warning | str, *facts: Any) -> None:
         notice = getattr(message, "notice", None)
         if notice is None:
             plainly(message, *facts)
             return
-        if str(message) in told:  # by another input of the same run
+        if str(message) in texts:  # by another input of the same run
             return
-        told.add(str(message))
+        texts.add(str(message))
         from gscli.cli.messages import print_notice
 
         print_notice(notice, arguments)

@@ -287,7 +287,7 @@ def find_close_names(name: str, known: Sequence[str]) -> Iterator[str]:
     >>> list(find_close_names("scatter", ["gather", "scatter-nd", "scatter-update"]))
     ['scatter-nd', 'scatter-update']
     """
-    longer = [one for one in known if name and one.startswith(f"{name}-")]
+    longer = [other for other in known if name and other.startswith(f"{name}-")]
     yield from longer or get_close_matches(name, known, 3, 0.65)
 
 
@@ -329,10 +329,10 @@ def _make_callback(operator: Operator, action: OperatorAction) -> Callable[..., 
 
 def _pop_prefixed(options: dict[str, Any], prefix: str) -> dict[str, str]:
     """The options whose names begin so, taken out, and the texts of those that were given."""
-    taken = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
+    values = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
     return {
         name.removeprefix(prefix): str(value).lower() if isinstance(value, bool) else value
-        for name, value in taken.items()
+        for name, value in values.items()
         if value is not None
     }
 

@@ -68,10 +68,10 @@ def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     from gscli.frameworks import load_framework
 
     try:
-        found = load_framework(framework_name).operators.values()
+        operators = load_framework(framework_name).operators.values()
     except UsageError:
         return []
-    return complete_names(operator.command for operator in found)(incomplete)
+    return complete_names(operator.command for operator in operators)(incomplete)
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -80,16 +80,16 @@ def complete_path(incomplete: str) -> list[str]:
     A folder that is the only match brings its content along: the shell then stops behind the
     slash and adds no space.
     """
-    found = _list_matching(incomplete)
-    if len(found) == 1 and found[0].endswith("/"):
-        found += _list_matching(found[0])
-    return found
+    paths = _list_matching(incomplete)
+    if len(paths) == 1 and paths[0].endswith("/"):
+        paths += _list_matching(paths[0])
+    return paths
 
 
 def _list_matching(incomplete: str) -> list[str]:
     folder, _, start = incomplete.rpartition("/")
     parent = f"{folder}/" if "/" in incomplete else ""
-    found: list[str] = []
+    paths: list[str] = []
     try:
         with os.scandir(parent or ".") as entries:
             for entry in entries:
@@ -97,12 +97,12 @@ def _list_matching(incomplete: str) -> list[str]:
                 if hidden or not entry.name.startswith(start) or not _is_offerable(entry.name):
                     continue
                 if entry.is_dir():
-                    found.append(f"{parent}{entry.name}/")
+                    paths.append(f"{parent}{entry.name}/")
                 elif entry.name.lower().endswith(SUFFIXES):
-                    found.append(parent + entry.name)
+                    paths.append(parent + entry.name)
     except OSError:
         return []
-    return sorted(found)
+    return sorted(paths)
 
 
 def _is_offerable(name: str) -> bool:

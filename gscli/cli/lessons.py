@@ -64,13 +64,13 @@ class Lesson(Record):
     def format_text(self, *, answer: bool) -> str:
         """The README as a terminal shows it, with or without the answer of its exercise."""
         hidden = f"The answer: gscli samples {self.name.partition('-')[2]} --answer\n"
-        return ANSWER.sub(lambda found: found[1] if answer else hidden, self.text)
+        return ANSWER.sub(lambda match: match[1] if answer else hidden, self.text)
 
     @property
     def console_commands(self) -> list[ConsoleCommand]:
         """Every command of the README with its screen, without those of the answer."""
-        told = parse_sessions(self.format_text(answer=False))
-        return [exchange for session in told for exchange in session]
+        sessions = parse_sessions(self.format_text(answer=False))
+        return [exchange for session in sessions for exchange in session]
 
 
 def find_lessons_folder() -> Path:
@@ -89,11 +89,11 @@ def list_lessons() -> list[Lesson]:
 
 def find_lesson(name: str) -> Lesson:
     """The lesson with that name, number, or name without its number. UsageError."""
-    known = {found.name: found for found in list_lessons()}
-    for full, found in known.items():
+    known = {lesson.name: lesson for lesson in list_lessons()}
+    for full, lesson in known.items():
         number, _, rest = full.partition("-")
         if name in (full, number, rest):
-            return found
+            return lesson
     if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
         return find_lesson(name[3:])
     near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.6)
@@ -109,18 +109,18 @@ def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
     >>> parse_sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
     ConsoleCommand(command='echo 1', screen='1\n', line=3)
     """
-    found: list[list[ConsoleCommand]] = []
+    sessions: list[list[ConsoleCommand]] = []
     inside = False
     for number, line in enumerate(markdown.splitlines(), 1):
         if not inside:
             inside = line == OPENING
             if inside:
-                found.append([])
+                sessions.append([])
         elif line == CLOSING:
             inside = False
         else:
-            _add_line(found[-1], line, number)
-    return found
+            _add_line(sessions[-1], line, number)
+    return sessions
 
 
 def _add_line(session: list[ConsoleCommand], line: str, number: int) -> None:
@@ -134,14 +134,14 @@ def _add_line(session: list[ConsoleCommand], line: str, number: int) -> None:
         session.append(ConsoleCommand(last.command, last.screen + line + "\n", last.line))
 
 
-def copy_lesson(found: Lesson, parent: Path) -> Path:
+def copy_lesson(lesson: Lesson, parent: Path) -> Path:
     """Put the lesson's files into `parent`/NAME, whole or not at all. CannotWrite.
 
     A file or folder of that name stays as it is.
     """
     from gscli.disk.system import write_errors
 
-    target = parent / found.name
+    target = parent / lesson.name
     with write_errors(str(target)):
         parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
@@ -151,8 +151,8 @@ def copy_lesson(found: Lesson, parent: Path) -> Path:
                 hint="-o names a folder without it; nothing was changed",
             )
         with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
-            complete = Path(aside) / found.name
-            shutil.copytree(found.folder, complete)
+            complete = Path(aside) / lesson.name
+            shutil.copytree(lesson.folder, complete)
             complete.rename(target)
     return target
 

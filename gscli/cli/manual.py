@@ -108,5 +108,5 @@ def _escape_roff(text: str) -> str:
     """
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     escaped = escaped.replace('"', "\\(dq").replace("^", "\\(ha").replace("~", "\\(ti")
-    escaped = re.sub(r"[^\x20-\x7e]", lambda found: f"\\[u{ord(found[0]):04X}]", escaped)
+    escaped = re.sub(r"[^\x20-\x7e]", lambda match: f"\\[u{ord(match[0]):04X}]", escaped)
     return re.sub(r"^\.", r"\\&.", escaped)

@@ -72,12 +72,12 @@ def _format_message(
     lines += _format_block("  --> ", error.where, _DIM, "", color, width)
     bar = _apply_style("   |  ", _DIM, color)
     for detail in _collect_details(error):
-        found = (
+        body = (
             _format_caret_line(detail, style, color, width - 6)
             if isinstance(detail, CaretLine)
             else _wrap_indented(sanitize(detail, _LIMIT), width - 6)
         )
-        lines += [(bar + line).rstrip() for line in found]
+        lines += [(bar + line).rstrip() for line in body]
     lines += _format_block("  help: ", error.hint, _CYAN, "", color, width)
     text = "\n".join(lines) + "\n"
     if utf8:
@@ -234,15 +234,15 @@ def find_option_value(option: str, words: Sequence[str]) -> str | None:
     ... )
     ('70', None)
     """
-    found = None
+    value = None
     for place, word in enumerate(words):
         if word == END_OF_OPTIONS:
             break
         if word == option and place + 1 < len(words):
-            found = words[place + 1]
+            value = words[place + 1]
         elif word.startswith(option + "="):
-            found = word.partition("=")[2]
-    return found
+            value = word.partition("=")[2]
+    return value
 
 
 def is_json_requested(words: Sequence[str]) -> bool:

@@ -297,9 +297,9 @@ class Settings(Record):
         ... )
         (True, False, True)
         """
-        asked = self.full or any((self.show, self.slice, self.step))
+        is_detailed = self.full or any((self.show, self.slice, self.step))
         return self.is_screen_used and (
-            not self.is_result_saved or (asked and self.output is not None)
+            not self.is_result_saved or (is_detailed and self.output is not None)
         )
 
     @property
@@ -326,9 +326,9 @@ class Settings(Record):
         {'show': ('data', 'output'), 'full': False, 'rows': 3}
         """
         names = ("show", "full", "rows", "edge", "slice", "precision", "limit")
-        asked = {name: getattr(self, name) for name in names}
-        asked["show"] = tuple(self.show.split(",")) if self.show else None
-        return {name: value for name, value in asked.items() if value is not None}
+        values = {name: getattr(self, name) for name in names}
+        values["show"] = tuple(self.show.split(",")) if self.show else None
+        return {name: value for name, value in values.items() if value is not None}
 
     def to_environment(self) -> dict[str, str]:
         """Variables that give another gscli these options of the screen.

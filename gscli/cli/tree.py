@@ -112,8 +112,8 @@ class FrameworkGroup(LazyGroup):
         return operator and make_operator_command(operator, self.action, self.path)
 
     def _operators(self) -> dict[str, Operator]:
-        found = load_framework(self.framework_name).operators.values()
-        return {operator.command: operator for operator in found}
+        operators = load_framework(self.framework_name).operators.values()
+        return {operator.command: operator for operator in operators}
 
 
 class TreeGroup(LazyGroup):
@@ -131,7 +131,7 @@ class TreeGroup(LazyGroup):
     def build_command(self, name: str) -> Any:
         if name in NAMES:
             return FrameworkGroup(name, self.action, self.path)
-        operator = next((found for found in bare_operators() if found.command == name), None)
+        operator = next((entry for entry in bare_operators() if entry.command == name), None)
         return operator and make_operator_command(operator, self.action, self.path)
 
     def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -227,8 +227,8 @@ class RootGroup(TreeGroup):
 
     def build_command(self, name: str) -> Any:
         if name in TOOLS:
-            found = getattr(import_module(f"gscli.cli.commands.{name}"), name)
-            return found() if inspect.isfunction(found) else found
+            command = getattr(import_module(f"gscli.cli.commands.{name}"), name)
+            return command() if inspect.isfunction(command) else command
         return super().build_command(name)
 
     def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -240,8 +240,8 @@ GLOBAL_OPTIONS = [option for option in SHARED_OPTIONS.values() if option.heading
 """Options that may also stand before the command, which takes them as its defaults."""
 
 
-def _print_version(_context: typer.Context, _option: object, asked: bool) -> None:
-    if asked:
+def _print_version(_context: typer.Context, _option: object, value: bool) -> None:
+    if value:
         from gscli.kernel.loops import backend_name
 
         sys.stdout.write(f"gscli {gscli.__version__} ({backend_name()})\n")
@@ -255,11 +255,11 @@ def find_command_path(words: Sequence[str]) -> str:
     'gscli torch scatter-add'
     """
     everywhere = {*NAMES, *ALIASES, *(operator.command for operator in bare_operators())}
-    known, found = {*TOOLS, *everywhere}, ["gscli"]
+    known, path = {*TOOLS, *everywhere}, ["gscli"]
     for word in words:
         if word not in known:
             continue
-        found.append(word)
+        path.append(word)
         if word in NAMES or word in ALIASES:
             known = {operator.command for operator in load_framework(word).operators.values()}
         elif word == "compare":
@@ -270,4 +270,4 @@ def find_command_path(words: Sequence[str]) -> str:
             known = everywhere
         else:
             break
-    return " ".join(found)
+    return " ".join(path)

@@ -176,25 +176,25 @@ class Signature:
         """
         return next((item for item in self.attributes if item.option.role == role), None)
 
-    def resolve_version(self, asked: int | None) -> int:
+    def resolve_version(self, number: int | None) -> int:
         """The operator version in force at a model opset (default: the newest)."""
-        if asked is None:
+        if number is None:
             return self.versions[-1]
         word, first = self.version_label, self.versions[0]
-        if self.last_version is not None and asked > self.last_version:
+        if self.last_version is not None and number > self.last_version:
             problem, valid = f"{self.name} ended with {word} {self.last_version}", ""
             hint = self.doc.splitlines()[-1]
-        elif self.newest_version is not None and asked > self.newest_version:
+        elif self.newest_version is not None and number > self.newest_version:
             problem, valid = (
-                f"{word} {asked} is newer than what gscli knows",
+                f"{word} {number} is newer than what gscli knows",
                 f"{first} … {self.newest_version}",
             )
             hint = f"without {word} it is the newest {self.name}"
-        elif asked < first:
+        elif number < first:
             problem, valid, hint = f"{self.name} needs {word} {first}", f"{first} and later", ""
         else:
-            return max(version for version in self.versions if version <= asked)
-        raise UsageError(problem, where=f"{word} {asked}", valid=valid, hint=hint)
+            return max(version for version in self.versions if version <= number)
+        raise UsageError(problem, where=f"{word} {number}", valid=valid, hint=hint)
 
     def bind_attributes(self, attrs: Mapping[str, object]) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
@@ -215,19 +215,19 @@ class Signature:
             else:
                 values[name] = attribute.default
         if "opset" in known and self.versions:
-            asked = values["opset"]
-            version = self.resolve_version(asked if isinstance(asked, int) else None)
+            opset = values["opset"]
+            version = self.resolve_version(opset if isinstance(opset, int) else None)
             values["opset"] = version
             self._check_version(version, attrs, values)
         return values
 
     def _check_version(
-        self, version: int, given: Mapping[str, object], values: Mapping[str, object]
+        self, version: int, attrs: Mapping[str, object], values: Mapping[str, object]
     ) -> None:
         word = self.version_label
         for attribute in self.attributes:
             option, name = attribute.option, attribute.name
-            if option.since is not None and name in given and version < option.since:
+            if option.since is not None and name in attrs and version < option.since:
                 raise UsageError(
                     f"{name} needs {word} {option.since}, this is {word} {version}",
                     where=f"{self.name}-{version}",
@@ -282,15 +282,15 @@ class Signature:
         return arguments
 
 
-def variadic_names(name: str, given: Iterable[str]) -> list[str]:
-    """Those of the `given` inputs that are called NAME_0, NAME_1, …, in that order.
+def variadic_names(name: str, names: Iterable[str]) -> list[str]:
+    """Those of the inputs `names` that are called NAME_0, NAME_1, …, in that order.
 
     >>> variadic_names("indices", ["a", "indices_10", "indices_2", "indices_x"])
     ['indices_2', 'indices_10']
     """
     pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
-    found = [(int(match[1]), key) for key in given if (match := pattern.fullmatch(key))]
-    return [key for _, key in sorted(found)]
+    pairs = [(int(match[1]), key) for key in names if (match := pattern.fullmatch(key))]
+    return [key for _, key in sorted(pairs)]
 
 
 def _input_from_parameter(parameter: inspect.Parameter) -> Input:

@@ -105,8 +105,8 @@ def attribute_from_parameter(parameter: inspect.Parameter) -> Attribute:
 
     >>> def layout(*, axis: Annotated[int | None, Option("which axis")] = None): ...
     >>> parameters = inspect.signature(layout, eval_str=True).parameters
-    >>> found = attribute_from_parameter(parameters["axis"])
-    >>> found.kind, found.optional, found.option.help, found.parse("-1"), found.parse("none")
+    >>> item = attribute_from_parameter(parameters["axis"])
+    >>> item.kind, item.optional, item.option.help, item.parse("-1"), item.parse("none")
     ('int', True, 'which axis', -1, None)
     """
     annotation, option = parameter.annotation, Option("")
@@ -193,9 +193,9 @@ def _parse_ints(text: str) -> list[int]:
 
 
 def _parse_float(text: str) -> float:
-    found = float(_check_ascii_digits(text))
-    _check_overflow(found, text)
-    return found
+    value = float(_check_ascii_digits(text))
+    _check_overflow(value, text)
+    return value
 
 
 def _check_overflow(number: complex, text: str) -> None:
@@ -211,11 +211,11 @@ def _parse_number(text: str) -> Number:
         return _parse_int(text)
     for kind in (float, complex):
         try:
-            found = kind(_check_ascii_digits(text))
+            value = kind(_check_ascii_digits(text))
         except ValueError:
             continue
-        _check_overflow(found, text)
-        return found
+        _check_overflow(value, text)
+        return value
     return text
 
 

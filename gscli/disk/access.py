@@ -51,11 +51,11 @@ def _copy_owner(new: int, old: os.stat_result) -> bool:
 
 def _read_xattrs(path: str) -> dict[str, bytes]:
     """The extended attributes to be kept and the access list, as far as they can be read."""
-    found: dict[str, bytes] = {}
+    xattrs: dict[str, bytes] = {}
     if not hasattr(os, "listxattr"):  # macOS keeps its own in another way
-        return found
+        return xattrs
     with suppress(OSError):
         for name in os.listxattr(path):
             if (name.startswith(_KEPT) and name != ATTRIBUTE) or name == _ACCESS_LIST:
-                found[name] = os.getxattr(path, name)
-    return found
+                xattrs[name] = os.getxattr(path, name)
+    return xattrs

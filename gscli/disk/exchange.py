@@ -25,9 +25,9 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _NOT_HERE = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
 
 
-def exchange_names(one: str, other: str) -> bool:
+def exchange_names(path: str, other: str) -> bool:
     """Let two names change places; False where the system cannot. Raises OSError."""
-    return _renameat2(one, other, _EXCHANGE)
+    return _renameat2(path, other, _EXCHANGE)
 
 
 def rename_to_free(old: str, new: str) -> None:

@@ -43,11 +43,11 @@ def install_sigbus_handler(remap_truncated: Callable[[Any], list[bool]]) -> None
 
     times = count()
 
-    def lost(_number: int) -> None:
+    def handle_sigbus(_number: int) -> None:
         if not any(remap_truncated(library)) or next(times) > MOST_TIMES:
             # Not a page of ours, or lost for another reason: end as without us.
             library.signal(signal.SIGBUS, None)
 
-    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lost)
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(handle_sigbus)
     _installed.append(handler)
     library.signal(signal.SIGBUS, ctypes.cast(handler, ctypes.c_void_p))

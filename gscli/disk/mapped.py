@@ -94,10 +94,10 @@ def read_errors(name: str) -> Iterator[None]:
 
 def read_error(error: Exception, name: str) -> CannotRead:
     """CannotRead for a failure of the system."""
-    told, hint = error_reason(error), ""
+    reason, hint = error_reason(error), ""
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
-        told, hint = "no such file", _similar_names(str(error.filename or name))
-    return CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint)
+        reason, hint = "no such file", _similar_names(str(error.filename or name))
+    return CannotRead(f"cannot read {name}", where=f"{name}: {reason}", hint=hint)
 
 
 def _similar_names(path: str) -> str:
@@ -106,11 +106,11 @@ def _similar_names(path: str) -> str:
 
     folder, name = os.path.split(path)
     known: list[str] = []
-    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
-        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
+    with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
+        known = [entry.name for entry in islice(entries, MOST_NEIGHBOURS)]
     near = get_close_matches(name, known, 3, 0.6)
     if near:
-        return f"did you mean {' or '.join(os.path.join(folder, one) for one in near)}?"
+        return f"did you mean {' or '.join(os.path.join(folder, name) for name in near)}?"
     return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
 
 

@@ -112,7 +112,7 @@ class Child:
                 folder = started.enter_context(
                     TemporaryDirectory(prefix="gscli-", ignore_cleanup_errors=True)
                 )
-            strangers = frozenset(one.number for one in _processes() if one.parent == os.getpid())
+            strangers = frozenset(row.number for row in _processes() if row.parent == os.getpid())
             adopt_orphans()
             self._process = subprocess.Popen(  # noqa: S603  no shell
                 program.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -267,7 +267,7 @@ _LEFT: set[int] = set()
 
 def left_running() -> list[int]:
     """Processes that a runtime started and that could not be ended: another user's, or stuck."""
-    states = {one.number: one.state for one in _processes()}
+    states = {process.number: process.state for process in _processes()}
     return sorted(number for number in _LEFT if states.get(number, "Z") != "Z")
 
 
@@ -325,17 +325,17 @@ def _family(leader: int, strangers: frozenset[int]) -> list[int]:
     Orphans have become children of ours (`adopt_orphans`): those in a foreign session that are of
     no other leader and no `strangers`, children which we had before.
     """
-    table = [one for one in _processes() if one.number not in {leader, *strangers}]
+    table = [process for process in _processes() if process.number not in {leader, *strangers}]
     foreign = {os.getsid(0), *_LEADERS}
     members = {leader}
     while more := {
-        one.number
-        for one in table
-        if one.number not in members
+        process.number
+        for process in table
+        if process.number not in members
         and (
-            one.parent in members
-            or one.session in members
-            or (one.parent == os.getpid() and one.session not in foreign)
+            process.parent in members
+            or process.session in members
+            or (process.parent == os.getpid() and process.session not in foreign)
         )
     }:
         members |= more

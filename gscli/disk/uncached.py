@@ -59,10 +59,10 @@ def copy_file(source: RegularFile, target: int, *, direct: bool) -> None:
 
     Raises OSError, and CannotRead where the source became shorter.
     """
-    held = allocate_pages(min(COPIED, max(source.size, 1)))
+    buffer = allocate_pages(min(COPIED, max(source.size, 1)))
     set_direct(target, on=direct)
     for begin in range(0, source.size, COPIED):
-        view = held.data[: min(COPIED, source.size - begin)]
+        view = buffer.data[: min(COPIED, source.size - begin)]
         source.read_into(begin, view)
         pages = view.nbytes // PAGE * PAGE
         write_at(target, view[:pages], begin)

@@ -149,9 +149,9 @@ def load_many(
     )
     with _translate_memory_errors(text):
         limit = max_bytes or MAX_BYTES
-        found = _match_sources(text, names, optional, limit)
+        parts = _match_sources(text, names, optional, limit)
         return {
-            name: _freeze(_load(source, name, wish, limit, None)) for name, source in found.items()
+            name: _freeze(_load(source, name, wish, limit, None)) for name, source in parts.items()
         }
 
 
@@ -270,8 +270,8 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
         stream = None if sys.stdin is None else sys.stdin.buffer
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
-    held = read_pipe(blocking_reader(stream), STANDARD_INPUT, limit, stream_bounds)
-    return BufferedContent(STANDARD_INPUT, held)
+    data = read_pipe(blocking_reader(stream), STANDARD_INPUT, limit, stream_bounds)
+    return BufferedContent(STANDARD_INPUT, data)
 
 
 def _open_content(path: str, limit: int) -> tuple[Content, str]:
@@ -339,12 +339,12 @@ def _match_sources(
     `input_0.pb`, `input_1.pb` … stand for the arguments in order, as in ONNX tests.
     """
     plain = os.path.isdir(text) and file_suffix(text) not in STORES
-    found = _folder_sources(text) if plain else _container_sources(text, limit)
-    matched = {name: match_argument(name, names, found, text) for name in names}
+    parts = _folder_sources(text) if plain else _container_sources(text, limit)
+    matched = {name: match_argument(name, names, parts, text) for name in names}
     missing = [name for name in names if matched[name] is None and name not in optional]
     if missing:
-        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=list_keys(found))
-    return {name: found[key] for name, key in matched.items() if key is not None}
+        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=list_keys(parts))
+    return {name: parts[key] for name, key in matched.items() if key is not None}
 
 
 def _container_sources(text: str, limit: int) -> dict[str, Source]:
@@ -367,16 +367,16 @@ def _folder_sources(text: str) -> dict[str, Source]:
     with read_errors(text), os.scandir(text) as entries:
         some = islice(entries, FOLDER_LIMIT)
         files = sorted(entry.name for entry in some if not _is_pipe(entry))
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for file in files:
         stem, suffix = os.path.splitext(file)
         if suffix.lower() not in MODULES or suffix.lower() in MANY_MEMBERS:
             continue
-        if stem in found:
+        if stem in sources:
             raise UsageError(f"{text} holds {sanitize(stem, 60)} in two files")
         path = os.path.join(text, file)
-        found[stem] = Source(path, "file", path)
-    return found
+        sources[stem] = Source(path, "file", path)
+    return sources
 
 
 def _is_pipe(entry: os.DirEntry[str]) -> bool:

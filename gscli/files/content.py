@@ -110,9 +110,9 @@ class Content(ABC):
 class BufferedContent(Content):
     """Bytes already in memory: a pipe, standard input, a member of an archive."""
 
-    def __init__(self, name: str, held: bytes | bytearray) -> None:
-        super().__init__(name, len(held))
-        self._held = memoryview(held).toreadonly()
+    def __init__(self, name: str, data: bytes | bytearray) -> None:
+        super().__init__(name, len(data))
+        self._held = memoryview(data).toreadonly()
 
     def read(self, offset: int, length: int) -> memoryview:
         """As `Content.read`."""
@@ -201,12 +201,12 @@ def open_content(path: str, limit: int, bounds_for: BoundsFunction | None = None
                     return FileContent(file)
                 file.detach()  # files of /proc say that they are empty; they are read as a pipe
         _refuse_special(mode, path)
-        held = read_pipe(lambda length: os.read(descriptor, length), path, limit, bounds_for)
+        data = read_pipe(lambda length: os.read(descriptor, length), path, limit, bounds_for)
     except BaseException:
         _close(descriptor)
         raise
     _close(descriptor)
-    return BufferedContent(path, held)
+    return BufferedContent(path, data)
 
 
 def _close(descriptor: int) -> None:
@@ -242,19 +242,19 @@ def read_pipe(
 
     Of what goes on after its end, only so much that this can be seen.
     """
-    held, enough = bytearray(), limit
+    data, enough = bytearray(), limit
     with read_errors(name):
         while part := read(PIPE_CHUNK):
-            held += part
-            if bounds_for is not None and len(held) >= MIN_SNIFF_BYTES:
+            data += part
+            if bounds_for is not None and len(data) >= MIN_SNIFF_BYTES:
                 (limit, enough), bounds_for = (
-                    bounds_for(bytes(held[:MIN_SNIFF_BYTES]), limit, name),
+                    bounds_for(bytes(data[:MIN_SNIFF_BYTES]), limit, name),
                     None,
                 )
-            check_limit(len(held), limit, name, "the stream")
-            if len(held) > enough:
+            check_limit(len(data), limit, name, "the stream")
+            if len(data) > enough:
                 break
-    return held
+    return data
 
 
 def blocking_reader(stream: BinaryIO) -> Callable[[int], bytes]:

@@ -249,12 +249,12 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
 
 
 def match_argument(
-    name: str, names: Sequence[str], found: Mapping[str, Source], where: str
+    name: str, names: Sequence[str], sources: Mapping[str, Source], where: str
 ) -> str | None:
     """The key that stands for an argument. One that is another argument's own name does not."""
-    if name in found:
+    if name in sources:
         return name
-    lowered = {key: key.lower() for key in found if key not in names}
+    lowered = {key: key.lower() for key in sources if key not in names}
     same = next((words for words in SYNONYMS if name in words), frozenset({name}))
     keys = [key for key, word in lowered.items() if word == name or word in same]
     if len(keys) > 1:

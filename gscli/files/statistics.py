@@ -47,7 +47,7 @@ class Statistics(Record):
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
 
-        def placed(extreme: Extreme | None) -> object:
+        def extreme_to_dict(extreme: Extreme | None) -> object:
             if extreme is None:
                 return None
             return {"value": to_json(extreme.value), "at": list(extreme.place)}
@@ -55,8 +55,8 @@ class Statistics(Record):
         return {
             "dtype": self.dtype,
             "shape": list(self.shape),
-            "min": placed(self.smallest),
-            "max": placed(self.largest),
+            "min": extreme_to_dict(self.smallest),
+            "max": extreme_to_dict(self.largest),
             "mean": to_json(self.mean),
             "nan": self.nan,
             "inf": self.infinite,
@@ -80,13 +80,13 @@ def compute_statistics(array: Array) -> Statistics:
                 gathered.add(flat[first : first + BLOCK], first)
             mapped.release_pages(array)
 
-    def extreme(found: tuple[float, int] | None) -> Extreme | None:
-        if found is None:
+    def extreme(pair: tuple[float, int] | None) -> Extreme | None:
+        if pair is None:
             return None
         place = (
-            tuple(int(at) for at in np.unravel_index(found[1], array.shape)) if array.ndim else ()
+            tuple(int(at) for at in np.unravel_index(pair[1], array.shape)) if array.ndim else ()
         )
-        return Extreme(flat[found[1]], place)
+        return Extreme(flat[pair[1]], place)
 
     mean = gathered.total / gathered.count if gathered.count else None
     return Statistics(

@@ -99,9 +99,7 @@ def _normalize_name(name: str) -> str:
 def bare_operators() -> Iterator[Operator]:
     """The operators that need no framework's name; a framework is imported when it is reached."""
     for owner in BARE_FRAMEWORKS:
-        yield from (
-            found for found in load_framework(owner).operators.values() if found.has_bare_name
-        )
+        yield from (item for item in load_framework(owner).operators.values() if item.has_bare_name)
 
 
 @overload
@@ -198,8 +196,8 @@ def assign_inputs(
     rest = iter(words)
     for item in operator.inputs:
         if item.kind == "many" and item.name not in named:
-            taken = enumerate(islice(rest, max(surplus, 0)))
-            result |= {f"{item.name}_{number}": word for number, word in taken}
+            members = enumerate(islice(rest, max(surplus, 0)))
+            result |= {f"{item.name}_{number}": word for number, word in members}
             continue
         word = named[item.name] if item.name in named else next(rest, None)
         if word is not None:

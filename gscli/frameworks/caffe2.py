@@ -155,14 +155,14 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     check_same_dtype(DATA, SLICES)
     check_min_rank(DATA)
     addressing = address_axis(DATA, INDICES, 0)
-    wanted = prod(addressing.result_shape)
-    if prod(SLICES.shape) != wanted:
+    count = prod(addressing.result_shape)
+    if prod(SLICES.shape) != count:
         raise ShapeRefused(
             "SLICES has the wrong number of values",
             where=f"SLICES {format_shape(SLICES.shape)}: "
             f"{format_count(prod(SLICES.shape), 'value')}",
             details=(describe(DATA), describe(INDICES)),
-            valid=f"{format_count(wanted, 'value')} in any shape, as in "
+            valid=f"{format_count(count, 'value')} in any shape, as in "
             f"{format_shape(addressing.result_shape)}",
         )
     return scatter_layout(

@@ -81,8 +81,8 @@ def count_compared_entries(layout: Layout) -> int:
 def _group_representatives(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
     """One repeated cell for each group: cells with the same first and last of as many writers."""
     ends = np.stack([writers[starts], writers[starts + lengths - 1], lengths])
-    found: Indices = np.unique(ends, axis=1, return_index=True)[1]
-    return found
+    numbers: Indices = np.unique(ends, axis=1, return_index=True)[1]
+    return numbers
 
 
 def written_cells(
@@ -109,25 +109,25 @@ def written_cells(
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.unspecified_order
-    found = find_duplicate_writers(plan, _DESCRIBED) if reason else None
-    if found is None or not found.groups:
+    twins = find_duplicate_writers(plan, _DESCRIBED) if reason else None
+    if twins is None or not twins.groups:
         return []
-    lines = [_format_writers(plan, group) for group in found.groups]
-    more = found.total - len(lines)
+    lines = [_format_writers(plan, group) for group in twins.groups]
+    more = twins.total - len(lines)
     if plan.layout.has_overlapping_windows:
-        cells = format_count(found.cells, "cell is", "cells are")
-        least = "at least " if found.compared < plan.layout.entry_count else ""
+        cells = format_count(twins.cells, "cell is", "cells are")
+        least = "at least " if twins.compared < plan.layout.entry_count else ""
         problem = f"{least}{cells} written more than once"
         lines += [f"… and {format_count(more, 'more group')} of entries"] if more else []
         lines.append(f"{reason}; here the last one won")
     else:
         thing = "cell" if plan.layout.window_size == 1 else "slice"
-        together = f"the same {thing}" if found.total == 1 else f"{found.total:,} {thing}s together"
-        problem = f"{found.writers:,} entries write {together}"
+        together = f"the same {thing}" if twins.total == 1 else f"{twins.total:,} {thing}s together"
+        problem = f"{twins.writers:,} entries write {together}"
         lines += (
             [f"… and {format_count(more, f'more {thing}')} written more than once"] if more else []
         )
-        last = f" ({entry_name(found.groups[0][-1])})" if found.total == 1 else " of each"
+        last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
         lines.append(f"{reason}; here the last one{last} won")
     lines += format_compared_part(plan.layout)
     return [
@@ -160,5 +160,5 @@ def _reduction_hint(operator: Signature) -> str:
     attribute = operator.attribute("reduction")
     if attribute is None:
         return ""
-    others = "|".join(one for one in attribute.choices if one not in ("none", "set", ""))
+    others = "|".join(choice for choice in attribute.choices if choice not in ("none", "set", ""))
     return f"--{attribute.name.replace('_', '-')} {others} defines it; "

@@ -37,15 +37,15 @@ def call_operator(
     operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
 ) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
-    given, attrs = _bind_arguments(operator, inputs, attrs)
+    values, attrs = _bind_arguments(operator, inputs, attrs)
     refusal: GscliError | None = None
     try:
-        plan, output = execute(operator, given, attrs, planner=plan_call_lazily)
+        plan, output = execute(operator, values, attrs, planner=plan_call_lazily)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     if refusal is not None:
         plan, output = execute(
-            operator, _resolve_list_dtypes(operator, given, attrs, refusal), attrs
+            operator, _resolve_list_dtypes(operator, values, attrs, refusal), attrs
         )
     print_warnings(operator, plan, stacklevel=4)
     return output
@@ -61,12 +61,12 @@ def _bind_arguments(
             f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}",
             valid=" ".join(names),
         )
-    given: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
+    pairs: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
     if attrs:
         rest = names[len(inputs) :]
-        given = [*given, *((name, attrs[name]) for name in rest if name in attrs)]
+        pairs = [*pairs, *((name, attrs[name]) for name in rest if name in attrs)]
         attrs = {name: value for name, value in attrs.items() if name not in rest}
-    named = {name: value for name, value in given if value is not None or name == many}
+    named = {name: value for name, value in pairs if value is not None or name == many}
     if many in named:
         group = named.pop(many)
         parts = group if isinstance(group, tuple) else (group,)
@@ -76,7 +76,7 @@ def _bind_arguments(
 
 def _resolve_list_dtypes(
     operator: Signature,
-    given: Mapping[str, object],
+    values: Mapping[str, object],
     attrs: Mapping[str, object],
     refusal: GscliError,
 ) -> Mapping[str, object]:
@@ -84,11 +84,11 @@ def _resolve_list_dtypes(
 
     Raises the refusal where an array has another type: what has a type keeps it.
     """
-    typed = {name: hasattr(value, "dtype") for name, value in given.items()}
-    if all(typed.values()) or set(given) != set(operator.input_names[: len(given)]):
+    typed = {name: hasattr(value, "dtype") for name, value in values.items()}
+    if all(typed.values()) or set(values) != set(operator.input_names[: len(values)]):
         raise refusal
     first = operator.input_names[0]
-    arrays = {name: as_input(value, name, leave=name == first) for name, value in given.items()}
+    arrays = {name: as_input(value, name, leave=name == first) for name, value in values.items()}
     inputs = CallInputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     resolve_dtypes(operator, inputs, attrs, strict=True)
     return inputs.arrays
@@ -158,24 +158,24 @@ def execute(
     array are then read by chunk.
     """
     try:
-        found = planner(operator, inputs, attrs, max_bytes=max_bytes)
+        plan = planner(operator, inputs, attrs, max_bytes=max_bytes)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
-    return run_plan(operator, found, max_bytes=max_bytes, overlay=overlay)
+    return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
 
 
 def run_plan(
-    operator: Signature, found: Plan, *, max_bytes: int | None = None, overlay: bool = False
+    operator: Signature, draft: Plan, *, max_bytes: int | None = None, overlay: bool = False
 ) -> tuple[ValidatedPlan, Array]:
     """Judge and run a plan, as `execute` does with the one it makes."""
     try:
-        data = found.layout.data_name
-        if data is not None and is_lazy(found.inputs[data]):
+        data = draft.layout.data_name
+        if data is not None and is_lazy(draft.inputs[data]):
             from gscli.stream.chunked.to_store import run_in_memory
 
-            plan = found.validate()
+            plan = draft.validate()
             return plan, run_in_memory(plan, max_bytes)
-        plan = found.validate(lazy=True)
+        plan = draft.validate(lazy=True)
         return plan, _run_kernel(plan, overlay=overlay)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
@@ -240,17 +240,17 @@ def collect_notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     >>> [notice.problem for notice in collect_notices(found.operator, found.plan)]
     ['2 entries write the same cell']
     """
-    layout, found = plan.layout, list[Notice]()
+    layout, notices = plan.layout, list[Notice]()
     if layout.unspecified_order and not plan.has_disjoint_writes:
         from gscli.frameworks.duplicates import duplicate_notice
 
-        found += duplicate_notice(operator, plan)
+        notices += duplicate_notice(operator, plan)
     as_written = layout.has_strict_row_indices or all(plan.in_bounds)
     if layout.unspecified or not (as_written and plan.has_exact_updates):
         from gscli.frameworks.notices import collect_plan_notices
 
-        found += collect_plan_notices(operator, plan)
-    return found
+        notices += collect_plan_notices(operator, plan)
+    return notices
 
 
 def print_warnings(operator: Signature, plan: ValidatedPlan, *, stacklevel: int) -> None:

@@ -25,8 +25,8 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
     """Every warning of a run but that of cells that are written twice.
 
     >>> import gscli
-    >>> found = gscli.trace("torch.take_along_dim", {"input": [1], "indices": [9]}, {"dim": 0})
-    >>> [notice.problem for notice in collect_plan_notices(found.operator, found.plan)]
+    >>> trace = gscli.trace("torch.take_along_dim", {"input": [1], "indices": [9]}, {"dim": 0})
+    >>> [notice.problem for notice in collect_plan_notices(trace.operator, trace.plan)]
     ['1 index wraps around the axis']
     """
     return [
@@ -45,17 +45,17 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
     for name, value in plan.layout.attributes:
         if name in POLICY_ATTRIBUTES and value != defaults[name]:
             return
-    found = count_outcomes(plan, MAX_EXAMPLES)
-    for outcome, count in found.counts.items():
+    outcomes = count_outcomes(plan, MAX_EXAMPLES)
+    for outcome, count in outcomes.counts.items():
         notices = OUTCOMES[outcome].notices
         if not any(notices):
             continue
-        one, many = (text.format(left_out=LEFT_OUT[plan.layout.kind]) for text in notices)
-        examples = found.examples[outcome]
+        singular, many = (text.format(left_out=LEFT_OUT[plan.layout.kind]) for text in notices)
+        examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []
         yield PictureNotice(
-            format_count(count, one, many), details=(*details, *more), hint="--strict refuses"
+            format_count(count, singular, many), details=(*details, *more), hint="--strict refuses"
         )
 
 
@@ -102,17 +102,17 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     name = layout.updates.name
     if name is not None and dtype_name(plan.inputs[name].dtype) == layout.dtype:
         return
-    wanted = parse_dtype(layout.dtype)
+    dtype = parse_dtype(layout.dtype)
     value = dict(layout.attributes).get("value", layout.updates.value)
     array = np.asarray(value) if name is None else plan.inputs[name]
-    if "U" in (array.dtype.kind, wanted.kind) or np.can_cast(array.dtype, wanted, "safe"):
+    if "U" in (array.dtype.kind, dtype.kind) or np.can_cast(array.dtype, dtype, "safe"):
         return
-    place = _find_lossy_value(array, wanted)
+    place = _find_lossy_value(array, dtype)
     if place is None:
         return
     written = array[place]
     with np.errstate(all="ignore"):
-        kept = _drop_imaginary(array)[place].astype(wanted)
+        kept = _drop_imaginary(array)[place].astype(dtype)
     label = f"{name}[{','.join(map(str, place))}]" if name else "value"
     if layout.updates.cast:
         problem = f"{name or 'value'} is cast to {layout.dtype}, and values change"
@@ -128,13 +128,13 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     )
 
 
-def _find_lossy_value(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...] | None:
+def _find_lossy_value(array: Array, dtype: np.dtype[np.generic]) -> tuple[int, ...] | None:
     """Where the first value stands that a type cannot hold; rounding to a float is no change."""
     real = _drop_imaginary(array)
     same = np.asarray(real == array)  # False where an imaginary part is lost
-    if wanted.kind in "iub":
+    if dtype.kind in "iub":
         with np.errstate(all="ignore"):
-            same &= real.astype(wanted).astype(real.dtype) == real
+            same &= real.astype(dtype).astype(real.dtype) == real
     elif real is array:
         return None
     changed = np.argwhere(~np.asarray(same))

@@ -289,11 +289,11 @@ minimum_at = _declare(
 )
 
 
-def _broadcast_values(values: Tensor, wanted: Shape, parts: str) -> Updates:
+def _broadcast_values(values: Tensor, shape: Shape, parts: str) -> Updates:
     """An assignment drops leading axes of size 1 and stretches what is left."""
-    surplus = max(values.rank - len(wanted), 0)
+    surplus = max(values.rank - len(shape), 0)
     dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
-    return broadcast_updates(values._replace(shape=dropped), wanted, parts)
+    return broadcast_updates(values._replace(shape=dropped), shape, parts)
 
 
 def _check_castable(a: Tensor, values: Tensor) -> None:

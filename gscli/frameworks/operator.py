@@ -104,8 +104,8 @@ class Comparison(Record):
         """The same under each value of an attribute, whose title is put into the label.
 
         >>> [
-        ...     one.label
-        ...     for one in Comparison("take", "N {}", ("a",)).expand_over("mode", {"c": "clip"})
+        ...     entry.label
+        ...     for entry in Comparison("take", "N {}", ("a",)).expand_over("mode", {"c": "clip"})
         ... ]
         ['N clip']
         """
@@ -161,12 +161,12 @@ class Operator(Signature):
 
     def _call_signature(self) -> inspect.Signature:
         """Inputs by position or name, attributes by name, as Python's own tools show them."""
-        found = []
+        parameters = []
         for parameter in inspect.signature(self.function, eval_str=True).parameters.values():
             keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
             kind = getattr(parameter.annotation, "__origin__", parameter.annotation)
-            found.append(parameter.replace(annotation=kind if keyword else "ArrayLike"))
-        return inspect.Signature(found, return_annotation="numpy.ndarray")
+            parameters.append(parameter.replace(annotation=kind if keyword else "ArrayLike"))
+        return inspect.Signature(parameters, return_annotation="numpy.ndarray")
 
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
         """Pickled by name: the declaration itself stays where it is written."""
@@ -223,8 +223,8 @@ class Framework:
         operators = self.__dict__.get("operators", {})
         for operator in operators.values():
             if operator.name.replace(".", "_") == name:
-                found: Operator = operator
-                return found
+                result: Operator = operator
+                return result
         raise AttributeError(f"{self.__dict__.get('name')} has no operator {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -234,7 +234,7 @@ class Framework:
     def operator_mappings(self) -> list[tuple[Operator, Comparison]]:
         """How calls of common concepts become calls of these operators, in the order declared."""
         operators = self.operators.values()
-        return [(operator, one) for operator in operators for one in operator.concept_mappings]
+        return [(operator, entry) for operator in operators for entry in operator.concept_mappings]
 
     def operator(
         self, *, name: str = "", **facts: Unpack[OperatorOptions]
@@ -263,9 +263,9 @@ def import_framework(name: str) -> Framework:
 
         for part in iter_modules(module.__path__):
             import_module(f"{module.__name__}.{part.name}")
-    found: Framework = module.FRAMEWORK
-    found.__doc__ = module.__doc__
-    return found
+    framework: Framework = module.FRAMEWORK
+    framework.__doc__ = module.__doc__
+    return framework
 
 
 def _unpickle_operator(framework: str, name: str) -> Operator:

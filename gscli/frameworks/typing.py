@@ -28,9 +28,9 @@ def cast_inputs(
     strict: bool,
 ) -> None:
     """Bring data and updates to a type that somebody asks for."""
-    wanted = parse_dtype(dtype)
-    for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
-        inputs.arrays[name] = _cast_losslessly(inputs, name, wanted)
+    target = parse_dtype(dtype)
+    for name in _names_to_convert(operator, inputs, attrs, target, strict=strict):
+        inputs.arrays[name] = _cast_losslessly(inputs, name, target)
         inputs.is_typed[name] = True
 
 
@@ -46,7 +46,7 @@ def _names_to_convert(
     operator: Signature,
     inputs: CallInputs,
     attrs: Mapping[str, object],
-    wanted: np.dtype[Any],
+    target: np.dtype[Any],
     *,
     strict: bool,
 ) -> set[str]:
@@ -56,14 +56,14 @@ def _names_to_convert(
     is converted that can be; an operator that refuses indices of that type names them.
     """
     data = operator.inputs[0].name
-    arrays, lossy = _try_casts(operator, inputs, wanted)
+    arrays, lossy = _try_casts(operator, inputs, target)
     trial = CallInputs(arrays, inputs.origins, inputs.is_typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
         for refusal in collect_dtype_errors(operator, trial.arrays, attrs):
             name = refusal.name
-            given = inputs.arrays[name]
-            if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not given:
-                trial.arrays[name] = given
+            array = inputs.arrays[name]
+            if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not array:
+                trial.arrays[name] = array
             elif isinstance(refusal, UpdatesTypeRefused) and {name, data} & lossy.keys():
                 raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
@@ -76,44 +76,44 @@ def _names_to_convert(
 
 
 def _try_casts(
-    operator: Signature, inputs: CallInputs, wanted: np.dtype[Any]
+    operator: Signature, inputs: CallInputs, target: np.dtype[Any]
 ) -> tuple[dict[str, Array], dict[str, LossyTypeRefused]]:
     """All tensors in the wanted type, data first, and why some of them cannot have it."""
     arrays, lossy = dict(inputs.arrays), dict[str, LossyTypeRefused]()
     tensors = [item.name for item in operator.inputs if item.kind == "tensor"]
-    for name in (one for one in tensors if one in arrays):
+    for name in (key for key in tensors if key in arrays):
         try:
-            arrays[name] = _cast_losslessly(inputs, name, wanted)
+            arrays[name] = _cast_losslessly(inputs, name, target)
         except LossyTypeRefused as refusal:
             lossy[name] = refusal
     return arrays, lossy
 
 
-def _cast_losslessly(inputs: CallInputs, name: str, wanted: np.dtype[Any]) -> Array:
+def _cast_losslessly(inputs: CallInputs, name: str, target: np.dtype[Any]) -> Array:
     """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
     if not inputs.is_typed[name]:
-        cast = cast_untyped(array, wanted)
+        cast = cast_untyped(array, target)
         if cast is not None:
             return cast
     try:
-        return cast_lossless(array, wanted, name if origin == "inline" else origin)
+        return cast_lossless(array, target, name if origin == "inline" else origin)
     except DtypeRefused as lossy:
         raise LossyTypeRefused(
-            lossy.problem, name=name, wanted=document_dtype(wanted), where=lossy.where,
+            lossy.problem, name=name, wanted=document_dtype(target), where=lossy.where,
             details=lossy.detail_items,
         ) from None  # fmt: skip
 
 
 def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
-    array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
+    array, target = inputs.arrays[name], np.dtype(refusal.wanted)
     if _is_untyped_empty(inputs, name):
-        inputs.arrays[name] = array.astype(wanted)
+        inputs.arrays[name] = array.astype(target)
         return
     if array.dtype.kind not in "iu" or strict:
         raise refusal
-    widened = array.astype(wanted)
+    widened = array.astype(target)
     if (array.size and (widened.astype(array.dtype) != array).any()) or _has_sign_change(
         array, widened
     ):
@@ -121,7 +121,7 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
     if inputs.is_typed[name]:
         inputs.notices.append(
             Notice(
-                f"{name} is {array.dtype}, widened to {wanted}",
+                f"{name} is {array.dtype}, widened to {target}",
                 where=f"the specification takes {' or '.join(refusal.allowed)} only",
                 hint="--strict refuses",
             )
@@ -141,8 +141,8 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
     if cast is not None:
         inputs.arrays[name] = cast
         return
-    empty = [one for one, array in inputs.arrays.items()
-             if _is_untyped_empty(inputs, one) and array.dtype == refusal.wanted]  # fmt: skip
+    empty = [key for key, array in inputs.arrays.items()
+             if _is_untyped_empty(inputs, key) and array.dtype == refusal.wanted]  # fmt: skip
     if not empty:
         raise refusal
     inputs.arrays[empty[0]] = inputs.arrays[empty[0]].astype(inputs.arrays[name].dtype)
@@ -153,15 +153,15 @@ def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
     return not inputs.is_typed[name] and inputs.arrays[name].size == 0
 
 
-def cast_untyped(array: Array, wanted: np.dtype[Any]) -> Array | None:
+def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
     """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
-    if array.dtype.kind == "U" or wanted.kind == "U":
+    if array.dtype.kind == "U" or target.kind == "U":
         return None
-    if array.dtype.kind == "c" and wanted.kind != "c":
+    if array.dtype.kind == "c" and target.kind != "c":
         if array.imag.any():
             return None
         array = array.real
     with np.errstate(all="ignore"):
-        cast = array.astype(wanted)
-    exact = wanted.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
+        cast = array.astype(target)
+    exact = target.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
     return cast if exact and not _has_sign_change(array, cast) else None

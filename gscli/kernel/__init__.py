@@ -67,11 +67,11 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
 
 def to_result_axes(layout: Layout, result: Array) -> Array:
     """The canonical result with its axes in the operator's order."""
-    order, wanted = layout.form.result_axes, layout.addressing.result_axes
-    if order != wanted:
+    order, axes = layout.form.result_axes, layout.addressing.result_axes
+    if order != axes:
         both = layout.addressing.entry_shape + layout.addressing.window
         full = result.reshape([both[axis] for axis in order])
-        result = np.ascontiguousarray(full.transpose([order.index(axis) for axis in wanted]))
+        result = np.ascontiguousarray(full.transpose([order.index(axis) for axis in axes]))
     return result.reshape(layout.output_shape)
 
 
@@ -157,8 +157,8 @@ class ScatterOutput:
     def finalize(self) -> Array:
         """The output in its own type."""
         if self.rule is not None and self.rule.epilogue is not None:
-            met = self.rule.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
-            return saturating_cast(met, parse_dtype(self.layout.dtype))
+            result = self.rule.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
+            return saturating_cast(result, parse_dtype(self.layout.dtype))
         if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
             if (
                 self.accumulator.dtype != self.dtype

@@ -45,11 +45,11 @@ class Loops(BuildHookInterface[Any]):
         if self.target_name != "wheel" or os.environ.get("GSCLI_BUILD") == "plain":
             return
         if version == "editable":
-            compiled(SOURCE.with_name(LIBRARY))
+            compile_library(SOURCE.with_name(LIBRARY))
             return
         self._folder = tempfile.TemporaryDirectory(prefix="gscli-")
         library = Path(self._folder.name) / LIBRARY
-        if compiled(library):
+        if compile_library(library):
             build_data["force_include"][str(library)] = f"gscli/kernel/{LIBRARY}"
             build_data["pure_python"] = False
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -62,7 +62,7 @@ class Loops(BuildHookInterface[Any]):
             self._folder.cleanup()
 
 
-def compiled(library: Path) -> bool:
+def compile_library(library: Path) -> bool:
     """Whether loops.c could be compiled to `library`, with the first compiler that does it."""
     for command in commands(library):
         try:
@@ -78,9 +78,9 @@ def compiled(library: Path) -> bool:
 
 def commands(library: Path) -> list[list[str]]:
     """The compilers to try: the one that CC names, else those usual on the system."""
-    source, wanted = str(SOURCE), shlex.split(os.environ.get("CC", ""))
-    found = [wanted] if wanted else [[name] for name in ("cc", "gcc", "clang") if which(name)]
-    unix = [[*compiler, *UNIX, "-o", str(library), source] for compiler in found]
+    source, custom = str(SOURCE), shlex.split(os.environ.get("CC", ""))
+    compilers = [custom] if custom else [[name] for name in ("cc", "gcc", "clang") if which(name)]
+    unix = [[*compiler, *UNIX, "-o", str(library), source] for compiler in compilers]
     if sys.platform == "win32" and which("cl"):
         return [["cl", *MSVC, source, f"/Fe{library}"], *unix]
     return unix

@@ -148,8 +148,8 @@ def collapse_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Int3
     missing = 3 - len(joined)
     if missing < 0:
         return None
-    one, two, three = [(1, 0)] * missing + joined
-    return (one[0], two[0], three[0]), (one[1], two[1], three[1])
+    first, second, third = [(1, 0)] * missing + joined
+    return (first[0], second[0], third[0]), (first[1], second[1], third[1])
 
 
 @lru_cache(64)
@@ -161,10 +161,10 @@ def dtype_code(dtype: np.dtype[Any]) -> int | None:
 
 def resolve_addresses(numbers: Deferred) -> Indices:
     """The addresses themselves."""
-    addresses, found = np.empty(numbers.shape, np.int64), library()
-    assert found is not None, "only what C can resolve is left to it"
+    addresses, native = np.empty(numbers.shape, np.int64), library()
+    assert native is not None, "only what C can resolve is left to it"
     where = _addresses_struct(numbers)
-    if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
+    if addresses.size and native.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
         numbers.raise_out_of_bounds()
     return addresses
 
@@ -191,10 +191,10 @@ def _addresses_struct(
         where.part = rows.nbytes // planes
         where.far = where.part > L2_BYTES
         where.apart = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
-    for one in columns if where.apart else ():
-        one.plane_step = 0
+    for column in columns if where.apart else ():
+        column.plane_step = 0
         if parts > 1:
-            one.strides[0] = 0
+            column.strides[0] = 0
     return where
 
 
@@ -262,10 +262,10 @@ def _call_native(
 
     `output`: the one of the two that is the result, the rows where it is None.
     """
-    found, grid = library(), collapse_strides(items.shape[:-1], items.strides[:-1])
+    native, grid = library(), collapse_strides(items.shape[:-1], items.strides[:-1])
     whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
     known = rows.dtype == items.dtype and not rows.dtype.hasobject
-    if found is None or grid is None or not (known and whole and rows.flags.c_contiguous):
+    if native is None or grid is None or not (known and whole and rows.flags.c_contiguous):
         return False
     if not isinstance(addresses, Deferred):
         column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
@@ -278,7 +278,7 @@ def _call_native(
     output = rows if output is None else output
     stream = max(output.nbytes, getattr(output.base, "nbytes", 0)) > NONTEMPORAL_BYTES
     made = _ItemsStruct(items.ctypes.data, *grid, stream)
-    function, start = getattr(found, name), rows.ctypes.data
+    function, start = getattr(native, name), rows.ctypes.data
     if function(*before, start, ctypes.byref(where), ctypes.byref(made), *after):
         addresses.raise_out_of_bounds()
     return True

@@ -65,9 +65,9 @@ def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     size = math.prod(shape) * dtype.itemsize
     if size < DEFAULT.parallel_bytes or dtype.hasobject:
         return np.empty(shape, dtype)
-    held = np.empty(size + CACHE_LINE, np.uint8)
-    first = -held.ctypes.data % CACHE_LINE
-    return held[first : first + size].view(dtype).reshape(shape)
+    block = np.empty(size + CACHE_LINE, np.uint8)
+    first = -block.ctypes.data % CACHE_LINE
+    return block[first : first + size].view(dtype).reshape(shape)
 
 
 class ThreadShare(Record):

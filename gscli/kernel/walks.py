@@ -22,7 +22,7 @@ from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
 from gscli.layout.axes import Negative
 from gscli.layout.forms import CanonicalForm, build_cells_form
-from gscli.plan.plan import ValidatedPlan, folded, unravel_range
+from gscli.plan.plan import ValidatedPlan, fold_coordinates, unravel_range
 
 if TYPE_CHECKING:
     from gscli.kernel.loops import Deferred
@@ -158,15 +158,15 @@ class SliceTiling(Tiling):
         begin = first * form.data_dims[1] + outer.start
         base = slice(begin * rows, (begin + several * sharing) * rows)
         if several > 1:
-            found = self.row_addresses(
+            addresses = self.row_addresses(
                 first * count, batches.stop * count, form.column_strides, several, rows
             )
-            return Tile(base, *found, (batches, 0))
-        found = self.row_addresses(
+            return Tile(base, *addresses, (batches, 0))
+        addresses = self.row_addresses(
             first * count + entries.start, first * count + entries.stop, form.column_strides
         )
         place = outer if sharing > 1 else outer.start
-        return Tile(base, *found, (first, place, entries), sharing)
+        return Tile(base, *addresses, (first, place, entries), sharing)
 
 
 class ElementTiling(Tiling):
@@ -225,8 +225,8 @@ class CellTiling(Tiling):
 
     def make_tile(self, region: Region) -> Tile:
         """Some entries with all their cells."""
-        found = self.window_addresses(region[0].start, region[0].stop)
-        return Tile(slice(0, self.form.data_dims[2]), *found, region)
+        addresses = self.window_addresses(region[0].start, region[0].stop)
+        return Tile(slice(0, self.form.data_dims[2]), *addresses, region)
 
     def window_addresses(self, first: int, last: int) -> tuple[Indices, BoolArray | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
@@ -234,12 +234,12 @@ class CellTiling(Tiling):
         if self.partial:  # read once: cells are judged by the numbers that address them
             block = self.plan.resolve_range(first, last)
             coordinates, live = block.coordinates, block.live
-            rows, _ = folded(
+            rows, _ = fold_coordinates(
                 [(at, None) for at in coordinates], self.form.column_strides, last - first
             )
         else:
-            found, live = self.row_addresses(first, last, self.form.column_strides)
-            rows = resolve_addresses(found)
+            numbers, live = self.row_addresses(first, last, self.form.column_strides)
+            rows = resolve_addresses(numbers)
         grid = self.plan.entry_coordinates(first, last) if self.form.entry_strides else ()
         for axis, step in self.form.entry_strides:
             rows = rows + grid[axis] * step

@@ -151,8 +151,8 @@ class Layout(LayoutFields):
     @cached_property
     def column_axes(self) -> tuple[int, ...]:
         """For each index column, the axis of the view that it addresses."""
-        found = {axis.column: number for number, axis in enumerate(self.axes)}
-        return tuple(found[column] for column in range(len(self.addressing.columns)))
+        numbers = {axis.column: number for number, axis in enumerate(self.axes)}
+        return tuple(numbers[column] for column in range(len(self.addressing.columns)))
 
     @cached_property
     def direct_index_limits(self) -> tuple[int, ...]:

@@ -298,11 +298,11 @@ def subtract_box(box: Box, inner: Box) -> tuple[Box, ...]:
     >>> sum(map(box_size, subtract_box(((0, 3), (0, 3)), ((1, 2), (1, 2)))))
     8
     """
-    found: list[Box] = []
+    boxes: list[Box] = []
     for axis, ((first, last), (start, stop)) in enumerate(zip(box, inner, strict=True)):
         sides = [ends for ends in ((first, start), (stop, last)) if ends[0] < ends[1]]
-        found += [(*inner[:axis], ends, *box[axis + 1 :]) for ends in sides]
-    return tuple(found)
+        boxes += [(*inner[:axis], ends, *box[axis + 1 :]) for ends in sides]
+    return tuple(boxes)
 
 
 def reshape_box(box: Box, before: Shape, after: Shape) -> Box:

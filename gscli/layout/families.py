@@ -55,17 +55,17 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     """
     result: list[int] = []
     for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
-        wanted = {size for size in sizes if size != 1}
-        if len(wanted) > 1:
+        extents = {size for size in sizes if size != 1}
+        if len(extents) > 1:
             raise ShapeRefused(
                 "shapes do not broadcast together",
                 where=", ".join(
                     f"{n} {format_shape(s)}" for n, s in zip(names, shapes, strict=True)
                 ),
-                details=(f"sizes {sorted(wanted)} meet on one axis",),
+                details=(f"sizes {sorted(extents)} meet on one axis",),
                 hint="sizes must be equal or 1, aligned at the last axis",
             )
-        result.append(wanted.pop() if wanted else 1)
+        result.append(extents.pop() if extents else 1)
     return tuple(reversed(result))
 
 

@@ -88,7 +88,7 @@ def parse_subscript(text: str) -> tuple[Item, ...]:
     ['1:3', 'i', 'None', '...']
     """
     inner = text.strip().removeprefix("[").removesuffix("]").strip()
-    found = []
+    items = []
     for word in inner.split(",") if inner else ():
         item = _parse_subscript_item(word)
         if item is None:
@@ -97,8 +97,8 @@ def parse_subscript(text: str) -> tuple[Item, ...]:
                 where=f"{word.strip()!r} in {text!r}"[:200],
                 valid=":  1:9:2  i  None  ...",
             )
-        found.append(item)
-    return tuple(found)
+        items.append(item)
+    return tuple(items)
 
 
 def format_subscript(items: Sequence[Item]) -> str:

@@ -82,28 +82,28 @@ def check_min_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
         )
 
 
-def check_exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "") -> None:
-    """Updates must have exactly the shape `wanted`; `parts` explains where it comes from."""
-    if updates.shape == wanted:
+def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:
+    """Updates must have exactly the shape `shape`; `parts` explains where it comes from."""
+    if updates.shape == shape:
         return
-    got, asked = format_shape(updates.shape), format_shape(wanted)
-    width = max(len(got), len(asked))
+    got, expected = format_shape(updates.shape), format_shape(shape)
+    width = max(len(got), len(expected))
     raise ExactShapeRefused(
         f"{updates.name} has the wrong shape",
         name=updates.name,
-        wanted=wanted,
+        wanted=shape,
         where=f"{updates.name} {got}",
         details=(
             f"{got:<{width}}   got",
-            f"{asked:<{width}}   wanted" + (f" = {parts}" if parts else ""),
+            f"{expected:<{width}}   wanted" + (f" = {parts}" if parts else ""),
         ),
-        valid=asked,
+        valid=expected,
         hint=hint,
     )
 
 
 def check_vector_updates(
-    updates: Tensor, data: Tensor, indices: Tensor, wanted: Shape, hint: str = ""
+    updates: Tensor, data: Tensor, indices: Tensor, shape: Shape, hint: str = ""
 ) -> None:
     """Updates must have the shape of ScatterND, where vectors lie along the last axis of indices.
 
@@ -115,23 +115,23 @@ def check_vector_updates(
         f"{indices.name}.shape[:-1] {format_shape(indices.shape[:-1])} + "
         f"{data.name}.shape[{length}:] {format_shape(data.shape[length:])}"
     )
-    check_exact_shape(updates, wanted, parts, hint)
+    check_exact_shape(updates, shape, parts, hint)
 
 
-def broadcast_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool = True) -> Updates:
-    """Updates that stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
+def broadcast_updates(values: Tensor, shape: Shape, parts: str, *, cast: bool = True) -> Updates:
+    """Updates that stretch to `shape`, which they may not enlarge; `parts` says where it is from.
 
     >>> broadcast_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
     <Fit.BROADCAST: 'broadcast'>
     """
-    aligned = values.shape[::-1], wanted[::-1]
-    if values.rank > len(wanted) or any(
+    aligned = values.shape[::-1], shape[::-1]
+    if values.rank > len(shape) or any(
         size not in (1, extent) for size, extent in zip(*aligned, strict=False)
     ):
         raise ShapeRefused(
             f"{values.name} does not stretch to the cells it is for",
             where=f"{values.name} {format_shape(values.shape)}",
-            details=(f"wanted {format_shape(wanted)} = {parts}",),
+            details=(f"wanted {format_shape(shape)} = {parts}",),
             valid="sizes equal or 1, aligned at the last axis",
         )
     return Updates(values.name, Fit.BROADCAST, cast=cast)

@@ -77,13 +77,13 @@ def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor])
             f"{len(indices)}"[:200],
             hint="i stands for one index array",
         )
-    taken = sum(item.is_axis for item in items)
-    if taken > data.rank:
+    count = sum(item.is_axis for item in items)
+    if count > data.rank:
         raise ShapeRefused(
             "more index arrays than data has axes"
-            if taken == letters
+            if count == letters
             else "more indices than data has axes",
-            where=f"{format_count(taken, 'index', 'indices')}, "
+            where=f"{format_count(count, 'index', 'indices')}, "
             f"{data.name} has {format_count(data.rank, 'axis', 'axes')}",
             valid=f"0 … {data.rank}",
         )
@@ -95,12 +95,12 @@ def _iter_parts(
     data: Tensor, items: Sequence[Item], indices: Sequence[Tensor], notation: SubscriptRules
 ) -> Iterator[_SubscriptPart]:
     """One part for each axis of data and each new one, in order; left axes are taken whole."""
-    taken, arrays = sum(item.is_axis for item in items), iter(indices)
+    count, arrays = sum(item.is_axis for item in items), iter(indices)
     if not any(item.kind == "..." for item in items):
         items = (*items, Item("..."))
     for item, axis in zip(items, item_axes(items, data.rank), strict=True):
         if item.kind == "...":
-            rest = data.shape[axis : axis + data.rank - taken]
+            rest = data.shape[axis : axis + data.rank - count]
             yield from (_SubscriptPart("slice", size, positions=range(size)) for size in rest)
             if not rest and notation.has_separating_ellipsis:
                 yield _SubscriptPart("apart")

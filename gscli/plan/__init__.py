@@ -94,9 +94,9 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
         from gscli.files.stores.stand_ins import as_lazy_array
 
         limit = MAX_CHUNKED_BYTES if max_bytes is None else max_bytes
-        found = as_lazy_array(value, name, limit)
-        if found is not None:
-            return found
+        lazy = as_lazy_array(value, name, limit)
+        if lazy is not None:
+            return lazy
     return as_array(value, name)
 
 
@@ -131,10 +131,10 @@ def collect_dtype_errors(
 
     Nothing is said here of other reasons to refuse the call.
     """
-    asked: list[DtypeError] = []
+    errors: list[DtypeError] = []
     with suppress(GscliError):
-        infer_layout(operator, arrays, attrs, asked)
-    return asked
+        infer_layout(operator, arrays, attrs, errors)
+    return errors
 
 
 def infer_layout(
@@ -145,8 +145,8 @@ def infer_layout(
 ) -> Layout:
     """The layout for these arrays; reads values only of inputs that decide shapes.
 
-    The newest layouts are kept: many calls in a row are alike, and a layout cannot change. `asked`
-    takes the refusals of element types, in place of their being raised.
+    The newest layouts are kept: many calls in a row are alike, and a layout cannot change.
+    `dtype_errors` takes the refusals of element types, in place of their being raised.
     """
     kinds = operator.shape_inputs
     decisions = {name: _shape_values(arrays[name], kinds[name]) for name in kinds if name in arrays}
@@ -196,9 +196,9 @@ def drop_index_count(
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
     if operator.variadic is None or "indices_per_axis" not in attrs:
         return attrs
-    given, counted = len(variadic_names(operator.variadic, arrays)), attrs["indices_per_axis"]
-    if not isinstance(counted, int) or counted != given:
-        raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
+    number, counted = len(variadic_names(operator.variadic, arrays)), attrs["indices_per_axis"]
+    if not isinstance(counted, int) or counted != number:
+        raise UsageError(f"indices_per_axis is {counted!r}, got {number} arrays"[:200])
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
 
 
@@ -244,8 +244,8 @@ def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: in
     _check_allocatable(layout, width)
     _check_entry_count(layout, arrays)
     needed = width * layout.output_size
-    given = sum(array.nbytes for array in arrays.values())
-    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
+    size = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes
     if needed > limit:
         raise LimitRefused(
             "the output would be too large",

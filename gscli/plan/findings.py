@@ -24,7 +24,7 @@ def find_out_of_bounds(
     At most `limit` of them are described.
     """
     layout = indices.layout
-    found: list[Finding] = []
+    findings: list[Finding] = []
     total = 0
     for column in columns:
         axis, described = layout.axes[layout.column_axes[column]], 0
@@ -38,15 +38,15 @@ def find_out_of_bounds(
                 continue
             places = np.flatnonzero(refused)
             total += places.size
-            wanted = places if limit is None else places[: max(limit - described, 0)]
-            described += wanted.size
-            found.extend(_describe_index(indices, column, first + int(place)) for place in wanted)
+            head = places if limit is None else places[: max(limit - described, 0)]
+            described += head.size
+            findings.extend(_describe_index(indices, column, first + int(place)) for place in head)
             if limit is not None and axis.size == 0 and places.size == BLOCK:
                 # No index is legal there: the rest is bad without being looked at.
                 total += max(layout.entry_count - first - BLOCK, 0)
                 break
-    found.sort(key=lambda finding: (finding.entry, finding.slot))
-    return found[:limit], total
+    findings.sort(key=lambda finding: (finding.entry, finding.slot))
+    return findings[:limit], total
 
 
 def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
@@ -78,21 +78,21 @@ def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
     )
 
 
-def out_of_bounds_error(layout: Layout, found: Sequence[Finding], total: int) -> IndexRefused:
+def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int) -> IndexRefused:
     """The refusal for bad indices, the first of them pointed at."""
-    first, policy = found[0], layout.policy
-    met = {policy.unchecked_outcomes[finding.value > finding.high] for finding in found}
-    note = policy.note if met - {""} else ""
+    first, policy = findings[0], layout.policy
+    outcomes = {policy.unchecked_outcomes[finding.value > finding.high] for finding in findings}
+    note = policy.note if outcomes - {""} else ""
     negative = first.value < 0 <= first.low <= first.high
-    more = total - len(found)
+    more = total - len(findings)
     details = [
-        *map(_caret_line, found),
+        *map(_caret_line, findings),
         *([f"… and {more} more: gscli check lists them all"] if more else []),
         _describe_axis(layout, first),
     ]
     return IndexRefused(
         "negative index" if negative else "index out of range",
-        findings=tuple(found),
+        findings=tuple(findings),
         total=total,
         unchecked=note,
         where=f"{first.index_path} = {first.value}",

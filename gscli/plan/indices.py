@@ -133,7 +133,7 @@ def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indi
                 trues[numbers.mask] = true_cells(inputs[numbers.mask], numbers.shape)
             cells = trues[numbers.mask][numbers.axis]
             if cells.size != prod(shape):  # the layout counted others
-                raise changed(numbers.mask)
+                raise make_change_error(numbers.mask)
             made[name] = cells.reshape(shape)
     return made
 
@@ -156,7 +156,7 @@ def true_cells(mask: Array, shape: Shape) -> tuple[Indices, ...]:
     return np.nonzero(np.broadcast_to(mask.copy(), shape))
 
 
-def changed(name: str) -> CannotRead:
+def make_change_error(name: str) -> CannotRead:
     """The error of an input that somebody writes to during the run."""
     return CannotRead(f"{name} changed while it was read", where=name)
 

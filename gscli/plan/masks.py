@@ -74,8 +74,8 @@ def expand_masks(
     if data is None or not any(letters.values()):
         return ExpandedMasks(dict(arrays), {name: name for name in arrays}, attrs)
     subscript = attrs.get("subscript")
-    given = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
-    groups = _group_items(given, [(name, arrays[name], letters[name]) for name in names])
+    items = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
+    groups = _group_items(items, [(name, arrays[name], letters[name]) for name in names])
     axes = iter(item_axes([item for group in groups for item in group.items], data.ndim))
     result = {name: array for name, array in arrays.items() if name not in names}
     sources = {name: name for name in result}
@@ -102,10 +102,10 @@ class _ItemGroup(Record):
 
 
 def _group_items(
-    given: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
+    items: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
 ) -> list[_ItemGroup]:
     waiting, groups = list(arrays), []
-    for item in given:
+    for item in items:
         if not item.is_array or not waiting:
             groups.append(_ItemGroup((item,)))
             continue

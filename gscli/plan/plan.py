@@ -33,8 +33,8 @@ from gscli.plan.indices import (
     SMALL_CALL_ENTRIES,
     BoundLayout,
     apply_policy,
-    changed,
     describe_out_of_range,
+    make_change_error,
     max_as_unsigned,
     unravel_range,
     wrap_negative,
@@ -46,7 +46,7 @@ __all__ = [
     "Plan",
     "ValidatedPlan",
     "fit_updates",
-    "folded",
+    "fold_coordinates",
     "unravel_range",
 ]  # fmt: skip
 
@@ -111,11 +111,11 @@ class Plan(BoundLayout):
 
         It names the first bad ones and counts the rest.
         """
-        found, total = self.find_out_of_bounds(SHOWN_FINDINGS)
+        findings, total = self.find_out_of_bounds(SHOWN_FINDINGS)
         if total:
             from gscli.plan.findings import out_of_bounds_error
 
-            raise out_of_bounds_error(self.layout, found, total)
+            raise out_of_bounds_error(self.layout, findings, total)
 
     def validate(self, *, lazy: bool = False) -> ValidatedPlan:
         """The plan that may be executed; IndexRefused where an index is bad.
@@ -179,7 +179,7 @@ class ValidatedPlan(Plan):
 
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
-        return folded(self._iter_coordinates(first, last), steps, last - first)
+        return fold_coordinates(self._iter_coordinates(first, last), steps, last - first)
 
     @cached_property
     def small_call_addresses(self) -> tuple[Indices, BoolArray | None] | None:
@@ -229,7 +229,7 @@ class ValidatedPlan(Plan):
     def raise_out_of_bounds(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
         self.check_indices()
-        raise changed(self.layout.addressing.columns[column].source)
+        raise make_change_error(self.layout.addressing.columns[column].source)
 
     def _iter_coordinates(
         self, first: int, last: int
@@ -239,13 +239,13 @@ class ValidatedPlan(Plan):
             yield self.coordinates(column, self.raw_indices(column, first, last))
 
 
-def folded(
+def fold_coordinates(
     resolved: Iterable[tuple[Indices, BoolArray | None]], steps: Sequence[int], count: int
 ) -> tuple[Indices, BoolArray | None]:
     """One row number for each of `count` entries of the coordinates of their columns, and which are
     live; each column counts `steps` times.
 
-    >>> folded([(np.array([1, 2]), None), (np.array([0, 3]), None)], (10, 1), 2)
+    >>> fold_coordinates([(np.array([1, 2]), None), (np.array([0, 3]), None)], (10, 1), 2)
     (array([10, 23]), None)
     """
     live, total, owned = None, None, False
@@ -275,24 +275,24 @@ def _row_zero_addresses(grid: tuple[int, int, int], size: int) -> Indices:
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
     addressing, updates = layout.addressing, layout.updates
-    wanted = layout.result_shape
+    shape = layout.result_shape
     assert updates is not None
     if updates.name is None:
         value = np.asarray(updates.value)
         return np.broadcast_to(value, addressing.entry_shape + addressing.window)
     array = inputs[updates.name]
-    if array.shape == wanted:
+    if array.shape == shape:
         pass  # whichever way they would be fitted
     elif updates.fit is Fit.BROADCAST:
-        surplus = max(array.ndim - len(wanted), 0)  # axes of size 1, as NumPy assignment drops
-        array = np.broadcast_to(array.reshape(array.shape[surplus:]), wanted)
+        surplus = max(array.ndim - len(shape), 0)  # axes of size 1, as NumPy assignment drops
+        array = np.broadcast_to(array.reshape(array.shape[surplus:]), shape)
     elif updates.fit is Fit.CROP:
-        array = array.reshape(array.shape or (1,))[tuple(slice(size) for size in wanted)]
+        array = array.reshape(array.shape or (1,))[tuple(slice(size) for size in shape)]
     elif updates.fit is Fit.CYCLE:
         flat = array.reshape(-1)
-        array = np.resize(flat, wanted) if flat.size else np.zeros((0,) * len(wanted), array.dtype)
+        array = np.resize(flat, shape) if flat.size else np.zeros((0,) * len(shape), array.dtype)
     else:
-        array = array.reshape(wanted)
+        array = array.reshape(shape)
     return (
         array if layout.has_canonical_order else array.transpose(np.argsort(addressing.result_axes))
     )

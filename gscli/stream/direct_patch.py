@@ -133,8 +133,8 @@ class DirectPatch:
             with write_errors(*failure), interrupts.allow():
                 for part in patch.parts():
                     interrupts.deliver_pending()
-                    held = patch.held(part.rows)
-                    undo_file.add(part.rows, held, patch.changed(part, held.copy()))
+                    old = patch.read_rows(part.rows)
+                    undo_file.add(part.rows, old, patch.apply_batch(part, old.copy()))
                     done += part.rows.size
                     self._report(self.saving, done)
                 mapped.check_unchanged(*self.inputs.values())
@@ -284,9 +284,9 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
 
 
 def _check_old_or_new(
-    file: RegularFile, undo: str, rows: Indices, held: Bytes, old: Bytes, new: Bytes
+    file: RegularFile, undo: str, rows: Indices, current: Bytes, old: Bytes, new: Bytes
 ) -> None:
-    strange = ((held != old) & (held != new)).any(axis=1)
+    strange = ((current != old) & (current != new)).any(axis=1)
     if strange.any():
         first = int(rows[strange.argmax()])
         raise CannotWrite(

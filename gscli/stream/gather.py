@@ -28,13 +28,13 @@ def iter_gathered(
     """
     run, fill = plan.layout.form.row_size, plan.layout.fill_value
     most = max(min(PIECE_BYTES // source.width, MAX_PIECE_ROWS), 1)
-    held: Array | None = None
+    buffer: Array | None = None
     for step in tile_plan(plan, most, sequential=True).iter_all_tiles():
         rows, live = step.flat_addresses()
         size = rows.size
-        if held is None or len(held) < size:
-            held = np.empty((size, run), dtype)
-        piece = held[:size]
+        if buffer is None or len(buffer) < size:
+            buffer = np.empty((size, run), dtype)
+        piece = buffer[:size]
         target = piece.view(np.uint8).reshape(size, source.width)
         if live is None:
             source.take(rows, target)

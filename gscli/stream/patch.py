@@ -97,7 +97,7 @@ class _Replacement:
         with write_errors(self.file.name), lock_file(self.file), self._in_its_place() as out:
             clone_file(self.file, out)
             for part in patch.parts():
-                new = patch.changed(part, patch.held(part.rows))
+                new = patch.apply_batch(part, patch.read_rows(part.rows))
                 write_rows(out.fileno(), patch.offset, part.rows, new)
                 done += part.rows.size
                 if self.progress is not None:

@@ -76,18 +76,18 @@ class RowUpdates:
             numbers = np.repeat(np.arange(here.size), np.diff(here, append=end))
             yield RowBatch(self.rows[here], numbers, slice(begin, end))
 
-    def held(self, rows: Indices) -> Array:
+    def read_rows(self, rows: Indices) -> Array:
         """The bytes of some rows, (rows, width)."""
-        found = np.empty((rows.size, self.source.width), np.uint8)
-        self.source.take(rows, found)
-        return found
+        block = np.empty((rows.size, self.source.width), np.uint8)
+        self.source.take(rows, block)
+        return block
 
-    def changed(self, part: RowBatch, held: Array) -> Array:
-        """The bytes of a part's rows after their updates; `held` are those before, overwritten."""
+    def apply_batch(self, part: RowBatch, block: Array) -> Array:
+        """The bytes of a part's rows after their updates; `block`: those before, overwritten."""
         with np.errstate(all="ignore"):
-            return self._changed(part, held.view(self.dtype))
+            return self._apply(part, block.view(self.dtype))
 
-    def _changed(self, part: RowBatch, block: Array) -> Array:
+    def _apply(self, part: RowBatch, block: Array) -> Array:
         target, values = ScatterOutput(self.layout, block), self.ahead.read_slice(part.updates)
         if target.rule is None:
             target.rows[part.targets] = values

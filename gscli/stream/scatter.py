@@ -210,10 +210,10 @@ class ExternalSort:
             for rows, places in records.iter_chunks():
                 numbers = (rows - begin) // size
                 order = stable_argsort(numbers, len(ranges))
-                found = np.empty(rows.size, RECORD_DTYPE)
-                found["row"], found["place"] = rows[order], places[order]
+                table = np.empty(rows.size, RECORD_DTYPE)
+                table["row"], table["place"] = rows[order], places[order]
                 here = np.bincount(numbers, minlength=len(ranges))
-                parts = np.split(found, np.cumsum(here)[:-1])
+                parts = np.split(table, np.cumsum(here)[:-1])
                 for file, part in zip(files, parts, strict=True):
                     file.write(part.tobytes())
                 counts += here
@@ -262,7 +262,7 @@ def _read_spilled(file: IO[bytes], count: int) -> UpdateRecords:
         file.seek(0)
         yield np.empty(0, np.int64), np.empty(0, np.int64)
         while part := file.read(SEQUENTIAL_TILE * RECORD_DTYPE.itemsize):
-            found = np.frombuffer(part, RECORD_DTYPE)
-            yield found["row"], found["place"]
+            records = np.frombuffer(part, RECORD_DTYPE)
+            yield records["row"], records["place"]
 
     return UpdateRecords(count, chunks)

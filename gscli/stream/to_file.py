@@ -127,15 +127,15 @@ def iter_pieces(
         return _iter_scattered(plan, dtype, folder)
     source = open_data_rows(plan, dtype)
     if isinstance(source, FileRows | InMemoryRows):
-        found = iter_gathered(plan, source, dtype)
+        pieces = iter_gathered(plan, source, dtype)
     else:
         from gscli.stream.chunked.gather import iter_gathered_chunks
 
-        found = iter_gathered_chunks(plan, source.chunks, source.grid, folder)
+        pieces = iter_gathered_chunks(plan, source.chunks, source.grid, folder)
     if layout.form.result_axes == layout.addressing.result_axes:
-        return found
+        return pieces
     return _iter_transposed(
-        layout, found, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
+        layout, pieces, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
     )
 
 
@@ -146,12 +146,10 @@ def _iter_transposed(
     for piece in pieces:
         file.write(piece.reshape(-1).view(np.uint8).data)
     file.flush()
-    order, wanted = layout.form.result_axes, layout.addressing.result_axes
+    order, axes = layout.form.result_axes, layout.addressing.result_axes
     both = layout.addressing.entry_shape + layout.addressing.window
     full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
-    for block in iter_byte_blocks(
-        np.asarray(full).transpose([order.index(axis) for axis in wanted])
-    ):
+    for block in iter_byte_blocks(np.asarray(full).transpose([order.index(axis) for axis in axes])):
         yield np.frombuffer(block, np.uint8).view(dtype)
         mapped.release_pages(full)
 
@@ -164,10 +162,10 @@ def _iter_scattered(
     width = run * dtype.itemsize
     per_block = max(BLOCK // width, 1)
     source = open_data_rows(plan, dtype) if layout.data_name is not None else None
-    held = np.empty((min(per_block, rows), run), dtype)
+    buffer = np.empty((min(per_block, rows), run), dtype)
 
     def block(first: int, last: int) -> Array:
-        part = held[: last - first]
+        part = buffer[: last - first]
         if source is None:
             part[...] = layout.fill_value
         else:
@@ -192,14 +190,14 @@ def make_update_reader(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Callable[[I
     assert layout.updates is not None
     name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
     if name is None or not plain or layout.form.result_axes != layout.addressing.result_axes:
-        held = canonical_updates(plan).reshape(-1, run)
-        return lambda places: prepare_updates(layout, held[places], working)
+        rows = canonical_updates(plan).reshape(-1, run)
+        return lambda places: prepare_updates(layout, rows[places], working)
     array = plan.inputs[name]
     source = open_rows(array, run * array.itemsize)
 
     def updates(places: Indices) -> Array:
-        found = np.empty((places.size, run), array.dtype)
-        source.take(places, found.view(np.uint8).reshape(places.size, source.width))
-        return prepare_updates(layout, found, working)
+        block = np.empty((places.size, run), array.dtype)
+        source.take(places, block.view(np.uint8).reshape(places.size, source.width))
+        return prepare_updates(layout, block, working)
 
     return updates

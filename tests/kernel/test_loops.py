@@ -434,7 +434,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_hook_compiles_what_the_kernel_loads(
     hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert hook.compiled(tmp_path / hook.LIBRARY)
+    assert hook.compile_library(tmp_path / hook.LIBRARY)
     monkeypatch.setattr(loops, "LIBRARY", tmp_path / hook.LIBRARY)
     assert loops.library.__wrapped__() is not None
 
@@ -444,7 +444,7 @@ def test_a_compiler_that_fails_is_no_error(
     hook: Any, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CC", compiler)
-    assert not hook.compiled(tmp_path / hook.LIBRARY)
+    assert not hook.compile_library(tmp_path / hook.LIBRARY)
 
 
 def test_no_compiler_is_no_error(
@@ -453,7 +453,7 @@ def test_no_compiler_is_no_error(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(hook, "which", lambda _: None)
     assert hook.commands(tmp_path / "x.so") == []
-    assert not hook.compiled(tmp_path / "x.so")
+    assert not hook.compile_library(tmp_path / "x.so")
 
 
 def test_kernel_and_hook_name_the_same_library(hook: Any) -> None:

@@ -336,13 +336,13 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
     check_picture_suffix(settings)
     to_stdout = [
         name
-        for name, wanted in (
+        for name, is_set in (
             ("the result", settings.is_result_saved and settings.output in (None, "-")),
             ("--json", settings.json is not None),
             ("--svg -", settings.svg == "-"),
             ("--html -", settings.html == "-"),
         )
-        if wanted
+        if is_set
     ]
     if len(to_stdout) > 1:
         raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
@@ -376,7 +376,7 @@ def check_picture_suffix(settings: Settings) -> None:
 def _print_details(trace: Trace, seconds: float) -> None:
     from gscli.frameworks.duplicates import format_compared_part
 
-    lines = [f"{one.name} {one.dtype} {format_shape(one.shape)}" for one in trace.tensors]
+    lines = [f"{item.name} {item.dtype} {format_shape(item.shape)}" for item in trace.tensors]
     entries = format_count(trace.entry_count, "entry", "entries")
     lines += [f"{entries}, {seconds * 1000:.1f} ms", *format_compared_part(trace.layout)]
     print_stderr("\n".join(lines) + "\n")

@@ -116,10 +116,10 @@ def build_compare_command(typed: CommandInputs, *, flat: bool = False) -> str | 
 
 def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
-    own = [found for known, found in operator.framework.operator_mappings if known is operator]
-    fitting = [found for found in own if found.vector_layout == "last" and not found.has_zero_data]
-    return [found for found in fitting if (CONCEPTS[found.concept].axis is None) == flat] + [
-        found for found in fitting if not CONCEPTS[found.concept].takes_axis
+    own = [entry for known, entry in operator.framework.operator_mappings if known is operator]
+    fitting = [entry for entry in own if entry.vector_layout == "last" and not entry.has_zero_data]
+    return [entry for entry in fitting if (CONCEPTS[entry.concept].axis is None) == flat] + [
+        entry for entry in fitting if not CONCEPTS[entry.concept].takes_axis
     ]
 
 
@@ -127,23 +127,23 @@ def _flags(typed: CommandInputs, comparison: Comparison) -> list[str]:
     """Axis, batch axes and reduction under their neutral names, where they are not the usual."""
     concept = CONCEPTS[comparison.concept]
     defaults = {item.name: item.default for item in typed.operator.attributes}
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     for flag, own in (("axis", comparison.axis), ("batch-dims", comparison.batch_dims)):
         text = typed.texts.get(own, str(defaults.get(own)))
         if own and text.lower() not in ("none", ""):
-            found[flag] = text
+            flags[flag] = text
     if comparison.axis_input:
-        found["axis"] = typed.words[comparison.axis_input].strip("[] ")
+        flags["axis"] = typed.words[comparison.axis_input].strip("[] ")
     if comparison.reduction:
-        asked = typed.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
+        value = typed.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
         names = {str(own).lower(): name for name, own in comparison.reductions.items()}
-        found["reduction"] = names.get(asked, "none")
+        flags["reduction"] = names.get(value, "none")
     elif "none" not in comparison.reductions:
-        found["reduction"] = next(iter(comparison.reductions))
+        flags["reduction"] = next(iter(comparison.reductions))
     usual = {"axis": str(concept.axis), "batch-dims": "0", "reduction": "none"}
-    taken = {"axis": concept.takes_axis, "batch-dims": concept.takes_batch_dims,
+    accepts = {"axis": concept.takes_axis, "batch-dims": concept.takes_batch_dims,
              "reduction": concept.takes_reduction}  # fmt: skip
-    return [f"--{k}={text}" for k, text in found.items() if taken[k] and text != usual[k]]
+    return [f"--{k}={text}" for k, text in flags.items() if accepts[k] and text != usual[k]]
 
 
 # --- element types: how to convert -------------------------------------------------------------
@@ -163,8 +163,8 @@ def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: CallInputs
         return f"{name}{format_shape(changed)} = {array[changed]} is the number of no row"
     if text or origin == "inline":
         return rewrite_hint if origin == "inline" else ""
-    told = "convert it" if changed is None else "convert it, values change"
-    return f"{told}: {convert}{'' if changed is None else ' --cast'}"
+    advice = "convert it" if changed is None else "convert it, values change"
+    return f"{advice}: {convert}{'' if changed is None else ' --cast'}"
 
 
 def _is_text(error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, array: Array) -> bool:

@@ -68,8 +68,8 @@ def run_node(
     model = _read_model(place, settings)
     if node is not None and place.node is not None:
         raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
-    wanted = place.node if node is None else node
-    chosen = model.single_supported_node() if wanted is None else model.find_supported_node(wanted)
+    label = place.node if node is None else node
+    chosen = model.single_supported_node() if label is None else model.find_supported_node(label)
     operator = chosen.operator
     names = [item.name for item in operator.inputs]
     if len(chosen.inputs) > len(names):
@@ -78,13 +78,13 @@ def run_node(
                 f"{chosen.op_type} takes "
             f"{len(names)}", where=model.where,
         )  # fmt: skip
-    tensors = {name: one for name, one in zip(names, chosen.inputs, strict=False) if one}
+    tensors = {name: value for name, value in zip(names, chosen.inputs, strict=False) if value}
     data_sets = [word for word in words if Path(word).name.startswith(DATA_SET)]
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
     data_set = data_set or find_test_data_set(Path(place.path).parent)
     others = [word for word in words if word not in data_sets]
-    found = _inputs(place, model, chosen, tensors, others, data_set, settings)
-    missing = {name: tensor for name, tensor in tensors.items() if name not in found}
+    sources = _inputs(place, model, chosen, tensors, others, data_set, settings)
+    missing = {name: tensor for name, tensor in tensors.items() if name not in sources}
     if missing:
         raise missing_inputs_error(model, chosen, missing)
     if settings.expect is None and not others:
@@ -92,7 +92,7 @@ def run_node(
         expected = find_recorded_file(data_set, "output", chosen.outputs[0], known)
         settings = settings._replace(expect=expected)
     texts = _attribute_texts(chosen, model.opset)
-    settings = settings._replace(extra=found)
+    settings = settings._replace(extra=sources)
     return run_operator(operator, [], texts, settings)
 
 
@@ -129,18 +129,18 @@ def _inputs(
     `tensors`: names in the model by the operator's own. Words count in this order: NAME=FILE, a
     file that holds tensors by name, and files in order for what the model does not hold.
     """
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     unnamed = list[str]()
     for word in words:
         named = _NAMED_INPUT.fullmatch(word)
         argument = _find_input(named[1], tensors) if named else None
         if named and argument:
-            found[argument] = named[2]
+            sources[argument] = named[2]
         else:
             unnamed.append(word)
     if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
-        found = _match_members(unnamed.pop(), tensors, settings) | found
-    open_ones = [name for name in tensors if name not in found]
+        sources = _match_members(unnamed.pop(), tensors, settings) | sources
+    open_ones = [name for name in tensors if name not in sources]
     fed = [name for name in open_ones if not model.has_values(node.graph, tensors[name])]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
     if len(unnamed) > len(takers):
@@ -148,20 +148,20 @@ def _inputs(
             f"{len(unnamed)} inputs for {len(takers)} that the model does not hold",
             valid=" ".join(f"{name}=FILE" for name in tensors),
         )
-    found |= dict(zip(takers, unnamed, strict=False))
-    for name in (one for one in tensors if one not in found):
+    sources |= dict(zip(takers, unnamed, strict=False))
+    for name in (key for key in tensors if key not in sources):
         source = _find_stored_tensor(place, model, node, tensors[name], data_set)
         if source is not None:
-            found[name] = source
-    return found
+            sources[name] = source
+    return sources
 
 
 def _find_stored_tensor(
     place: ModelReference, model: OnnxModel, node: ModelNode, tensor: str, data_set: Path | None
 ) -> str | None:
     """The word for a tensor whose values the model's file or a data set holds."""
-    owner, held = model.find_tensor(node.graph, tensor)
-    if held is not None:
+    owner, proto = model.find_tensor(node.graph, tensor)
+    if proto is not None:
         return f"{place.path}::{owner.prefix}{tensor}"
     return find_recorded_file(data_set, "input", tensor, () if owner.outer else model.inputs)
 
@@ -182,20 +182,20 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
         stems = {path.stem: str(path) for path in sorted(Path(word).iterdir()) if path.is_file()}
     else:
         limit = settings.max_bytes
-        stems = {one.name: f"{word}::{one.name}" for one in files.members(word, max_bytes=limit)}
-    found = {
+        stems = {item.name: f"{word}::{item.name}" for item in files.members(word, max_bytes=limit)}
+    sources = {
         name: stems[key]
         for name, tensor in tensors.items()
         for key in (name, tensor)  # the model's own name counts where both are there
         if key in stems
     }
-    if not found:
+    if not sources:
         raise UsageError(
             f"{word} holds none of the node's inputs",
             where=", ".join(sanitize(name, 60) for name in list(stems)[:12]),
             valid=" ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items()),
         )
-    return found
+    return sources
 
 
 # --- a line for each gather and scatter of a model ---------------------------------------------
@@ -224,12 +224,12 @@ def format_node_table(model: OnnxModel, rows: Sequence[Mapping[str, Any]]) -> st
     ]
     for row in rows:
         attributes = " ".join(f"{name}={value}" for name, value in row["attrs"].items())
-        taken, made = (
-            ", ".join(_load_run(one) for one in row[key]) for key in ("inputs", "outputs")
+        inputs, outputs = (
+            ", ".join(_load_run(entry) for entry in row[key]) for key in ("inputs", "outputs")
         )
         head = f"{sanitize(row['node'], 60):<{widths[0]}}  {row['op']:<{widths[1]}}"
         lines.append(
-            f"{head}  {taken} -> {made}" + f"  {sanitize(attributes, 80)}" * bool(attributes)
+            f"{head}  {inputs} -> {outputs}" + f"  {sanitize(attributes, 80)}" * bool(attributes)
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -262,6 +262,6 @@ def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
 def _plain(value: object) -> object:
     known = isinstance(value, (str, int, float)) or (
         isinstance(value, (list, tuple))
-        and all(isinstance(one, (str, int, float)) for one in value)
+        and all(isinstance(item, (str, int, float)) for item in value)
     )
     return value if known else "?"

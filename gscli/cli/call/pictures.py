@@ -41,22 +41,22 @@ def _render_svgs(
     from gscli.views.summary import describe_purpose
     from gscli.views.terminal.frames import make_frames, select_steps
 
-    path, title, told = str(settings.svg), trace.operator.command_line, describe_purpose(trace)
+    path, title, text = str(settings.svg), trace.operator.command_line, describe_purpose(trace)
     options = options._replace(figure=True)
     if settings.step is None:
         whole = make_picture(trace, options, diagnosis=expectation)
-        return {path: render_svg(whole, title, told, settings.theme)}
+        return {path: render_svg(whole, title, text, settings.theme)}
     steps = make_frames(trace, options, expectation)
     if settings.step != "all":
         number = _parse_step(settings.step)
         frame = steps.step(number)
-        return {path: render_svg(frame, f"{title}, step {number}", told, settings.theme)}
+        return {path: render_svg(frame, f"{title}, step {number}", text, settings.theme)}
     if path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
     root, ending = os.path.splitext(path)
     return {
         f"{root}-{number}{ending}": render_svg(
-            steps.step(number), f"{title}, step {number}", told, settings.theme
+            steps.step(number), f"{title}, step {number}", text, settings.theme
         )
         for number in select_steps(steps, options)
     }
@@ -78,8 +78,8 @@ def show_steps(
     """One entry after the other, by keys on a terminal."""
     from gscli.views.terminal.keys import show_steps
 
-    wanted = None if settings.step in (None, "all") else _parse_step(str(settings.step))
-    show_steps(trace, make_view_options(settings), wanted, expectation)
+    number = None if settings.step in (None, "all") else _parse_step(str(settings.step))
+    show_steps(trace, make_view_options(settings), number, expectation)
 
 
 def _parse_step(text: str) -> int:

@@ -85,7 +85,7 @@ def cases(
     )
 
     check_stdout_free(output, settings)
-    chosen = dict.fromkeys(one for name in operators for one in find_operators(name))
+    chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
     made = [CaseSuite(operator, count, seed) for operator in chosen]
     written = 0 if output is None else _write_suites(made, output)
@@ -106,7 +106,7 @@ def _write_suites(made: list[CaseSuite], output: str) -> int:
     if is_json_lines(output):
         save_text(output, packs.format_json_lines(pack.cases for pack in made))
         return sum(len(pack.cases) for pack in made)
-    return packs.write_node_tests(output, {one.operator.full_name: one.cases for one in made})
+    return packs.write_node_tests(output, {suite.operator.full_name: suite.cases for suite in made})
 
 
 def _coverage_to_dict(

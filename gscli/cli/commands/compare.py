@@ -169,7 +169,7 @@ def _complete_frameworks(name: ConceptName) -> Completer:
         declared = [
             known
             for known in NAMES
-            if any(one.concept == name for _, one in load_framework(known).operator_mappings)
+            if any(entry.concept == name for _, entry in load_framework(known).operator_mappings)
         ]
         return make_list_completer(declared)(incomplete)
 
@@ -235,12 +235,12 @@ def compare_concept(
         with start_checked(*runtime_options) as (runtime, _):
             comparing = add_runtime_results(comparing, call, runtime)
     comparing = add_equivalents(comparing)
-    told = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
-    pictures, told = _render_files(comparing, settings), told + _told(comparing, settings)
+    out = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
+    pictures, out = _render_files(comparing, settings), out + _render_screen(comparing, settings)
     mapped.check_unchanged(*comparing.inputs.values())
     for path, text in pictures.items():
         save_text(path, text)
-    sys.stdout.write(told)
+    sys.stdout.write(out)
     return int(not comparing.agree)
 
 
@@ -264,7 +264,7 @@ def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, 
     return texts
 
 
-def _told(comparing: ComparisonResult, settings: Settings) -> str:
+def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
     """What goes to the screen besides a document."""
     options = make_view_options(settings)
     if settings.is_screen_used and settings.plain:

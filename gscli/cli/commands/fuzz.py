@@ -124,7 +124,7 @@ def fuzz(
         _check_folder_exists(path)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
-            check_node_test_target(folder, [one.full_name for one in chosen])
+            check_node_test_target(folder, [operator.full_name for operator in chosen])
         report = _run_with_progress(runtime, chosen, wishes, accepted, quiet=quiet)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     _write_files(report, output, junit, strict=strict)
@@ -191,14 +191,14 @@ def _write_files(
         save_text(junit, reports.format_junit(report, strict=strict))
     if output is None:
         return
-    found = [difference.case for difference in report.differences if not difference.is_known]
+    cases = [difference.case for difference in report.differences if not difference.is_known]
     if is_json_lines(output):
-        save_text(output, packs.format_json_lines([found]))
-    elif found:
-        names = dict.fromkeys(trial.operator.full_name for trial in found)
+        save_text(output, packs.format_json_lines([cases]))
+    elif cases:
+        names = dict.fromkeys(trial.operator.full_name for trial in cases)
         packs.write_node_tests(
             output,
-            {name: [one for one in found if one.operator.full_name == name] for name in names},
+            {name: [case for case in cases if case.operator.full_name == name] for name in names},
         )
 
 

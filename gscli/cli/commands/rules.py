@@ -50,23 +50,23 @@ def rules(
             raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
         sys.stdout.write(article_table(table))
         return 0
-    found = computing.compute_rules(_select_operators(name, operator))
+    rows = computing.compute_rules(_select_operators(name, operator))
     if settings.json is not None:
-        print_json(computing.rules_to_dicts(found))
+        print_json(computing.rules_to_dicts(rows))
     elif markdown:
-        sys.stdout.write(computing.format_markdown(found))
+        sys.stdout.write(computing.format_markdown(rows))
     else:
-        _print_table(found, settings)
+        _print_table(rows, settings)
     return 0
 
 
-def _print_table(found: Any, settings: Settings) -> None:
+def _print_table(rows: Any, settings: Settings) -> None:
     from gscli.cli.options import make_view_options
     from gscli.views.lines import render_text
     from gscli.views.terminal.rules import RulesView
 
     options = make_view_options(settings)
-    sys.stdout.write(render_text(RulesView(found, options), options))
+    sys.stdout.write(render_text(RulesView(rows, options), options))
 
 
 def _select_operators(name: str | None, operator: str | None) -> list[Operator]:

@@ -149,31 +149,31 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
         print_json({**facts, "operators": names})
         return 0
     sys.stdout.write(f"{hello.title}, its adapter passed the self-test\n")
-    sys.stdout.writelines(f"  {one}\n" for one in names)
+    sys.stdout.writelines(f"  {line}\n" for line in names)
     return 0
 
 
-def _print_members(found: list[InstalledRuntime], settings: Settings) -> None:
+def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
     if settings.json is not None:
         rows = [
             {
-                "name": one.adapter.name,
-                "package": one.adapter.package,
-                "version": one.version or None,
-                "missing": list(one.missing),
-                "variants": one.adapter.variants,
+                "name": member.adapter.name,
+                "package": member.adapter.package,
+                "version": member.version or None,
+                "missing": list(member.missing),
+                "variants": member.adapter.variants,
             }
-            for one in found
+            for member in members
         ]
         print_json(rows)
         return
-    width = max(len(one.adapter.name) for one in found) + 2
-    versions = max(len(one.version) for one in found) + 2
-    for one in found:
-        state = one.version or "-"
-        more = f"needs {' '.join(one.missing)}" if one.version and one.missing else ""
-        variants = f"  :{one.adapter.variants}" if one.adapter.variants else ""
-        line = f"{one.adapter.name:<{width}}{state:<{max(versions, 3)}}{more}{variants}"
+    width = max(len(member.adapter.name) for member in members) + 2
+    versions = max(len(member.version) for member in members) + 2
+    for member in members:
+        state = member.version or "-"
+        more = f"needs {' '.join(member.missing)}" if member.version and member.missing else ""
+        variants = f"  :{member.adapter.variants}" if member.adapter.variants else ""
+        line = f"{member.adapter.name:<{width}}{state:<{max(versions, 3)}}{more}{variants}"
         sys.stdout.write(line.rstrip() + "\n")
 
 

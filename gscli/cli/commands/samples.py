@@ -64,23 +64,23 @@ def samples(
         raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     if output is None and not run:
         if settings.json is not None:
-            _print_document([(found, found.folder) for found in chosen])
+            _print_document([(lesson, lesson.folder) for lesson in chosen])
         else:
             _print_lessons(chosen, settings.width, answer=answer, is_single=name is not None)
         return 0
     if output is not None:
-        places = [(found, lessons.copy_lesson(found, Path(output))) for found in chosen]
+        places = [(lesson, lessons.copy_lesson(lesson, Path(output))) for lesson in chosen]
         if settings.json is not None:
             _print_document(places)
         return _run(places, settings) if run else 0
     with TemporaryDirectory(prefix="gscli-samples-") as folder:
         return _run(
-            [(found, lessons.copy_lesson(found, Path(folder))) for found in chosen], settings
+            [(lesson, lessons.copy_lesson(lesson, Path(folder))) for lesson in chosen], settings
         )
 
 
 def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
-    found = [
+    entries = [
         {
             "name": lesson.name,
             "title": lesson.title,
@@ -90,7 +90,7 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
         }
         for lesson, place in places
     ]
-    print_json({"lessons": found})
+    print_json({"lessons": entries})
 
 
 def _print_lessons(
@@ -99,20 +99,20 @@ def _print_lessons(
     if is_single:
         _print_lesson(chosen[0].format_text(answer=answer), screen_width)
         return
-    names = max(len(found.name) for found in chosen) + 2
+    names = max(len(lesson.name) for lesson in chosen) + 2
     width = detect_screen(sys.stdout, width=screen_width).width
     hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
-    for found in chosen:
-        lines = textwrap.wrap(found.title, width - len(hang))
+    for lesson in chosen:
+        lines = textwrap.wrap(lesson.title, width - len(hang))
         if len(hang) < names:
-            sys.stdout.write(found.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
+            sys.stdout.write(lesson.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
         else:
-            sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
+            sys.stdout.write(f"{lesson.name:{names}}" + f"\n{hang}".join(lines) + "\n")
 
 
-def _print_lesson(text: str, wanted: int | None) -> None:
+def _print_lesson(text: str, columns: int | None) -> None:
     """The text, its prose as wide as the screen; recorded screens keep the width they have."""
-    width = detect_screen(sys.stdout, width=wanted).width
+    width = detect_screen(sys.stdout, width=columns).width
     sys.stdout.write(rewrap_markdown(text, width))
     widest = fenced_width(text)
     if widest > width and detect_screen(sys.stdout).is_terminal:
@@ -125,10 +125,10 @@ def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
 
     status = 0
     with lessons.shell_environment() as environment:
-        for found, place in places:
-            sys.stdout.write(f"# {found.title}\n")
+        for lesson, place in places:
+            sys.stdout.write(f"# {lesson.title}\n")
             sys.stdout.flush()
-            commands = [exchange.command for exchange in found.console_commands]
+            commands = [exchange.command for exchange in lesson.console_commands]
             status = lessons.run_commands(
                 commands, place, {**environment, **settings.to_environment()}
             )

@@ -70,8 +70,8 @@ def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
     from gscli.base import InputRefused, UsageError
 
     if tally.skipped:
-        told = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
-        return InputRefused(told, hint="gscli runtimes R tells what it answers")
+        problem = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
+        return InputRefused(problem, hint="gscli runtimes R tells what it answers")
     if only:
         return UsageError(f"no case's id contains {only!r}"[:200], hint="leave out --only")
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")

@@ -117,8 +117,8 @@ def _code_text() -> str:
     """The text, with the releases that lines were run in."""
     from textwrap import fill
 
-    told = ", ".join(f"{title} {version}" for title, version in TESTED_RELEASES.values())
-    ran = fill(f"Lines for recorded cases of the operators were run in {told}.", 100)
+    releases = ", ".join(f"{title} {version}" for title, version in TESTED_RELEASES.values())
+    ran = fill(f"Lines for recorded cases of the operators were run in {releases}.", 100)
     return f"{_read_file('code.txt')}{ran}\n"
 
 

@@ -32,8 +32,8 @@ _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 def read(content: Content, request: ReadRequest) -> ReadResult:
     """The table of a file; every row needs the same number of cells."""
-    name, wanted = content.name, request.options.untyped_dtype
-    as_text = wanted is not None and wanted.kind in "US"
+    name, dtype = content.name, request.options.untyped_dtype
+    as_text = dtype is not None and dtype.kind in "US"
     values: list[Any] = []
     lines: list[int] = []
     width = 0
@@ -63,10 +63,10 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     def place(number: int) -> str:
         return f"{name} line {lines[number // width]}, cell {number % width + 1}"
 
-    if wanted is None:
+    if dtype is None:
         flat = infer_array(values, place, request.limit)
     else:
-        flat = array_of_dtype(values, wanted, place, request.limit)
+        flat = array_of_dtype(values, dtype, place, request.limit)
     return ReadResult(flat.reshape(len(lines), width), typed=False)
 
 

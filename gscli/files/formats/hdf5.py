@@ -61,8 +61,8 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     """One dataset, named or the only one."""
     with _open_hdf5(content) as file:
         datasets = _find_datasets(file, content.name)
-        wanted = request.member if request.member is None else request.member.strip("/")
-        name = choose_member(datasets, wanted, content.name)
+        key = request.member if request.member is None else request.member.strip("/")
+        name = choose_member(datasets, key, content.name)
         where = f"{content.name}::/{sanitize(name, 60)}"
         dataset = datasets[name]
         _check_dataset(dataset, where, request.limit)
@@ -87,18 +87,18 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write a new file with one dataset each."""
-    held = io.BytesIO()
-    with _translate_hdf5_errors("the file"), import_extra("h5py", "hdf5").File(held, "w") as file:
+    buffer = io.BytesIO()
+    with _translate_hdf5_errors("the file"), import_extra("h5py", "hdf5").File(buffer, "w") as file:
         for name, array in arrays.items():
             _create_dataset(file, name, array)
-    out(held.getbuffer())
+    out(buffer.getbuffer())
 
 
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
-    held = io.BytesIO(bytes(old.read(0, old.size)))
+    buffer = io.BytesIO(bytes(old.read(0, old.size)))
     path, library = name.strip("/"), import_extra("h5py", "hdf5")
-    with _translate_hdf5_errors(old.name), library.File(held, "r+") as file:
+    with _translate_hdf5_errors(old.name), library.File(buffer, "r+") as file:
         _check_parents(file, path, old.name)
         same = _find_datasets(file, old.name).get(path)
         if same is not None and _is_same_form(same, array):
@@ -112,7 +112,7 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
             if link is not None:
                 del file[path]  # the name alone: nothing is ever written through a link
             _create_dataset(file, path, array)
-    out(held.getbuffer())
+    out(buffer.getbuffer())
 
 
 def _is_same_form(dataset: Any, array: Array) -> bool:
@@ -233,11 +233,11 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
             raise _size_error(stored, dataset.nbytes, where)
         return
     expected = math.prod(dataset.chunks) * dataset.dtype.itemsize
-    filters, found = _filter_ids(dataset), list[Any]()
-    dataset.id.chunk_iter(found.append)
+    filters, chunks = _filter_ids(dataset), list[Any]()
+    dataset.id.chunk_iter(chunks.append)
     room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
-    check_limit(expected * len(found), room, where, "what the chunks hold", is_fixed=True)
-    for chunk in found:
+    check_limit(expected * len(chunks), room, where, "what the chunks hold", is_fixed=True)
+    for chunk in chunks:
         if chunk.size > size:
             raise _size_error(chunk.size, expected, where)
         length = chunk.size

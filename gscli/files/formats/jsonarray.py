@@ -259,9 +259,9 @@ def _check_row_lengths(
 ) -> None:
     if len(set(map(len, level))) == 1:
         return
-    wanted = len(level[0])
-    number = next(n for n, inner in enumerate(level) if len(inner) != wanted)
-    note = f"{_format_value_count(len(level[number]))}, the row before has {wanted}"
+    length = len(level[0])
+    number = next(n for n, inner in enumerate(level) if len(inner) != length)
+    note = f"{_format_value_count(len(level[number]))}, the row before has {length}"
     _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 

@@ -140,11 +140,11 @@ class _RepeatedKeyError(Exception):
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise _RepeatedKeyError(sanitize(repeated, 60))
-    return found
+    return members
 
 
 def finite_float(digits: str) -> float:

@@ -60,7 +60,7 @@ class Graph:
             for attribute in node.attribute:
                 name = f"{self.prefix}{label}/{attribute.name}"
                 inside = [(f"{name}/", attribute.g)] if attribute.HasField("g") else []
-                inside += [(f"{name}.{at}/", one) for at, one in enumerate(attribute.graphs)]
+                inside += [(f"{name}.{at}/", child) for at, child in enumerate(attribute.graphs)]
                 for prefix, graph in inside:
                     yield from Graph(graph, prefix, self).iter_graphs()
 
@@ -93,23 +93,23 @@ def is_quickly_inferred(message: Any) -> bool:
     to the next; and each node hands all axes of its tensors on.
     """
     graphs = list(Graph(message.graph).iter_graphs())
-    steps = {(one.domain, one.name): 0 for one in message.functions}
+    steps = {(function.domain, function.name): 0 for function in message.functions}
     calls = [node for graph in graphs for node in graph.message.node]
-    if sum(len(one.node) for one in message.functions) > STEPS_LIMIT:
+    if sum(len(function.node) for function in message.functions) > STEPS_LIMIT:
         return False
     for _ in range(MAX_CALL_DEPTH):
         before = dict(steps)
-        for one in message.functions:
-            steps[one.domain, one.name] = _count_steps(one.node, before)
+        for function in message.functions:
+            steps[function.domain, function.name] = _count_steps(function.node, before)
         if steps == before:
             break
     else:
         return False
-    axes = max((len(one.dims) for graph in graphs for _, one in graph.iter_tensors()), default=0)
+    axes = max((len(item.dims) for graph in graphs for _, item in graph.iter_tensors()), default=0)
     for graph in graphs:
         for value in (*graph.message.input, *graph.message.value_info, *graph.message.output):
             axes = max(axes, len(value.type.tensor_type.shape.dim))
-    bodies = [*(graph.message.node for graph in graphs), *(one.node for one in message.functions)]
+    bodies = [*(item.message.node for item in graphs), *(item.node for item in message.functions)]
     few = all(_are_axes_few(body) for body in bodies)
     return few and axes <= RANK_LIMIT and _count_steps(calls, steps) <= STEPS_LIMIT
 
@@ -135,9 +135,9 @@ def _count_steps(nodes: Iterable[Any], steps: Mapping[tuple[str, str], int]) -> 
     return sum(1 + steps.get((node.domain, node.op_type), 0) for node in nodes)
 
 
-def decode_name(given: str | bytes) -> str:
+def decode_name(name: str | bytes) -> str:
     """A name in a model; one that is not UTF-8 arrives as bytes."""
-    return given if isinstance(given, str) else given.decode("utf-8", "backslashreplace")
+    return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
 
 
 def _find_tensors(content: Content, limit: int) -> dict[str, Any]:

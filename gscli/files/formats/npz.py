@@ -47,9 +47,9 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     check_length(header, entry.size, where)
     check_limit(header.nbytes, request.limit, where, "the array")
     dtype = element_dtype(header.dtype, request.options.dtype, where)
-    held = np.empty(header.nbytes, np.uint8)
-    _inflate_into(held, bytes(start[header.offset :]), pieces)
-    return ReadResult(reshape_elements(held.view(dtype), header, request.limit, where))
+    data = np.empty(header.nbytes, np.uint8)
+    _inflate_into(data, bytes(start[header.offset :]), pieces)
+    return ReadResult(reshape_elements(data.view(dtype), header, request.limit, where))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
@@ -116,10 +116,10 @@ def _read_prefix(pieces: Iterator[bytes | memoryview]) -> bytes:
     return start
 
 
-def _inflate_into(held: Array, start: bytes, pieces: Iterator[bytes | memoryview]) -> None:
+def _inflate_into(data: Array, start: bytes, pieces: Iterator[bytes | memoryview]) -> None:
     """Put a member's data in place, to its very end, so that the checksum counts."""
-    held[: len(start)] = np.frombuffer(start, np.uint8)
+    data[: len(start)] = np.frombuffer(start, np.uint8)
     done = len(start)
     for piece in pieces:
-        held[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
         done += len(piece)

@@ -197,12 +197,12 @@ def _from_field(
     return _unpack_elements(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
 
 
-def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
-    if stored != wanted:
+def _check_count(stored: int, expected: int, unit: str, where: str) -> None:
+    if stored != expected:
         raise ContentRefused(
             f"the tensor holds {stored:,} {unit}",
             where=where,
-            valid=f"{wanted:,} for its dimensions",
+            valid=f"{expected:,} for its dimensions",
         )
 
 

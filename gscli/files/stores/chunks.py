@@ -45,11 +45,11 @@ class ChunkedArray(ABC):
             for at, step, size in zip(coordinates, self.chunk_shape, self.shape, strict=True)
         )
 
-    def normalize_values(self, found: Array) -> Array:
+    def normalize_values(self, values: Array) -> Array:
         """Values in their own type, to be written to. Raises ContentRefused."""
-        found = to_native(found.view(self.dtype) if found.dtype.kind == "V" else found)
-        check_value_bits(found, self.name)
-        return found if found.flags.writeable else found.copy()
+        values = to_native(values.view(self.dtype) if values.dtype.kind == "V" else values)
+        check_value_bits(values, self.name)
+        return values if values.flags.writeable else values.copy()
 
     def raw_chunk_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
         """The file of a chunk that has its cells and nothing else; None for all others."""
@@ -60,7 +60,7 @@ class ChunkedArray(ABC):
         """What the cells of chunks that are not stored are."""
         return np.zeros((), self.dtype)[()]
 
-    def stored(self) -> Iterator[tuple[int, ...]]:
+    def iter_stored_chunks(self) -> Iterator[tuple[int, ...]]:
         """The coordinates of all chunks that are stored."""
         counts = (-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True))
         yield from np.ndindex(*counts)
@@ -109,7 +109,7 @@ class ChunkedDaskArray(ChunkedArray):
 
     def _compute(self, part: Any) -> Array:
         try:
-            found = np.asarray(part.compute())
+            values = np.asarray(part.compute())
         except (GscliError, MemoryError):
             raise
         except Exception as error:
@@ -118,13 +118,13 @@ class ChunkedDaskArray(ChunkedArray):
                 f"Dask cannot compute {self.name}",
                 where=f"{self.name}: {why or type(error).__name__}",
             ) from error
-        if found.shape != part.shape or found.dtype.newbyteorder("=") != self.dtype:
+        if values.shape != part.shape or values.dtype.newbyteorder("=") != self.dtype:
             raise ContentRefused(
                 f"Dask computed another array than {self.name} says",
-                where=f"{self.name}: {found.dtype} {list(found.shape)}",
+                where=f"{self.name}: {values.dtype} {list(values.shape)}",
                 valid=f"{part.dtype} {list(part.shape)}",
             )
-        return self.normalize_values(found)
+        return self.normalize_values(values)
 
 
 def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:

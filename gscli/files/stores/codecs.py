@@ -166,12 +166,12 @@ def limit_codecs(array: Any, where: str) -> int:
     pipeline = array.async_array.codec_pipeline
     cell = array.dtype.itemsize
     unit = tuple(array.shards or array.chunks)
-    limited = pipeline.from_codecs(list(_limited(pipeline, unit, cell, where)))
+    limited = pipeline.from_codecs(list(_limit_codecs(pipeline, unit, cell, where)))
     object.__setattr__(array.async_array, "codec_pipeline", limited)
     return _limit(pipeline, unit, cell, where)
 
 
-def _limited(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> Iterator[Any]:
+def _limit_codecs(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> Iterator[Any]:
     """The codecs of a chunk of `unit` cells, each with its limit."""
     codecs = list(codecs)
     if len(codecs) > MAX_CODECS:
@@ -179,7 +179,7 @@ def _limited(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> Itera
     limit = _limit(codecs, unit, cell, where)
     for codec in codecs:
         if hasattr(codec, "compressor"):  # of version 2, whose filters are inside
-            filters = tuple(_LimitedNumcodec(one, limit, where) for one in codec.filters or ())
+            filters = tuple(_LimitedNumcodec(item, limit, where) for item in codec.filters or ())
             first = codec.compressor and _LimitedNumcodec(codec.compressor, limit, where)
             whole = copy.copy(codec)
             object.__setattr__(whole, "filters", filters or None)
@@ -196,11 +196,11 @@ def _limited(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> Itera
 
 def _limited_shard(codec: Any, cell: int, where: str) -> Any:
     inner = tuple(codec.chunk_shape)
-    if {_name_and_settings(one)[0] for one in codec.index_codecs} - _INDEX_CODECS:
+    if {_name_and_settings(item)[0] for item in codec.index_codecs} - _INDEX_CODECS:
         raise ContentRefused(
             "the index of a shard is packed", where=where, valid=", ".join(sorted(_INDEX_CODECS))
         )
-    codecs = tuple(_limited(codec.codecs, inner, cell, where))
+    codecs = tuple(_limit_codecs(codec.codecs, inner, cell, where))
     return ShardingCodec(
         chunk_shape=inner, codecs=codecs, index_codecs=codec.index_codecs,
         index_location=codec.index_location,

@@ -84,15 +84,15 @@ def _make_storage(library: Any, path: str) -> Any:
 
 def open_session_store(place: ZarrPath) -> Any:
     """The store of one version, to be read."""
-    found = open_repository(place.path)
+    repository = open_repository(place.path)
     with zarr_errors(place.name):
-        return found.readonly_session(**resolve_version(found, place)).store
+        return repository.readonly_session(**resolve_version(repository, place)).store
 
 
-def resolve_version(found: Any, place: ZarrPath) -> dict[str, str]:
+def resolve_version(repository: Any, place: ZarrPath) -> dict[str, str]:
     """Whether the version behind @ is a branch, a tag or a snapshot. CannotRead if none."""
     name = place.version or BRANCH
-    branches, tags = sorted(found.list_branches()), sorted(found.list_tags())
+    branches, tags = sorted(repository.list_branches()), sorted(repository.list_tags())
     if name in branches:
         return {"branch": name}
     if name in tags:
@@ -109,10 +109,10 @@ def resolve_version(found: Any, place: ZarrPath) -> dict[str, str]:
 def list_commits(path: str, limit: int) -> list[Commit]:
     """The newest commits of a repository's branch, the newest first."""
     place = parse_location(path)
-    found = open_repository(place.path)
+    repository = open_repository(place.path)
     commits: list[Commit] = []
     with zarr_errors(path):
-        for snapshot in found.ancestry(**resolve_version(found, place)):
+        for snapshot in repository.ancestry(**resolve_version(repository, place)):
             commits.append(
                 Commit(snapshot.id, snapshot.written_at.isoformat(timespec="seconds"),
                        snapshot.message)

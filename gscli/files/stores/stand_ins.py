@@ -78,14 +78,14 @@ def spill_to_disk(source: ChunkedArray, folder: str | None) -> Array:
     if not source.nbytes:
         return np.empty(source.shape, source.dtype)
     beside = folder or tempfile.gettempdir()
-    told = write_errors(beside, "cannot write temporary files in")
-    with told, tempfile.TemporaryFile(dir=folder) as file:
+    guard = write_errors(beside, "cannot write temporary files in")
+    with guard, tempfile.TemporaryFile(dir=folder) as file:
         preallocate(file.fileno(), 0, source.nbytes)  # a full disk is told of here
         whole = np.memmap(file, source.dtype, "r+", 0, source.shape or (1,))
         cells = whole.reshape(source.shape)
         if source.fill != 0:
             cells[...] = source.fill
-        for at in source.stored():
+        for at in source.iter_stored_chunks():
             cells[source.chunk_slices(at)] = source.read_chunk(at)
             mapped.release_pages(whole)
         whole.flush()

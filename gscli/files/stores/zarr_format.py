@@ -92,29 +92,29 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array by its path; the one at the root has no name."""
     assert isinstance(content, StoreContent)
     node = open_node(content.place)
-    found = {"": node} if hasattr(node, "chunks") else _find_arrays(node, content.place)
+    arrays = {"": node} if hasattr(node, "chunks") else _find_arrays(node, content.place)
     return [
         Member(name, format_dtype(a.dtype), tuple(a.shape), math.prod(a.shape) * a.dtype.itemsize)
-        for name, a in found.items()
+        for name, a in arrays.items()
     ]
 
 
 def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
     """The arrays of a group and of the groups in it, by path; links are not followed."""
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     waiting = [("", group)]
     with zarr_errors(place.name):
-        while waiting and len(found) < MEMBER_LIMIT:
+        while waiting and len(arrays) < MEMBER_LIMIT:
             prefix, node = waiting.pop(0)
             for name, member in sorted(node.members()):
                 path = f"{prefix}{name}"
                 if _is_link(place.path, path):
                     continue
                 if hasattr(member, "chunks"):
-                    found[path] = member
+                    arrays[path] = member
                 else:
                     waiting.append((f"{path}/", member))
-    return found
+    return arrays
 
 
 def _is_link(root: str, member: str) -> bool:
@@ -244,5 +244,5 @@ def choose_chunk_shape(
             where=f"shape {format_shape(tuple(shape))}",
             valid="one size for each axis, -1 for the whole axis",
         )
-    whole = [size if one == -1 else one for one, size in zip(chunks, shape, strict=True)]
+    whole = [size if step == -1 else step for step, size in zip(chunks, shape, strict=True)]
     return tuple(max(size, 1) for size in whole)

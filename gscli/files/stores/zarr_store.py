@@ -53,7 +53,7 @@ class ZarrArray(ChunkedArray):
         self.shape = tuple(array.shape)
         units = array.shards or array.chunks
         self.chunk_shape = tuple(
-            max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
+            max(min(unit, size), 1) for unit, size in zip(units, self.shape, strict=True)
         )
         self._unit = tuple(units)
         if 0 in self._unit and 0 not in self.shape:
@@ -117,7 +117,7 @@ class ZarrArray(ChunkedArray):
         """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
         cells = self.normalize_values(np.full(self.shape, self.fill, self.array.dtype))
-        for coordinates in self.stored():
+        for coordinates in self.iter_stored_chunks():
             cells[self.chunk_slices(coordinates)] = self.read_chunk(coordinates)
         return cells
 
@@ -148,17 +148,17 @@ class ZarrArray(ChunkedArray):
 
         prefix = f"{self.place.member}/" if self.place.member else ""
 
-        async def listed() -> list[str]:
+        async def list_keys() -> list[str]:
             return [key async for key in self.array.store.list_prefix(prefix)]
 
         with zarr_errors(self.name):
-            found = sync(listed())
-        for key in found:
+            keys = sync(list_keys())
+        for key in keys:
             own = str(key)[len(prefix) :]
             if is_chunk_key(own):
                 yield own
 
-    def stored(self) -> Iterator[tuple[int, ...]]:
+    def iter_stored_chunks(self) -> Iterator[tuple[int, ...]]:
         """As of any `ChunkedArray`, in no order."""
         counts = [-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)]
         for key in self.stored_keys():
@@ -177,8 +177,8 @@ class ZarrArray(ChunkedArray):
 
         path = f"{self.place.member}/{key}" if self.place.member else key
         with zarr_errors(self.name):
-            found = sync(self.array.store.get(path, default_buffer_prototype()))
-        return None if found is None else bytes(found.to_bytes())
+            buffer = sync(self.array.store.get(path, default_buffer_prototype()))
+        return None if buffer is None else bytes(buffer.to_bytes())
 
     def _is_regular_file(self, path: str) -> bool:
         try:

@@ -165,8 +165,8 @@ def _promote_integers(left: str, right: str) -> str:
     signed, unsigned = (left, right) if left in SIGNED else (right, left)
     if bit_width(signed) > bit_width(unsigned):
         return signed
-    wanted = 2 * bit_width(unsigned)
-    return f"int{wanted}" if wanted <= bit_width("int64") else "float64"
+    bits = 2 * bit_width(unsigned)
+    return f"int{bits}" if bits <= bit_width("int64") else "float64"
 
 
 def check_axis_size_fits(indices: Tensor, size: int) -> None:
@@ -187,11 +187,11 @@ def check_axis_size_fits(indices: Tensor, size: int) -> None:
         )
 
 
-def broadcast_values(values: Tensor, wanted: Shape) -> Updates:
+def broadcast_values(values: Tensor, shape: Shape) -> Updates:
     """Values stretched to the cells they are for; where there are none, nobody looks at them."""
-    if 0 in wanted:
+    if 0 in shape:
         return Updates(None, value=0)
-    return broadcast_updates(values, wanted, "entries ++ the axes of a slice")
+    return broadcast_updates(values, shape, "entries ++ the axes of a slice")
 
 
 def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:

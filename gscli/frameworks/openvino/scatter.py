@@ -203,10 +203,10 @@ def scatter_nd_update(
     check_min_rank(data)
     check_min_rank(indices)
     addressing = address_vectors(data, indices)
-    wanted = addressing.result_shape
-    single = wanted == () and set(updates.shape) <= {1}
+    shape = addressing.result_shape
+    single = shape == () and set(updates.shape) <= {1}
     if not single:
-        check_vector_updates(updates, data, indices, wanted)
+        check_vector_updates(updates, data, indices, shape)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
     policy = PLUGIN_WRAPS if opset == 3 else Policy()  # noqa: PLR2004  the version
     return _build_layout(data, values, updates, addressing, policy, REDUCTIONS[reduction])

@@ -143,9 +143,9 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     check_same_dtype(data, src)
     if is_empty(index):
         return Updates(src.name, Fit.CYCLE)
-    wanted, given = atleast_1d(index), atleast_1d(src)
-    if wanted.rank != given.rank or any(
-        size > extent for size, extent in zip(wanted.shape, given.shape, strict=True)
+    window, source = atleast_1d(index), atleast_1d(src)
+    if window.rank != source.rank or any(
+        size > extent for size, extent in zip(window.shape, source.shape, strict=True)
     ):
         raise ShapeRefused(
             f"{src.name} does not cover {index.name}",

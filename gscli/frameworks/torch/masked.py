@@ -64,12 +64,12 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
             valid=f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}",
         )
     addressing = _address_mask(input, mask, shape)
-    (wanted,) = addressing.entry_shape
-    if prod(source.shape) < wanted:
+    (count,) = addressing.entry_shape
+    if prod(source.shape) < count:
         raise ShapeRefused(
             "source has fewer values than mask has true cells",
             where=f"{describe(source)}: {format_count(prod(source.shape), 'value')}",
-            valid=f"{wanted} or more",
+            valid=f"{count} or more",
         )
     return scatter_layout(input, Updates(source.name, Fit.CYCLE), addressing, FROM_END)
 

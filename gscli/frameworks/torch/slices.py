@@ -87,9 +87,9 @@ def index_add(
     """
     check_dtype(input, DATA)
     addressing = _address_slices(input, dim, index, INDEX)
-    one = alpha == 1 and not isinstance(alpha, bool)
+    is_unit = alpha == 1 and not isinstance(alpha, bool)
     outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
-    wide = one and outermost and index.dtype == "int64" and input.dtype in FLOAT16S
+    wide = is_unit and outermost and index.dtype == "int64" and input.dtype in FLOAT16S
     scale = None if alpha == 1 else cast_scalar("alpha", alpha, input.dtype)
     updates = _fit_source(input, source, addressing, scale)
     return _build_layout(input, addressing, updates, "add", accumulate="float32" if wide else None)
@@ -201,8 +201,8 @@ def _fit_source(
     check_same_dtype(data, source)
     if data.rank == 0:
         _check_one_entry(data, addressing)
-    wanted = addressing.result_shape if data.rank else ()
-    check_exact_shape(source, wanted, f"{data.name} with index on dim")
+    shape = addressing.result_shape if data.rank else ()
+    check_exact_shape(source, shape, f"{data.name} with index on dim")
     return Updates(source.name, Fit.RESHAPE, scale=scale)
 
 

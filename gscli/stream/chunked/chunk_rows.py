@@ -57,19 +57,19 @@ class ChunkedRows:
             within = self.grid.rows_in_chunk(numbers, piece)
             return self._cached_chunk(piece).take(within, axis=0, mode="wrap")
         width = piece.row_size * self.chunks.dtype.itemsize
-        found = np.empty((numbers.size, piece.row_size), self.chunks.dtype)
+        block = np.empty((numbers.size, piece.row_size), self.chunks.dtype)
         with closing(file):
             rows = FileRows(file, 0, width, file.size // width)
-            rows.take(numbers, found.view(np.uint8).reshape(numbers.size, width))
-        return self.chunks.normalize_values(found)
+            rows.take(numbers, block.view(np.uint8).reshape(numbers.size, width))
+        return self.chunks.normalize_values(block)
 
     def _cached_chunk(self, piece: ChunkColumns) -> Array:
         """The rows of one chunk, kept while they are the latest."""
-        found = self._cache.get(piece.coordinates)
-        if found is None:
+        chunk = self._cache.get(piece.coordinates)
+        if chunk is None:
             kept = sum(block.nbytes for block in self._cache.values())
             if kept + self.chunks.chunk_bytes > self._most:
                 self._cache.clear()
-            found = self.chunks.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
-            self._cache[piece.coordinates] = found
-        return found
+            chunk = self.chunks.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
+            self._cache[piece.coordinates] = chunk
+        return chunk

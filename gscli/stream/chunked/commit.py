@@ -74,16 +74,16 @@ def commit_scatter(
 
 def _open_session(place: ZarrPath) -> tuple[str, Session]:
     """The branch that a place names, and icechunk's session that may write to it."""
-    found = open_repository(place.path)
+    repository = open_repository(place.path)
     branch = place.version or BRANCH
-    if branch not in found.list_branches():
+    if branch not in repository.list_branches():
         raise UsageError(
             f"{branch} is no branch, and only a branch can be committed to",
             where=place.name,
-            valid=", ".join(sorted(found.list_branches())),
+            valid=", ".join(sorted(repository.list_branches())),
         )
     with zarr_write_errors(place.name):
-        return branch, found.writable_session(branch)
+        return branch, repository.writable_session(branch)
 
 
 def _open_in_session(session: Session, store: ZarrArray) -> ZarrArray:

@@ -91,12 +91,12 @@ class _ResultSorter:
         for places, piece, cells in iter_rows_by_chunk(
             self.plan, self.source, self.grid, self.folder
         ):
-            found = np.empty(places.size, self._record)
-            found["place"] = places
+            records = np.empty(places.size, self._record)
+            records["place"] = places
             at = piece.coordinates[self.grid.row_axes :]
-            found["columns"] = np.ravel_multi_index(at, counts) if at else 0
-            found["cells"][:, : piece.row_size] = cells
-            yield found
+            records["columns"] = np.ravel_multi_index(at, counts) if at else 0
+            records["cells"][:, : piece.row_size] = cells
+            yield records
 
     def iter_sorted(self, records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
         """The rows `first` … `last`-1 of the result, in pieces."""

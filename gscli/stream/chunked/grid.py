@@ -128,8 +128,8 @@ class ChunkGrid(Record):
         shape = self.shape[self.row_axes :]
         if piece.row_size == math.prod(shape):
             return rows
-        found = rows.reshape(-1, *shape)[(slice(None), *piece.columns)]
-        return found.reshape(len(rows), piece.row_size)
+        block = rows.reshape(-1, *shape)[(slice(None), *piece.columns)]
+        return block.reshape(len(rows), piece.row_size)
 
     def assign_columns(
         self, rows: Array, places: Indices, piece: ChunkColumns, values: Array

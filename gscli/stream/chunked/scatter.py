@@ -64,7 +64,7 @@ def update_chunk(
 
 
 def copy_untouched(
-    source: ZarrArray, folder: str, do: Callable[..., None] = lambda call, *given: call(*given)
+    source: ZarrArray, folder: str, do: Callable[..., None] = lambda call, *args: call(*args)
 ) -> Iterator[int]:
     """Have `do` copy every stored chunk that `folder` does not have yet.
 

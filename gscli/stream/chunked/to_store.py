@@ -140,17 +140,17 @@ def write_in_order(
     counts = [-(-size // step) for size, step in zip(target.shape, target.chunk_shape, strict=True)]
     places = np.ndindex(*counts)
     size = prod(target.chunk_shape) * target.dtype.itemsize
-    held, filled = allocate_pages(size), 0
+    buffer, filled = allocate_pages(size), 0
     at = next(places, None)
     for part in parts:
         content = part.reshape(-1).view(np.uint8)
         while content.size:
             assert at is not None
-            wanted = prod(s.stop - s.start for s in target.chunk_slices(at)) * target.dtype.itemsize
-            count = min(wanted - filled, content.size)
-            held[filled : filled + count] = content[:count]
+            length = prod(s.stop - s.start for s in target.chunk_slices(at)) * target.dtype.itemsize
+            count = min(length - filled, content.size)
+            buffer[filled : filled + count] = content[:count]
             filled, content = filled + count, content[count:]
-            if filled == wanted:
-                write(at, held[:wanted].view(target.dtype))
-                yield wanted
-                at, held, filled = next(places, None), allocate_pages(size), 0
+            if filled == length:
+                write(at, buffer[:length].view(target.dtype))
+                yield length
+                at, buffer, filled = next(places, None), allocate_pages(size), 0

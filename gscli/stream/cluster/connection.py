@@ -151,23 +151,23 @@ def missing_paths(paths: Sequence[str]) -> list[str]:
 
 def _ask_workers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
     """What each worker says; of one that dies meanwhile, nothing."""
-    found = client.run(function, *arguments, on_error="return")
-    for worker, answer in found.items():
+    answers = client.run(function, *arguments, on_error="return")
+    for worker, answer in answers.items():
         if isinstance(answer, ImportError):
             raise UsageError(
                 "a worker of the cluster has no gscli",
                 where=f"{worker}: {sanitize(str(answer), 100)}",
                 hint="install gscli[dask] where workers run",
             )
-    return {worker: a for worker, a in found.items() if not isinstance(a, Exception)}
+    return {worker: a for worker, a in answers.items() if not isinstance(a, Exception)}
 
 
 def check_workers(client: Any, paths: Sequence[str]) -> None:
     """Every worker must run the same versions and see the same files. Raises UsageError."""
     own = package_versions()
-    found = _ask_workers(client, package_versions)
+    answers = _ask_workers(client, package_versions)
     blind = _ask_workers(client, missing_paths, list(paths))
-    for worker, there in found.items():
+    for worker, there in answers.items():
         other = [name for name in own if own[name] != there[name]]
         if other:
             differ = [f"{name} {own[name]} here, {there[name]} there" for name in other]

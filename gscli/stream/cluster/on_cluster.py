@@ -108,8 +108,8 @@ class _FilePatch:
     def _check_indices(self) -> None:
         count = self.plan.layout.entry_count
         spans = [(at, min(at + ENTRIES, count)) for at in range(0, count, ENTRIES)]
-        asked = [self._submit(tasks.is_range_out_of_bounds, self._content, *span) for span in spans]
-        if any(self.client.gather(asked)):
+        flags = [self._submit(tasks.is_range_out_of_bounds, self._content, *span) for span in spans]
+        if any(self.client.gather(flags)):
             self.plan.check_indices()  # says which; the client sees the same files
 
     def _shuffle_entries(self) -> list[list[Any]]:
@@ -121,14 +121,14 @@ class _FilePatch:
         spans = [slice(at, at + step) for at in range(0, lanes, step)]
         if self.plan.layout.is_noop:
             spans = []
-        dealt = [
+        buckets = [
             self._submit(tasks.split_entries, self._content, span, self.shuffle) for span in spans
         ]
-        return self._transpose_buckets(dealt, self.shuffle.bucket_count)
+        return self._transpose_buckets(buckets, self.shuffle.bucket_count)
 
-    def _transpose_buckets(self, dealt: Sequence[Any], groups: int) -> list[list[Any]]:
+    def _transpose_buckets(self, parts: Sequence[Any], groups: int) -> list[list[Any]]:
         return [
-            [self._submit(tasks.select_bucket, d, group) for d in dealt] for group in range(groups)
+            [self._submit(tasks.select_bucket, d, group) for d in parts] for group in range(groups)
         ]
 
     def _scatter(self, hidden: str) -> None:
@@ -193,8 +193,8 @@ class _FilePatch:
 
 
 def _file_reference(array: Array) -> FileReference | None:
-    found = to_file_reference(array)
-    return found if isinstance(found, FileReference) else None
+    reference = to_file_reference(array)
+    return reference if isinstance(reference, FileReference) else None
 
 
 def _has_chunk(folder: str, key: str) -> bool:

@@ -104,16 +104,16 @@ def gather_rows(
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
     run = unpickle_plan(content).layout.form.row_size
     places = np.concatenate([values for _, values in shares])
-    found = np.empty((places.size, run), source.dtype)
+    rows = np.empty((places.size, run), source.dtype)
     done, ordered = 0, np.empty(places.size, np.int64)
-    for owner, numbers, wanted in _iter_row_groups(shares, how):
-        here = np.arange(done, done + wanted.size)
-        ordered[here], done = wanted, done + wanted.size
+    for owner, numbers, targets in _iter_row_groups(shares, how):
+        here = np.arange(done, done + targets.size)
+        ordered[here], done = targets, done + targets.size
         for piece in how.grid.chunks_of_row_group(owner):
             block = source.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
             cells = block.take(how.grid.rows_in_chunk(numbers, piece), axis=0, mode="wrap")
-            how.grid.assign_columns(found, here, piece, cells)
-    return onward.split(onward.grid.number_by_row_group(ordered), found)
+            how.grid.assign_columns(rows, here, piece, cells)
+    return onward.split(onward.grid.number_by_row_group(ordered), rows)
 
 
 def write_result_chunks(
