@@ -331,7 +331,7 @@ def test_files_travel_by_name(tmp_path: Path) -> None:
     assert shipped is not None
     assert np.array_equal(shipped.map_array(), array)
     with pytest.raises(CannotRead, match="another file"):
-        shipped._replace(size=1).map_array()
+        shipped._replace(stamp=shipped.stamp._replace(size=1)).map_array()
     with pytest.raises(CannotRead, match="a worker cannot read"):
         shipped._replace(path="/no/such.npy").map_array()
 
