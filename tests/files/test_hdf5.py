@@ -218,3 +218,9 @@ def test_what_no_library_writes_is_measured_too() -> None:
         with pytest.raises(ContentRefused, match="not as long as"):
             hdf5._check_stored_size(dataset, 100, "x.h5")
     assert hdf5._unfiltered_size(b"plain", [1], 1, 5) == 5
+
+
+def test_a_named_type_is_no_array(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["kind"], file["a"] = np.dtype("f4"), np.arange(3)
+    assert [member.name for member in members(str(tmp_path / "x.h5"))] == ["a"]

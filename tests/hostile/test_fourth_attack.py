@@ -210,6 +210,18 @@ def test_axes_do_not_double(count: int, is_quick: bool) -> None:
     assert model.is_quickly_inferred(onnx.helper.make_model(graph)) is is_quick
 
 
+def test_a_shape_has_one_axis_whatever_it_is_of() -> None:
+    nodes = [
+        onnx.helper.make_node("Gather", [f"x{at}", f"x{at}"], [f"x{at + 1}"]) for at in range(8)
+    ]
+    nodes += [onnx.helper.make_node("Shape", ["x8"], ["y0"])]
+    nodes += [
+        onnx.helper.make_node("Gather", [f"y{at}", f"y{at}"], [f"y{at + 1}"]) for at in range(8)
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", [], [])
+    assert model.is_quickly_inferred(onnx.helper.make_model(graph))
+
+
 def test_axes_are_not_added_by_the_thousand() -> None:
     nodes = [
         onnx.helper.make_node("Unsqueeze", [f"x{at}", "axes"], [f"x{at + 1}"]) for at in range(2000)
