@@ -31,7 +31,7 @@ SHORT = (
 """Tests of what other packages do for gscli: arrays, files, the command line, pictures."""
 
 PLAIN = (
-    *("tests/without_extras.py", "tests/files/test_npy.py", "tests/files/test_exchange.py"),
+    *("tests/without_extras.py", "tests/files/test_npy.py", "tests/disk/test_exchange.py"),
     *("tests/stream/test_patching.py", "tests/kernel/test_loops.py"),
 )
 """Tests of what Python does for gscli, and of every command without an extra."""
