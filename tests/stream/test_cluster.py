@@ -16,6 +16,7 @@ from typing import Any
 
 import distributed
 import numpy as np
+import psutil
 import pytest
 import zarr
 from stream import stores
@@ -388,3 +389,32 @@ def test_a_killed_client_leaves_a_hidden_folder_that_the_next_run_removes(tmp_pa
     assert run_safely(words) == 0
     wait_for(lambda: hidden(tmp_path) is None)
     assert "two.zarr" in names(tmp_path)
+
+
+STRANGER = """
+import os, sys, distributed
+try:
+    client = distributed.Client(sys.argv[1], timeout=3)
+    print(client.submit(sum, [1, 2]).result(timeout=5), flush=True)
+except Exception as error:
+    print("refused", flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["tls", "tcp"])
+def test_a_stranger_is_turned_away_and_nothing_listens_beyond_this_machine(protocol: str) -> None:
+    with connection.cluster_client("", workers=1) as client:
+        address = client.scheduler_info()["address"].replace("tls", protocol)
+        words = [sys.executable, "-c", STRANGER, address]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
+        own = psutil.Process()
+        listening = {
+            place.laddr.ip
+            for process in (own, *own.children(recursive=True))
+            for place in process.net_connections(kind="inet")
+            if place.status == psutil.CONN_LISTEN
+        }
+    assert done.stdout == "refused\n"
+    assert listening == {"127.0.0.1"}

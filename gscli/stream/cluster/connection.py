@@ -27,6 +27,15 @@ CANCEL_TIMEOUT = 30
 SILENT_LOG_LEVEL = 60
 """A level of logging above all that is logged."""
 
+CONFIG = {
+    "distributed.comm.retry.count": 2,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+"""Of our own cluster nothing is shown by HTTP: no dashboard, no metrics, no tasks."""
+
+LOOPBACK = "127.0.0.1"
+
 PACKAGES = ("gscli", "numpy", "zarr", "distributed")
 
 
@@ -39,7 +48,7 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
     distributed = import_extra("distributed", "dask")
     import dask  # comes with distributed
 
-    with _silence_dask_logs(), dask.config.set({"distributed.comm.retry.count": 2}):
+    with _silence_dask_logs(), dask.config.set(CONFIG):
         cluster = client = None
         try:
             if not address:
@@ -70,12 +79,21 @@ def _silence_dask_logs() -> Iterator[None]:
 
 
 def _start_local_cluster(distributed: Any, workers: int) -> Any:
+    """Workers of this machine that nobody else reaches: on loopback, with their own certificates.
+
+    A scheduler runs what a client sends. Whoever has no certificate of this run is turned away when
+    it connects (`distributed.security`, "TLS/SSL").
+    """
+    import_extra("cryptography", "dask")
     try:
         with _block_sigint():
             return distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=":0",
+                host=LOOPBACK,
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                dashboard_address=None,
                 silence_logs=SILENT_LOG_LEVEL,
             )
     except (OSError, RuntimeError, TimeoutError) as error:
