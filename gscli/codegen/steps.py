@@ -145,7 +145,7 @@ class SnippetProgram:
         shape = (*grid[:dim], len(parts), *grid[dim:])
         return self.add("stack", "vectors", shape, parts[0].dtype, *parts, dim=dim)
 
-    def folded(self, parts: Sequence[Value], sizes: Shape) -> Value:
+    def emit_fold(self, parts: Sequence[Value], sizes: Shape) -> Value:
         """Coordinates as one row number."""
         total: Value | None = None
         for part, stride in zip(parts, row_major_strides(sizes), strict=True):

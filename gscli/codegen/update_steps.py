@@ -161,7 +161,7 @@ class ScatterEmitter:
         cells = (
             mask_skipped_cells(steps, place) if place.live is not None else list(place.coordinates)
         )
-        row = steps.folded(cells, shape[:count]) if count else cells[0]
+        row = steps.emit_fold(cells, shape[:count]) if count else cells[0]
         row = steps.reshape(steps.expand(row, place.grid), (prod(place.grid),))
         base = steps.reshape(base, (rows, run))
         if place.live is not None:

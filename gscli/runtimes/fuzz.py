@@ -107,7 +107,7 @@ class FuzzReport:
     interrupt_status: int = 0
 
     @property
-    def interrupted(self) -> bool:
+    def was_interrupted(self) -> bool:
         """Whether a signal ended it; `interrupt_status` is the exit status that belongs to it."""
         return bool(self.interrupt_status)
 

@@ -128,7 +128,7 @@ def fuzz(
         report = _run_with_progress(runtime, chosen, wishes, accepted, quiet=quiet)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     _write_files(report, output, junit, strict=strict)
-    if report.interrupted:
+    if report.was_interrupted:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
 

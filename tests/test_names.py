@@ -1,0 +1,71 @@
+"""The words of the house: names that somebody from outside can read and search for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "gscli"
+
+VAGUE = {
+    "found", "told", "one", "taken", "given", "asked", "wanted", "met", "held", "tame", "dealt",
+}  # fmt: skip
+"""Words that say that there is a value, and not which: a variable is named by what it holds."""
+
+PARTICIPLES = {
+    "told", "found", "taken", "given", "drawn", "shown", "known", "held", "kept", "made", "met",
+    "seen", "sent", "spelt", "dealt", "begun", "done", "written", "chosen", "left", "lost",
+    "meant", "said", "built", "became", "does", "alone", "elsewhere",
+}  # fmt: skip
+
+YET_TO_NAME = {"codegen", "lab", "runtimes", "traces", "views"}
+"""Rooms whose local variables are not all named so far."""
+
+NOUNS = {"seed", "speed", "need", "feed", "embed"}
+"""What ends like a participle and is none."""
+
+
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Every node of the package with its file; adapters of runtimes stand alone."""
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if "adapters" not in path.parts]
+    return [
+        (path.relative_to(PACKAGE).as_posix(), node)
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+
+
+def functions() -> Iterator[tuple[str, str]]:
+    for path, node in nodes():
+        if isinstance(node, ast.FunctionDef):
+            yield f"{path}:{node.lineno} {node.name}", node.name.strip("_")
+
+
+def test_no_function_is_named_by_a_participle_alone() -> None:
+    """It is verb + object: `format_shape`, not `shown`."""
+    assert not [
+        place
+        for place, name in functions()
+        if name not in NOUNS and (name in PARTICIPLES or re.fullmatch(r"[a-z]{3,}ed", name))
+    ]
+
+
+def test_no_variable_says_only_that_there_is_a_value() -> None:
+    assert not [
+        f"{path}:{node.lineno} {node.id}"
+        for path, node in nodes()
+        if path.split("/")[0] not in YET_TO_NAME
+        and isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Store)
+        and node.id in VAGUE
+    ]
+
+
+def test_no_two_classes_have_one_name() -> None:
+    names = Counter(node.name for _, node in nodes() if isinstance(node, ast.ClassDef))
+    assert not {name for name, count in names.items() if count > 1}
