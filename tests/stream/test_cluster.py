@@ -288,6 +288,8 @@ class Answers:
 
 def test_workers_that_do_not_start_are_told_of() -> None:
     class Dask:
+        Security = SimpleNamespace(temporary=lambda: None)
+
         @staticmethod
         def LocalCluster(**_: Any) -> None:  # noqa: N802
             raise RuntimeError("Nanny failed to start.")
@@ -402,19 +404,25 @@ os._exit(0)
 """
 
 
+def listening() -> set[tuple[str, int]]:
+    """Where this process and what it started wait for connections."""
+    own = psutil.Process()
+    return {
+        (place.laddr.ip, place.laddr.port)
+        for process in (own, *own.children(recursive=True))
+        for place in process.net_connections(kind="inet")
+        if place.status == psutil.CONN_LISTEN
+    }
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["tls", "tcp"])
 def test_a_stranger_is_turned_away_and_nothing_listens_beyond_this_machine(protocol: str) -> None:
+    before = listening()  # of tests that ran here before
     with connection.cluster_client("", workers=1) as client:
         address = client.scheduler_info()["address"].replace("tls", protocol)
         words = [sys.executable, "-c", STRANGER, address]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
-        own = psutil.Process()
-        listening = {
-            place.laddr.ip
-            for process in (own, *own.children(recursive=True))
-            for place in process.net_connections(kind="inet")
-            if place.status == psutil.CONN_LISTEN
-        }
+        opened = listening() - before
     assert done.stdout == "refused\n"
-    assert listening == {"127.0.0.1"}
+    assert {ip for ip, _ in opened} == {"127.0.0.1"}
