@@ -14,26 +14,25 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
-from gscli.disk import mapped
 from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_error, write_errors
-from gscli.disk.unfinished import (
-    mark_unfinished,
-    refuse_unfinished,
-    unmark_unfinished,
-)
-from gscli.stream.row_patch import RowUpdates, neighbours, write_rows
+from gscli.disk.unfinished import mark_unfinished, refuse_unfinished, unmark_unfinished
 from gscli.stream.to_file import ProgressCallback
+
+if TYPE_CHECKING:
+    from gscli.stream.patch import RowUpdates
 
 Bytes = NDArray[np.uint8]
 
@@ -51,7 +50,6 @@ class UndoFile:
 
     def __init__(self, file: RegularFile, offset: int, width: int) -> None:
         self.path, self._crc = undo_file_of(file.path), 0
-        self.name = self.path
         status = os.fstat(file.descriptor)
         self.file = open_file(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
         self._first = _MAGIC + _HEADER.pack(status.st_size, status.st_mtime_ns, offset, width)
@@ -73,8 +71,9 @@ class UndoFile:
         """Indices, old and new bytes of each part."""
         return _parts(self.file)
 
-    def remove(self) -> None:
-        """The data are whole, old or new."""
+    def remove(self, file: RegularFile) -> None:
+        """The data in `file` are whole, old or new."""
+        unmark_unfinished(file)  # first: no name says more than the one beside the undo file
         self.file.unlink()
         self.file.close()
         sync_folder(os.path.dirname(self.path))
@@ -96,29 +95,33 @@ class UndoFile:
 
 @dataclass(frozen=True)
 class DirectPatch:
-    """New rows for a file, all inputs of the run, and who is told how far they are written, and
-    how far the old ones are saved.
+    """New rows for a file, what checks the inputs of the run, and who is told how far the rows are
+    written, and how far the old ones are saved.
     """
 
     file: RegularFile
     patch: RowUpdates
-    inputs: Mapping[str, Array]
+    check: Callable[[], None]
     progress: ProgressCallback | None
     saving: ProgressCallback | None
 
     def run(self) -> int:
         """Write the new rows; how many they are."""
-        with write_errors(self.file.name):
+        name = self.file.name
+        with write_errors(name):
             writable = self.file.reopen_writable()
         try:
             with lock_file(writable), DeferredSignals() as interrupts:
                 refuse_unfinished(self.file.path)
                 undo_file = self._save_old_rows(writable, interrupts)
                 self._write_new_rows(undo_file, writable, interrupts)
-                self._remove_undo_file(undo_file, writable)
+                hint = f"delete {undo_file.path}, if it is there"
+                failure = "cannot remove the undo file of", "the patch is complete", hint
+                with write_errors(name, *failure):
+                    undo_file.remove(writable)
         finally:
             writable.close()
-        return self.patch.count
+        return self.patch.rows.size
 
     def _save_old_rows(self, writable: RegularFile, interrupts: DeferredSignals) -> UndoFile:
         """The undo file of a patch, complete, and room for its rows where the file has holes.
@@ -131,13 +134,12 @@ class DirectPatch:
         done = 0
         try:
             with write_errors(*failure), interrupts.allow():
-                for part in patch.parts():
+                for rows, old, new in patch.iter_batches():
                     interrupts.deliver_pending()
-                    old = patch.read_rows(part.rows)
-                    undo_file.add(part.rows, old, patch.apply_batch(part, old.copy()))
-                    done += part.rows.size
+                    undo_file.add(rows, old, new)
+                    done += old.nbytes
                     self._report(self.saving, done)
-                mapped.check_unchanged(*self.inputs.values())
+                self.check()
                 self.file.check_unchanged()
                 undo_file.commit()
                 if writable.has_holes:
@@ -147,7 +149,7 @@ class DirectPatch:
                 sync(writable.descriptor)
         except BaseException:
             with suppress(OSError):
-                self._unmark_and_remove(undo_file, writable)
+                undo_file.remove(writable)
             raise
         return undo_file
 
@@ -161,7 +163,7 @@ class DirectPatch:
                 for rows, _, new in undo_file.parts():
                     interrupts.deliver_pending()
                     write_rows(descriptor, self.patch.offset, rows, new)
-                    done += rows.size
+                    done += new.nbytes
                     self._report(self.progress, done)
                 sync(descriptor)
         except BaseException as error:
@@ -175,36 +177,40 @@ class DirectPatch:
         self, undo_file: UndoFile, writable: RegularFile, error: BaseException
     ) -> None:
         try:
-            for rows, old, _ in undo_file.parts():
-                write_rows(writable.descriptor, self.patch.offset, rows, old)
-            sync(writable.descriptor)
+            _put_back(undo_file.file, writable, self.patch.offset)
         except Exception as second:
             undo_file.leave()
             first = error if isinstance(error, OSError) else second
             state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
             raise write_error(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
-            self._unmark_and_remove(undo_file, writable)
+            undo_file.remove(writable)
 
-    def _remove_undo_file(self, undo_file: UndoFile, writable: RegularFile) -> None:
-        hint = f"delete {undo_file.name}, if it is there"
-        failure = "cannot remove the undo file of", "the patch is complete", hint
-        with write_errors(self.file.name, *failure):
-            self._unmark_and_remove(undo_file, writable)
-
-    def _unmark_and_remove(self, undo_file: UndoFile, writable: RegularFile) -> None:
-        unmark_unfinished(writable)  # first: no name says more than the one beside the undo file
-        undo_file.remove()
-
-    def _report(self, report: ProgressCallback | None, rows: int) -> None:
+    def _report(self, report: ProgressCallback | None, done: int) -> None:
         if report is not None:
-            width = self.patch.source.width
-            report(rows * width, self.patch.count * width)
+            report(done, self.patch.nbytes)
+
+
+def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> None:
+    """Rows (n,), rising, of a file get their content (n, width); neighbours in one call."""
+    flat, width = content.reshape(-1).data, content.shape[1]
+    for begin, end in _neighbours(rows):
+        position = offset + int(rows[begin]) * width
+        view = flat[begin * width : end * width]
+        while view:
+            done = os.pwrite(descriptor, view, position)
+            view, position = view[done:], position + done
+
+
+def _neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
+    """Where rows follow each other, as (begin, end) of the numbers."""
+    gaps = (rows[1:] != rows[:-1] + 1).nonzero()[0] + 1
+    return pairwise([0, *gaps.tolist(), rows.size])
 
 
 def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:
     """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
-    for begin, end in neighbours(rows):
+    for begin, end in _neighbours(rows):
         preallocate(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
 
 
@@ -264,10 +270,14 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
     for rows, old, new in _parts(undo):
         _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)
         count += rows.size
+    _put_back(undo, file, offset)
+    return count
+
+
+def _put_back(undo: RegularFile, file: RegularFile, offset: int) -> None:
     for rows, old, _ in _parts(undo):
         write_rows(file.descriptor, offset, rows, old)
     sync(file.descriptor)
-    return count
 
 
 def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
@@ -300,7 +310,7 @@ def _check_old_or_new(
 def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
     parts = (
         file.read(offset + int(rows[begin]) * width, (end - begin) * width)
-        for begin, end in neighbours(rows)
+        for begin, end in _neighbours(rows)
     )
     return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
 

@@ -6,27 +6,31 @@ grows with the updates alone; elsewhere it takes as long as copying.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gscli import kernel
 from gscli.base import UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
-from gscli.disk.atomic import AtomicFile, open_atomic
+from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import lock_file, write_errors
 from gscli.files.formats import npy
+from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.direct_patch import DirectPatch
-from gscli.stream.row_patch import RowUpdates, write_rows
-from gscli.stream.scatter import update_records
-from gscli.stream.to_file import ProgressCallback
+from gscli.stream.direct_patch import DirectPatch, write_rows
+from gscli.stream.rows import Rows
+from gscli.stream.scatter import ExternalSort, RowBlock, apply_updates, update_records
+from gscli.stream.to_file import ProgressCallback, make_update_reader, open_data_rows
+
+CHUNK = 8 << 20
+"""Bytes of rows that are changed at a time."""
 
 
 def patch_in_place(
@@ -50,20 +54,31 @@ def patch_in_place(
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
     data = plan.inputs[layout.data_name]
-    replacement = _Replacement(file, plan.inputs, progress)
+    check = partial(mapped.check_unchanged, *plan.inputs.values())
+    replace = partial(open_atomic, file.path, check=check, replaces=file)
     offset = _offset_in(file, data)
     if offset is not None:
         patch = RowUpdates.of(plan, offset)
-        if not direct:
-            return replacement.with_rows(patch)
-        return DirectPatch(file, patch, plan.inputs, progress, saving).run()
+        if direct:
+            return DirectPatch(file, patch, check, progress, saving).run()
+        with write_errors(file.name), lock_file(file), replace() as out:
+            clone_file(file, out)
+            done = 0
+            for rows, _, new in patch.iter_batches():
+                write_rows(out.fileno(), offset, rows, new)
+                done += new.nbytes
+                if progress is not None:
+                    progress(done, patch.nbytes)
+        return patch.rows.size
     if direct:
         raise UsageError(
             "only plain data can be written into",
             where=f"{file.name}: another element type or order than the result has",
             hint="--in-place replaces the file whole",
         )
-    replacement.with_result(kernel.scatter(plan, data.reshape(layout.data_shape)))
+    output = kernel.scatter(plan, data.reshape(layout.data_shape))
+    with write_errors(file.name), lock_file(file), replace(size=output.nbytes) as out:
+        npy.write(out.write, {"output": output}, ".npy")
     return len(np.unique(update_records(plan).sort_all()[0]))
 
 
@@ -78,33 +93,45 @@ def _offset_in(file: RegularFile, data: Array) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Replacement:
-    """A file that is to be replaced, all inputs of the run, and who is told of the progress."""
+class RowUpdates:
+    """A scatter by the rows (n,) that it touches, rising; they are counted from byte `offset` on.
 
-    file: RegularFile
-    inputs: Mapping[str, Array]
-    progress: ProgressCallback | None
+    `source` has them as they are; `blocks` count them as `rows` does.
+    """
 
-    def with_result(self, output: Array) -> None:
-        """Replace the file by a result in memory."""
-        lock = lock_file(self.file)
-        with write_errors(self.file.name), lock, self._in_its_place(output.nbytes) as out:
-            npy.write(out.write, {"output": output}, ".npy")
+    layout: Layout
+    dtype: np.dtype[Any]
+    offset: int
+    source: Rows
+    rows: Indices
+    blocks: Iterator[RowBlock]
 
-    def with_rows(self, patch: RowUpdates) -> int:
-        """Replace the file by a copy with new rows; how many."""
-        done = 0
-        with write_errors(self.file.name), lock_file(self.file), self._in_its_place() as out:
-            clone_file(self.file, out)
-            for part in patch.parts():
-                new = patch.apply_batch(part, patch.read_rows(part.rows))
-                write_rows(out.fileno(), patch.offset, part.rows, new)
-                done += part.rows.size
-                if self.progress is not None:
-                    self.progress(done * patch.source.width, patch.count * patch.source.width)
-        return done
+    @classmethod
+    def of(cls, plan: ValidatedPlan, offset: int) -> RowUpdates:
+        """Sort the addresses of a plan whose data are in memory or in a file."""
+        layout = plan.layout
+        dtype = plan.inputs[layout.data_name or ""].dtype
+        source = open_data_rows(plan, dtype)
+        rows, places = update_records(plan).sort_all()
+        is_first = np.diff(rows, prepend=-1) != 0
+        touched, size = rows[is_first], max(CHUNK // source.width, 1)
+        sort = ExternalSort(make_update_reader(plan, dtype), layout.form.row_size, size, None)
+        blocks = sort.iter_sorted(np.cumsum(is_first) - 1, places, 0, touched.size)
+        return cls(layout, dtype, offset, source, touched, blocks)
 
-    def _in_its_place(self, size: int | None = None) -> AbstractContextManager[AtomicFile]:
-        """A new file for the name, unless another one has it by then or an input was changed."""
-        check = partial(mapped.check_unchanged, *self.inputs.values())
-        return open_atomic(self.file.path, size=size, check=check, replaces=self.file)
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all touched rows."""
+        return self.rows.size * self.source.width
+
+    def iter_batches(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """A few megabytes of rows (n,) at a time, and their bytes (n, width) before and after.
+
+        They can be passed over once.
+        """
+        for part in self.blocks:
+            rows = self.rows[part.first : part.last]
+            old = np.empty((rows.size, self.source.width), np.uint8)
+            self.source.take(rows, old)
+            new = apply_updates(self.layout, old.copy().view(self.dtype), part.updates)
+            yield rows, old, new.reshape(rows.size, -1).view(np.uint8)

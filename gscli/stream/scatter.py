@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -60,6 +60,17 @@ def stable_argsort(keys: Indices, limit: int) -> Indices:
     return order
 
 
+def split_by_number(numbers: Indices, count: int, *arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """The rows of arrays dealt out by their numbers 0 … count-1; those of one stay in order.
+
+    >>> [rows.tolist() for (rows,) in split_by_number(np.array([1, 0, 1]), 2, np.array([7, 8, 9]))]
+    [[8], [7, 9]]
+    """
+    order = stable_argsort(numbers, count)
+    ends = np.cumsum(np.bincount(numbers, minlength=count))[:-1]
+    return zip(*(np.split(array[order], ends) for array in arrays), strict=True)
+
+
 @dataclass(frozen=True)
 class UpdateRecords:
     """Rows to be updated and where their updates stand, in entry order, in chunks."""
@@ -69,12 +80,9 @@ class UpdateRecords:
 
     def renumber(self, number: Callable[[Indices], Indices]) -> UpdateRecords:
         """The same records with other numbers for their rows."""
-
-        def chunks() -> Iterator[tuple[Indices, Indices]]:
-            for rows, places in self.iter_chunks():
-                yield number(rows), places
-
-        return UpdateRecords(self.count, chunks)
+        return UpdateRecords(
+            self.count, lambda: ((number(rows), places) for rows, places in self.iter_chunks())
+        )
 
     def sort_all(self) -> tuple[Indices, Indices]:
         """All of them, sorted by row, those of one row in entry order."""
@@ -161,16 +169,21 @@ class ExternalSort:
     ) -> Iterator[RowBlock]:
         """The updates of each block of rows `begin` … `end`-1, or only of `touched` blocks."""
         if records.count <= MAX_SORTED_RECORDS:
-            yield from self._sort_in_memory(records, begin, end, touched=touched)
+            yield from self.iter_sorted(*records.sort_all(), begin, end, touched=touched)
         elif end - begin <= self.rows_per_block:
             yield self._pass_through(records, begin, end)
         else:
-            yield from self._spill_to_files(records, begin, end, touched=touched)
+            tables = map(_to_table, records.iter_chunks())
+            blocks = -(-(end - begin) // self.rows_per_block)
+            size = -(-blocks // MAX_SPILL_FILES) * self.rows_per_block
+            for part in iter_spilled(tables, "row", range(begin, end, size), self.folder):
+                last = min(part.first + size, end)
+                yield from self.iter_blocks(_to_records(part), part.first, last, touched=touched)
 
-    def _sort_in_memory(
-        self, records: UpdateRecords, begin: int, end: int, *, touched: bool
+    def iter_sorted(
+        self, rows: Indices, places: Indices, begin: int, end: int, *, touched: bool = False
     ) -> Iterator[RowBlock]:
-        rows, places = records.sort_all()
+        """As `iter_blocks`, of records that are sorted by row."""
         count = max(PREFETCH_CELLS // max(self.run, 1), 1)
         ahead = Prefetcher(self.updates, places, count)
         size = self.rows_per_block
@@ -197,48 +210,56 @@ class ExternalSort:
 
         return RowBlock(begin, end, updates)
 
-    def _spill_to_files(
-        self, records: UpdateRecords, begin: int, end: int, *, touched: bool
-    ) -> Iterator[RowBlock]:
-        """Deal the records out to files by range of rows, then go on with each range."""
-        blocks = -(-(end - begin) // self.rows_per_block)
-        size = -(-blocks // MAX_SPILL_FILES) * self.rows_per_block
-        ranges = [(first, min(first + size, end)) for first in range(begin, end, size)]
-        with ExitStack() as stack:
-            files = [stack.enter_context(tempfile.TemporaryFile(dir=self.folder)) for _ in ranges]
-            counts = np.zeros(len(ranges), np.int64)
-            for rows, places in records.iter_chunks():
-                numbers = (rows - begin) // size
-                order = stable_argsort(numbers, len(ranges))
-                table = np.empty(rows.size, RECORD_DTYPE)
-                table["row"], table["place"] = rows[order], places[order]
-                here = np.bincount(numbers, minlength=len(ranges))
-                parts = np.split(table, np.cumsum(here)[:-1])
-                for file, part in zip(files, parts, strict=True):
-                    file.write(part.tobytes())
-                counts += here
-            for file, count, ends in zip(files, counts.tolist(), ranges, strict=True):
-                yield from self.iter_blocks(_read_spilled(file, count), *ends, touched=touched)
-                file.close()  # the system frees its space
+
+class SpilledRecords(Record):
+    """Records of the keys from `first` on in a temporary file, in the order in which they came."""
+
+    first: int
+    count: int
+    dtype: np.dtype[Any]
+    file: IO[bytes]
+
+    def iter_parts(self, size: int) -> Iterator[Array]:
+        """Up to `size` records at a time."""
+        self.file.seek(0)
+        while part := self.file.read(size * self.dtype.itemsize):
+            yield np.frombuffer(part, self.dtype)
 
 
-@dataclass(frozen=True)
-class BlockScatter:
-    """One scatter on its way: the layout, how updates are dealt out, and where blocks come from.
+def iter_spilled(
+    tables: Iterable[Array], key: str, firsts: range, folder: str | None
+) -> Iterator[SpilledRecords]:
+    """Records dealt out to temporary files by ranges of their `key`, which begin at `firsts`.
 
-    The dealing's updates are (places, run) in the working type; `blocks` gives the data of a range
-    of rows as (rows, run), which may be overwritten.
+    Each file is gone when the next one is asked for. Raises OSError.
     """
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in firsts]
+        counts, dtype = [0] * len(files), np.dtype(np.void)
+        for table in tables:
+            dtype, numbers = table.dtype, (table[key] - firsts.start) // firsts.step
+            parts = split_by_number(numbers, len(files), table)
+            for number, (part,) in enumerate(parts):
+                files[number].write(part.tobytes())
+                counts[number] += part.size
+        for first, count, file in zip(firsts, counts, files, strict=True):
+            yield SpilledRecords(first, count, dtype, file)
+            file.close()  # the system frees its space
 
-    layout: Layout
-    dealing: ExternalSort
-    blocks: Callable[[int, int], Array]
 
-    def iter_output(self, records: UpdateRecords, begin: int, end: int) -> Iterator[Array]:
-        """The output of rows `begin` … `end`-1, block by block in order."""
-        for part in self.dealing.iter_blocks(records, begin, end):
-            block = self.blocks(part.first, part.last)
-            yield apply_updates(self.layout, block, part.updates) if part.has_updates else block
+def _to_table(chunk: tuple[Indices, Indices]) -> Array:
+    table = np.empty(chunk[0].size, RECORD_DTYPE)
+    table["row"], table["place"] = chunk
+    return table
+
+
+def _to_records(part: SpilledRecords) -> UpdateRecords:
+    def chunks() -> Iterator[tuple[Indices, Indices]]:
+        yield np.empty(0, np.int64), np.empty(0, np.int64)
+        for records in part.iter_parts(SEQUENTIAL_TILE):
+            yield records["row"], records["place"]
+
+    return UpdateRecords(part.count, chunks)
 
 
 @np.errstate(all="ignore")
@@ -255,14 +276,3 @@ def apply_updates(layout: Layout, block: Array, updates: Updates, run: int | Non
     for rows, values in updates():
         target.apply_updates(Tile(whole, rows, None, (whole,)), values)
     return target.finalize()
-
-
-def _read_spilled(file: IO[bytes], count: int) -> UpdateRecords:
-    def chunks() -> Iterator[tuple[Indices, Indices]]:
-        file.seek(0)
-        yield np.empty(0, np.int64), np.empty(0, np.int64)
-        while part := file.read(SEQUENTIAL_TILE * RECORD_DTYPE.itemsize):
-            records = np.frombuffer(part, RECORD_DTYPE)
-            yield records["row"], records["place"]
-
-    return UpdateRecords(count, chunks)

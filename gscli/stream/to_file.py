@@ -25,7 +25,7 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import iter_gathered
 from gscli.stream.rowfile import FileRows, InMemoryRows
 from gscli.stream.rows import Rows, open_rows
-from gscli.stream.scatter import BLOCK, BlockScatter, ExternalSort, update_records
+from gscli.stream.scatter import BLOCK, ExternalSort, apply_updates, update_records
 from gscli.stream.writeback import open_direct_writer
 
 ProgressCallback = Callable[[int, int], None]
@@ -163,18 +163,14 @@ def _iter_scattered(
     per_block = max(BLOCK // width, 1)
     source = open_data_rows(plan, dtype) if layout.data_name is not None else None
     buffer = np.empty((min(per_block, rows), run), dtype)
-
-    def block(first: int, last: int) -> Array:
-        part = buffer[: last - first]
+    sort = ExternalSort(make_update_reader(plan, dtype), run, per_block, folder)
+    for part in sort.iter_blocks(update_records(plan), 0, rows):
+        block = buffer[: part.last - part.first]
         if source is None:
-            part[...] = layout.fill_value
+            block[...] = layout.fill_value
         else:
-            source.read(first, part.view(np.uint8).reshape(last - first, width))
-        return part
-
-    dealing = ExternalSort(make_update_reader(plan, dtype), run, per_block, folder)
-    scattering = BlockScatter(layout, dealing, block)
-    return scattering.iter_output(update_records(plan), 0, rows)
+            source.read(part.first, block.view(np.uint8).reshape(len(block), width))
+        yield apply_updates(layout, block, part.updates) if part.has_updates else block
 
 
 def open_data_rows(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Rows:

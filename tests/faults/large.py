@@ -17,7 +17,7 @@ from gscli.files import content, load
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream import gather, row_patch, rowfile, scatter, to_file, writeback
+from gscli.stream import gather, patch, rowfile, scatter, to_file, writeback
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -89,5 +89,4 @@ def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rowfile, "MAX_PREADS", 3)
     monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 1)
     monkeypatch.setattr(writeback, "BUFFER_BYTES", 1 << 12)
-    monkeypatch.setattr(row_patch, "CHUNK", 1 << 10)
-    monkeypatch.setattr(row_patch, "PREFETCH_CELLS", 300)
+    monkeypatch.setattr(patch, "CHUNK", 1 << 10)

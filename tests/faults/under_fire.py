@@ -26,7 +26,7 @@ from gscli.disk import atomic, clone, exchange, mapped, system, uncached
 from gscli.disk.mapped import undo_file_of
 from gscli.files import content, load, save
 from gscli.files.formats import npy
-from gscli.stream import direct_patch, row_patch, scatter, to_file, writeback
+from gscli.stream import direct_patch, patch, scatter, to_file, writeback
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
 AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25
@@ -59,7 +59,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, clone, exchange, mapped, system, uncached, direct_patch, row_patch):
+    for module in (atomic, clone, exchange, mapped, system, uncached, direct_patch):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 
@@ -68,7 +68,7 @@ def everything_is_large() -> None:
     npy.WRITE_BLOCK = to_file.BLOCK = OLD.nbytes // 40
     scatter.MAX_SORTED_RECORDS, scatter.MAX_SPILL_FILES = 1 << 9, 4
     writeback.UNCACHED_FROM, writeback.BUFFER_BYTES = 1, 1 << 14
-    row_patch.CHUNK = 1 << 13
+    patch.CHUNK = 1 << 13
 
 
 @dataclass(frozen=True)

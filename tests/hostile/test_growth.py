@@ -22,8 +22,7 @@ import pytest
 
 from gscli.cli import run_safely
 from gscli.disk.mapped import open_regular_file, undo_file_of
-from gscli.stream.direct_patch import UndoFile
-from gscli.stream.row_patch import write_rows
+from gscli.stream.direct_patch import UndoFile, write_rows
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,7 @@ from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files import load, save
 from gscli.stream import direct_patch, patch_in_place
-from gscli.stream.direct_patch import Bytes, UndoFile, undo
-from gscli.stream.row_patch import write_rows
+from gscli.stream.direct_patch import Bytes, UndoFile, undo, write_rows
 
 OLD, NEW = b"\1" * 8, b"\2" * 8
 

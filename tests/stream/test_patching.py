@@ -22,7 +22,8 @@ from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files.formats.npy import npy_header
 from gscli.frameworks import find_operator
 from gscli.stream import direct_patch
-from gscli.stream import row_patch as patching
+from gscli.stream import patch as patching
+from gscli.stream import scatter as scattering
 from gscli.stream.direct_patch import undo
 
 ROWS, WIDTH = 4000, 100
@@ -45,7 +46,7 @@ def names_in(folder: Path) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patching, "CHUNK", 100 * WIDTH * 4)
-    monkeypatch.setattr(patching, "PREFETCH_CELLS", 150 * WIDTH)
+    monkeypatch.setattr(scattering, "PREFETCH_CELLS", 150 * WIDTH)
 
 
 def saved(folder: Path) -> Path:

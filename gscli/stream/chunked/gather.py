@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.chunk_rows import ChunkedRows
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
 from gscli.stream.gather import MAX_PIECE_ROWS, PIECE_BYTES, iter_gathered
-from gscli.stream.scatter import MAX_SPILL_FILES, ExternalSort, stable_argsort, update_records
+from gscli.stream.scatter import MAX_SPILL_FILES, ExternalSort, iter_spilled, update_records
 
 MAX_PENDING_BYTES = 4 << 20
 """Bytes of rows that are on their way at a time."""
@@ -52,17 +50,13 @@ def iter_rows_by_chunk(
     """
     width = plan.layout.form.row_size * source.dtype.itemsize
     chunk_rows = ChunkedRows(source, grid, width, keep=False)
-    dealing = ExternalSort(lambda places: places, 1, grid.rows_per_chunk, folder)
-    records = update_records(plan).renumber(grid.number_by_row_group)
-    for part in dealing.iter_blocks(
-        records, 0, grid.row_group_count * grid.rows_per_chunk, touched=True
-    ):
-        for piece in grid.chunks_of_row_group(part.first // grid.rows_per_chunk):
-            step = max(MAX_PENDING_BYTES // max(piece.row_size * source.dtype.itemsize, 1), 1)
-            for numbers, places in part.updates():
-                for at in range(0, numbers.size, step):
-                    here = slice(at, at + step)
-                    yield places[here], piece, chunk_rows.read_rows(piece, numbers[here])
+    sort = ExternalSort(lambda places: places, 1, grid.rows_per_chunk, folder)
+    for piece, updates in grid.iter_touched_chunks(sort, plan):
+        step = max(MAX_PENDING_BYTES // max(piece.row_size * source.dtype.itemsize, 1), 1)
+        for numbers, places in updates():
+            for at in range(0, numbers.size, step):
+                here = slice(at, at + step)
+                yield places[here], piece, chunk_rows.read_rows(piece, numbers[here])
 
 
 @dataclass(frozen=True)
@@ -87,13 +81,12 @@ class _ResultSorter:
 
     def iter_records(self) -> Iterator[Array]:
         """What `iter_rows_by_chunk` finds, as records."""
-        counts = self.grid.chunk_counts[self.grid.row_axes :]
-        for places, piece, cells in iter_rows_by_chunk(
-            self.plan, self.source, self.grid, self.folder
-        ):
+        grid = self.grid
+        counts = grid.chunk_counts[grid.row_axes :]
+        for places, piece, cells in iter_rows_by_chunk(self.plan, self.source, grid, self.folder):
             records = np.empty(places.size, self._record)
             records["place"] = places
-            at = piece.coordinates[self.grid.row_axes :]
+            at = piece.coordinates[grid.row_axes :]
             records["columns"] = np.ravel_multi_index(at, counts) if at else 0
             records["cells"][:, : piece.row_size] = cells
             yield records
@@ -106,27 +99,10 @@ class _ResultSorter:
             return
         pieces = -(-(last - first) // most)
         size = -(-pieces // MAX_SPILL_FILES) * most
-        firsts = range(first, last, size)
-        with ExitStack() as stack:
-            files = [stack.enter_context(tempfile.TemporaryFile(dir=self.folder)) for _ in firsts]
-            for part in records:
-                numbers = (part["place"] - first) // size
-                order = stable_argsort(numbers, len(files))
-                ends = np.cumsum(np.bincount(numbers, minlength=len(files)))
-                for file, own in zip(files, np.split(part[order], ends[:-1]), strict=True):
-                    file.write(own.tobytes())
-            for file, begin in zip(files, firsts, strict=True):
-                yield from self.iter_sorted(
-                    self._iter_spilled(file), begin, min(begin + size, last)
-                )
-                file.close()  # the system frees its space
-
-    def _iter_spilled(self, file: IO[bytes]) -> Iterator[Array]:
-        file.seek(0)
-        while part := file.read(
-            max(MAX_PENDING_BYTES // self._record.itemsize, 1) * self._record.itemsize
-        ):
-            yield np.frombuffer(part, self._record)
+        at_once = max(MAX_PENDING_BYTES // self._record.itemsize, 1)
+        for part in iter_spilled(records, "place", range(first, last, size), self.folder):
+            end = min(part.first + size, last)
+            yield from self.iter_sorted(part.iter_parts(at_once), part.first, end)
 
     def _assemble_piece(self, records: Iterator[Array], first: int, last: int) -> Array:
         layout = self.plan.layout
@@ -135,7 +111,6 @@ class _ResultSorter:
             for number in np.unique(part["columns"]).tolist():
                 own = part if len(self._columns) == 1 else part[part["columns"] == number]
                 piece = self._columns[number]
-                self.grid.assign_columns(
-                    rows, own["place"] - first, piece, own["cells"][:, : piece.row_size]
-                )
+                cells = own["cells"][:, : piece.row_size]
+                self.grid.assign_columns(rows, own["place"] - first, piece, cells)
         return rows

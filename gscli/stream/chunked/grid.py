@@ -17,6 +17,8 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.layout.axes import Shape, row_major_strides
+from gscli.plan.plan import ValidatedPlan
+from gscli.stream.scatter import ExternalSort, Updates, update_records
 
 Coordinates = tuple[int, ...]
 
@@ -114,6 +116,16 @@ class ChunkGrid(Record):
         starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
         for begin, end in pairwise([*starts, numbers.size]):
             yield int(owners[begin]), slice(begin, end)
+
+    def iter_touched_chunks(
+        self, sort: ExternalSort, plan: ValidatedPlan
+    ) -> Iterator[tuple[ChunkColumns, Updates]]:
+        """Each chunk that a plan's live addresses are in, with its rows and their updates."""
+        records = update_records(plan).renumber(self.number_by_row_group)
+        count = self.row_group_count * self.rows_per_chunk
+        for part in sort.iter_blocks(records, 0, count, touched=True):
+            for piece in self.chunks_of_row_group(part.first // self.rows_per_chunk):
+                yield piece, part.updates
 
     def rows_in_chunk(self, numbers: Indices, piece: ChunkColumns) -> Indices:
         """Numbers within a chunk as rows of a piece, which the border may have cut."""

@@ -17,7 +17,7 @@ from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
-from gscli.stream.scatter import ExternalSort, Updates, apply_updates, update_records
+from gscli.stream.scatter import ExternalSort, Updates, apply_updates
 
 
 def create_like(source: ZarrArray, folder: str) -> ZarrArray:
@@ -40,15 +40,11 @@ def scatter_by_chunk(
     folder: str | None,
 ) -> Iterator[int]:
     """Change every touched chunk; yields the bytes of each when `write` has taken it."""
-    dealing = ExternalSort(updates, plan.layout.form.row_size, grid.rows_per_chunk, folder)
-    records = update_records(plan).renumber(grid.number_by_row_group)
-    for part in dealing.iter_blocks(
-        records, 0, grid.row_group_count * grid.rows_per_chunk, touched=True
-    ):
-        for piece in grid.chunks_of_row_group(part.first // grid.rows_per_chunk):
-            block = source.read_chunk(piece.coordinates)
-            write(piece.coordinates, update_chunk(plan.layout, grid, piece, block, part.updates))
-            yield block.nbytes
+    sort = ExternalSort(updates, plan.layout.form.row_size, grid.rows_per_chunk, folder)
+    for piece, part in grid.iter_touched_chunks(sort, plan):
+        block = source.read_chunk(piece.coordinates)
+        write(piece.coordinates, update_chunk(plan.layout, grid, piece, block, part))
+        yield block.nbytes
 
 
 def update_chunk(

@@ -10,7 +10,6 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +24,12 @@ from gscli.plan.findings import has_out_of_bounds
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import copy_chunk, update_chunk
 from gscli.stream.cluster.packed_plans import unpickle_plan
-from gscli.stream.scatter import PREFETCH_CELLS, stable_argsort, update_records
+from gscli.stream.scatter import (
+    PREFETCH_CELLS,
+    split_by_number,
+    stable_argsort,
+    update_records,
+)
 from gscli.stream.to_file import make_update_reader, output_dtype
 
 Bucket: TypeAlias = tuple[Indices, Array]
@@ -42,13 +46,10 @@ class Shuffle(Record):
         """How many groups of owners there are."""
         return -(-self.grid.row_group_count // self.owners)
 
-    def split(self, numbers: Indices, values: Array) -> list[Bucket]:
+    def split(self, numbers: Indices, values: Array) -> list[tuple[Array, ...]]:
         """A share for each group, the entries of each in their order."""
         groups = numbers // (self.owners * self.grid.rows_per_chunk)
-        order = stable_argsort(groups, self.bucket_count)
-        edges = np.searchsorted(groups[order], np.arange(self.bucket_count + 1))
-        numbers, values = numbers[order], values[order]
-        return [(numbers[a:b], values[a:b]) for a, b in pairwise(edges)]
+        return list(split_by_number(groups, self.bucket_count, numbers, values))
 
 
 def is_range_out_of_bounds(content: bytes, first: int, last: int) -> bool:
