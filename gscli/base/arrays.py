@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -298,10 +298,27 @@ def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> 
 
 
 class LazyArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array that only stands for data left in chunks: their shape and type, and no values."""
+    """An array that only stands for data left in chunks: their shape and type, and no values.
+
+    `source`, a `ChunkedArray`, has the data. A plan needs no more of data than the shape and type;
+    only the stream takes such an array, and asks its source for the chunks.
+    """
+
+    source: Any = None
+
+    @classmethod
+    def of(cls, source: Any) -> LazyArray:
+        """A view of one zero with the shape of an array that lies elsewhere."""
+        array = np.broadcast_to(np.zeros((), source.dtype), source.shape).view(cls)
+        array.source = source
+        return array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it stands for."""
+        return LazyArray.of, (self.source,)
 
 
-def is_lazy(array: Array) -> bool:
+def is_lazy(array: Array | None) -> TypeGuard[LazyArray]:
     """Whether an array stands for data left in chunks; told without importing what reads those."""
     return isinstance(array, LazyArray)
 

@@ -27,7 +27,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gscli.base import CannotRead, UsageError, memory_error
-from gscli.base.arrays import Array, cast_lossless, parse_dtype
+from gscli.base.arrays import Array, LazyArray, cast_lossless, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.disk.mapped import RegularFile, read_errors
@@ -258,10 +258,9 @@ def _load(
 
 
 def _load_lazily(content: Content, request: ReadRequest, origin: str) -> LoadedInput:
-    from gscli.files.stores.stand_ins import make_lazy_array
     from gscli.files.stores.zarr_format import open_member
 
-    return LoadedInput(make_lazy_array(open_member(content, request)), origin, is_typed=True)
+    return LoadedInput(LazyArray.of(open_member(content, request)), origin, is_typed=True)
 
 
 def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:

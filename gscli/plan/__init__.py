@@ -102,16 +102,11 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
 
 def load_lazy_inputs(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """What was left in chunks and is not data of a stream, or not in its type, read after all."""
-    left = {name: array for name, array in arrays.items() if is_lazy(array)}
-    if not left:
-        return {}
-    from gscli.files.stores.stand_ins import chunked_source
-
     read = {}
-    for name, array in left.items():
-        source, stays = chunked_source(array), dtype_name(array.dtype) == layout.dtype != "str"
-        if source is not None and not (stays and layout.data_name == name):
-            read[name] = source.read_all()
+    for name, array in arrays.items():
+        stays = layout.data_name == name and dtype_name(array.dtype) == layout.dtype != "str"
+        if is_lazy(array) and not stays:
+            read[name] = array.source.read_all()
     return read
 
 

@@ -18,23 +18,16 @@ Rows: TypeAlias = "FileRows | InMemoryRows | ChunkedRows"
 def open_rows(array: Array, width: int) -> Rows:
     """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
     if is_lazy(array):
-        return _open_chunked_rows(array, width)
+        from gscli.files.stores.stand_ins import spill_to_disk
+        from gscli.stream.chunked.chunk_rows import ChunkedRows
+        from gscli.stream.chunked.grid import ChunkGrid
+
+        source = array.source
+        grid = ChunkGrid.for_row_size(source.shape, source.chunk_shape, width // array.itemsize)
+        if grid is not None:
+            return ChunkedRows(source, grid, width)
+        array = spill_to_disk(source, None)
     place = mapped.find_file(array)
     if place is None:
         return InMemoryRows(array, width)
     return FileRows(*place, width, array.nbytes // width)
-
-
-def _open_chunked_rows(array: Array, width: int) -> Rows:
-    from gscli.files.stores.stand_ins import chunked_source, spill_to_disk
-    from gscli.stream.chunked.chunk_rows import ChunkedRows
-    from gscli.stream.chunked.grid import ChunkGrid
-
-    source = chunked_source(array)
-    assert source is not None
-    grid = ChunkGrid.for_row_size(source.shape, source.chunk_shape, width // array.itemsize)
-    return (
-        open_rows(spill_to_disk(source, None), width)
-        if grid is None
-        else ChunkedRows(source, grid, width)
-    )

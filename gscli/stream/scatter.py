@@ -215,14 +215,14 @@ class SpilledRecords(Record):
     """Records of the keys from `first` on in a temporary file, in the order in which they came."""
 
     first: int
-    count: int
+    size: int
     dtype: np.dtype[Any]
     file: IO[bytes]
 
-    def iter_parts(self, size: int) -> Iterator[Array]:
-        """Up to `size` records at a time."""
+    def iter_parts(self, count: int) -> Iterator[Array]:
+        """Up to `count` records at a time."""
         self.file.seek(0)
-        while part := self.file.read(size * self.dtype.itemsize):
+        while part := self.file.read(count * self.dtype.itemsize):
             yield np.frombuffer(part, self.dtype)
 
 
@@ -235,15 +235,15 @@ def iter_spilled(
     """
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in firsts]
-        counts, dtype = [0] * len(files), np.dtype(np.void)
+        sizes, dtype = [0] * len(files), np.dtype(np.void)
         for table in tables:
             dtype, numbers = table.dtype, (table[key] - firsts.start) // firsts.step
             parts = split_by_number(numbers, len(files), table)
             for number, (part,) in enumerate(parts):
                 files[number].write(part.tobytes())
-                counts[number] += part.size
-        for first, count, file in zip(firsts, counts, files, strict=True):
-            yield SpilledRecords(first, count, dtype, file)
+                sizes[number] += part.size
+        for first, size, file in zip(firsts, sizes, files, strict=True):
+            yield SpilledRecords(first, size, dtype, file)
             file.close()  # the system frees its space
 
 
@@ -259,7 +259,7 @@ def _to_records(part: SpilledRecords) -> UpdateRecords:
         for records in part.iter_parts(SEQUENTIAL_TILE):
             yield records["row"], records["place"]
 
-    return UpdateRecords(part.count, chunks)
+    return UpdateRecords(part.size, chunks)
 
 
 @np.errstate(all="ignore")

@@ -12,8 +12,8 @@ import pytest
 import zarr
 
 import gscli
+from gscli.base.arrays import LazyArray
 from gscli.files.stores import icechunk_store
-from gscli.files.stores.stand_ins import make_lazy_array
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
 from gscli.frameworks import find_operator
@@ -51,7 +51,7 @@ class RandomCall:
         name = next(iter(self.arrays))
         data = self.arrays[name]
         made(path, data, chunks=self.chunks, **self.options)
-        arrays = {**self.arrays, name: make_lazy_array(open_zarr_array(ZarrPath(str(path)), LIMIT))}
+        arrays = {**self.arrays, name: LazyArray.of(open_zarr_array(ZarrPath(str(path)), LIMIT))}
         layout = infer_layout(find_operator(self.operator), arrays, self.attrs)
         return build_plan(layout, arrays, 1 << 60).validate()
 

@@ -20,12 +20,13 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
 from gscli.base import CannotRead, CannotWrite, ContentRefused
+from gscli.base.arrays import LazyArray
 from gscli.cli import run_safely
 from gscli.disk import uncached
 from gscli.disk.mapped import open_regular_file
 from gscli.files import load, save
 from gscli.files.stores import plain_chunks
-from gscli.files.stores.stand_ins import make_lazy_array, spill_to_disk, zarr_source
+from gscli.files.stores.stand_ins import spill_to_disk, zarr_source
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.stream import run_to_file, scatter
@@ -389,7 +390,7 @@ def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:
     assert spill_to_disk(empty, None).shape == (0, 6)
     assert ChunkGrid.for_row_size((4, 6), (2, 2), 4) is None
     taken = np.empty((4, 16), np.uint8)
-    open_rows(make_lazy_array(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
+    open_rows(LazyArray.of(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
     assert taken.view(np.float32)[3].tolist() == DATA.reshape(-1, 4)[14].tolist()
 
 
@@ -445,5 +446,5 @@ def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
     for at in (1, 2):
         source.read(at, row)
         assert row.view(np.float32).tolist() == [DATA[at].tolist()]
-    again = pickle.loads(pickle.dumps(make_lazy_array(store)))
+    again = pickle.loads(pickle.dumps(LazyArray.of(store)))
     assert np.array_equal(zarr_source(again).read_all(), DATA)  # type: ignore[union-attr]

@@ -33,7 +33,7 @@ from gscli.stream.chunked.scatter import create_like
 from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.on_cluster import run_on_cluster
-from gscli.stream.cluster.packed_plans import pickle_plan
+from gscli.stream.cluster.packed_plans import FileReference, pickle_plan, to_file_reference
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -218,7 +218,7 @@ def test_workers_that_go_on_alone_leave_nothing(
     target = create_like(source, str(hidden))
     monkeypatch.setattr(ZarrArray, "write_chunk", write)
     with pytest.raises(CannotWrite, match="given up"):
-        tasks.scatter_chunks(pickle_plan(plan), shares, tasks.Shuffle(grid, 8), source, target)
+        tasks.scatter_chunks(shares, pickle_plan(plan), tasks.Shuffle(grid, 8), source, target)
     with pytest.raises(CannotWrite, match="given up"):
         tasks.copy_chunks(source, str(hidden), list(source.stored_keys()))
     assert names(tmp_path) == ["in.zarr"]
@@ -330,8 +330,8 @@ def test_what_a_killed_worker_left_of_a_chunk_is_removed(tmp_path: Path) -> None
 def test_files_travel_by_name(tmp_path: Path) -> None:
     made(tmp_path, 1 << 15, 1 << 10)
     array = load(f"{tmp_path}/u.npy").array
-    shipped = on_cluster._file_reference(array)
-    assert shipped is not None
+    shipped = to_file_reference(array)
+    assert isinstance(shipped, FileReference)
     assert np.array_equal(shipped.map_array(), array)
     with pytest.raises(CannotRead, match="another file"):
         shipped._replace(stamp=shipped.stamp._replace(size=1)).map_array()

@@ -11,10 +11,10 @@ import pytest
 import zarr
 from stream.stores import committed_meanwhile
 
+from gscli.base.arrays import LazyArray
 from gscli.cli import run_safely
 from gscli.files import load
 from gscli.files.stores import icechunk_store
-from gscli.files.stores.stand_ins import make_lazy_array
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
 from gscli.frameworks import find_operator
@@ -63,7 +63,7 @@ def test_nothing_to_write_is_no_commit(tmp_path: Path) -> None:
 
 def test_without_a_command(tmp_path: Path) -> None:
     store = open_zarr_array(ZarrPath(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
-    arrays = {"data": make_lazy_array(store), "indices": np.array([[3]]), "updates": DATA[:1]}
+    arrays = {"data": LazyArray.of(store), "indices": np.array([[3]]), "updates": DATA[:1]}
     plan = build_plan(
         infer_layout(find_operator("onnx.scatter_nd"), arrays, {}), arrays, None
     ).validate()

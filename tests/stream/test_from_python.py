@@ -23,8 +23,9 @@ from gscli.base import (
     LimitRefused,
     UsageError,
 )
+from gscli.base.arrays import LazyArray, is_lazy
 from gscli.files.stores.chunks import ChunkedDaskArray
-from gscli.files.stores.stand_ins import as_lazy_array, chunked_source, make_lazy_array
+from gscli.files.stores.stand_ins import as_lazy_array
 from gscli.files.stores.zarr_store import ZarrArray
 from gscli.stream.chunked import to_store
 from gscli.stream.chunked.grid import ChunkGrid
@@ -187,7 +188,7 @@ def test_what_is_no_array_of_numbers_in_chunks() -> None:
     assert as_lazy_array(text, "data", 1) is None
     assert gscli.gather(text, [1]).tolist() == ["b"]
     assert as_lazy_array(DATA, "data", 1) is None
-    assert chunked_source(DATA) is None
+    assert not is_lazy(DATA)
     with pytest.raises(DtypeRefused):
         ChunkedDaskArray(dask.array.from_array(np.zeros(2, "M8[s]"), chunks=1), "data", 1)
 
@@ -197,7 +198,7 @@ def test_a_read_only_answer_is_copied() -> None:
     frozen.flags.writeable = False
     source = ChunkedDaskArray(dask.array.from_array(frozen, chunks=4), "data", 1 << 20)
     assert source.read_chunk((0,)).flags.writeable
-    assert isinstance(chunked_source(make_lazy_array(source)), ChunkedDaskArray)
+    assert isinstance(LazyArray.of(source).source, ChunkedDaskArray)
 
 
 def test_an_array_of_a_group_on_disk(tmp_path: Path) -> None:
@@ -206,7 +207,8 @@ def test_an_array_of_a_group_on_disk(tmp_path: Path) -> None:
     array[...] = DATA
     found = as_lazy_array(array, "data", 1)
     assert found is not None
-    source = chunked_source(found)
+    assert is_lazy(found)
+    source = found.source
     assert isinstance(source, ZarrArray)
     assert source.place.member == "a/b"
     assert same_bits(gscli.gather(array, [-1]), DATA[[-1]])

@@ -1,7 +1,4 @@
-"""Arrays that stand for data left in chunks: the shape and type of a layout, and no values.
-
-A plan needs no more of data. Only the stream takes such an array; it asks for the chunks.
-"""
+"""What stands for data left in chunks (`LazyArray`), by where these are; and all cells on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, LazyArray
+from gscli.base.arrays import Array, LazyArray, is_lazy
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import preallocate, write_errors
@@ -25,32 +22,9 @@ NUMBERS = "biufc"
 """Kinds of elements that a stream takes as they are."""
 
 
-class ChunkBackedArray(LazyArray):
-    """A view of one zero with the shape of an array that lies elsewhere."""
-
-    chunked: ChunkedArray | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it stands for."""
-        return make_lazy_array, (self.chunked,)
-
-
-def make_lazy_array(source: ChunkedArray) -> Array:
-    """An array of the same shape and type, whose values nobody may look at."""
-    array = np.broadcast_to(np.zeros((), source.dtype), source.shape).view(ChunkBackedArray)
-    array.chunked = source
-    return array
-
-
-def chunked_source(array: Array | None) -> ChunkedArray | None:
-    """What an array stands for; None for an array with values."""
-    return array.chunked if isinstance(array, ChunkBackedArray) else None
-
-
 def zarr_source(array: Array | None) -> ZarrArray | None:
     """The Zarr store that an array stands for; None for any other array."""
-    source = chunked_source(array)
-    return source if isinstance(source, ZarrArray) else None
+    return array.source if is_lazy(array) and isinstance(array.source, ZarrArray) else None
 
 
 def as_lazy_array(value: object, name: str, limit: int) -> Array | None:
@@ -63,9 +37,9 @@ def as_lazy_array(value: object, name: str, limit: int) -> Array | None:
     known: Any = value
     if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
         place = ZarrPath(str(getattr(known.store, "root", name)), known.path)
-        return make_lazy_array(ZarrArray(known, place, limit))
+        return LazyArray.of(ZarrArray(known, place, limit))
     if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
-        return make_lazy_array(ChunkedDaskArray(known, name, limit))
+        return LazyArray.of(ChunkedDaskArray(known, name, limit))
     return None
 
 
@@ -90,6 +64,5 @@ def spill_to_disk(source: ChunkedArray, folder: str | None) -> Array:
             mapped.release_pages(whole)
         whole.flush()
         regular = RegularFile(os.dup(file.fileno()), source.name)
-    return mapped.map_file(regular, source.dtype, (math.prod(source.shape),), 0).reshape(
-        source.shape
-    )
+    flat = mapped.map_file(regular, source.dtype, (math.prod(source.shape),), 0)
+    return flat.reshape(source.shape)

@@ -10,12 +10,12 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, check_chunked_size
+from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, LazyArray, check_chunked_size, is_lazy
 from gscli.disk import mapped
 from gscli.disk.uncached import allocate_pages
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import chunked_source, make_lazy_array, spill_to_disk
+from gscli.files.stores.stand_ins import spill_to_disk, zarr_source
 from gscli.files.stores.zarr_format import check_writable, create_zarr_array
 from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
@@ -68,8 +68,7 @@ def run_to_store(
             done += count
             if progress is not None:
                 progress(min(done, total), total)
-    opaque = output_dtype(plan)
-    return make_lazy_array(open_zarr_array(place, 1 << 62, opaque))
+    return LazyArray.of(open_zarr_array(place, 1 << 62, output_dtype(plan)))
 
 
 def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
@@ -80,8 +79,8 @@ def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
     """
     layout = plan.layout
     data = plan.inputs[layout.data_name or ""]
-    source = chunked_source(data)
-    assert source is not None
+    assert is_lazy(data)
+    source: ChunkedArray = data.source
     if layout.kind == "scatter":
         check_chunked_size(source.nbytes, source.name, max_bytes or MAX_CHUNKED_BYTES)
         whole = source.read_all().reshape(layout.data_shape)
@@ -107,8 +106,7 @@ def chunk_grid(plan: Plan, source: ChunkedArray) -> ChunkGrid | None:
 def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[int]:
     """Write the store; yields bytes as they are done."""
     layout, dtype = plan.layout, output_dtype(plan)
-    source = None if layout.data_name is None else chunked_source(plan.inputs[layout.data_name])
-    store = source if isinstance(source, ZarrArray) else None
+    store = zarr_source(plan.inputs.get(layout.data_name or ""))
     grid = None if store is None else chunk_grid(plan, store)
     if layout.kind == "scatter" and store is not None and grid is not None:
         target = create_like(store, hidden)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from math import prod
 from typing import Any
 from weakref import WeakSet
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, LazyArray
 from gscli.disk import mapped
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import make_lazy_array, zarr_source
+from gscli.files.stores.stand_ins import zarr_source
 from gscli.files.stores.zarr_format import check_writable, choose_chunk_shape, create_zarr_array
 from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
@@ -47,9 +49,7 @@ def run_on_cluster(
     `address`: of a Dask scheduler, or "" for workers of this machine. Data must lie in a store. The
     workers judge the plan. Raises GscliError alone.
     """
-    store = (
-        None if plan.layout.data_name is None else zarr_source(plan.inputs[plan.layout.data_name])
-    )
+    store = zarr_source(plan.inputs.get(plan.layout.data_name or ""))
     grid = None if store is None else chunk_grid(plan, store)
     ordered = plan.layout.form.result_axes == plan.layout.addressing.result_axes
     if store is None or grid is None or not (plan.layout.kind == "scatter" or ordered):
@@ -58,14 +58,13 @@ def run_on_cluster(
             where=plan.layout.data_name or "no data",
             hint="leave --engine out: the result is the same",
         )
-    check_writable(parse_location(path))
-    if client is not None:
-        return _FilePatch(client, plan, store, grid, progress).execute(parse_location(path))
-    with cluster_client(address) as own:
-        return _FilePatch(own, plan, store, grid, progress).execute(parse_location(path))
+    place = parse_location(path)
+    check_writable(place)
+    with cluster_client(address) if client is None else nullcontext(client) as own:
+        return _ClusterRun(own, plan, store, grid, progress).execute(place)
 
 
-class _FilePatch:
+class _ClusterRun:
     """One run: the futures of its tasks, and who is told how far it is."""
 
     def __init__(
@@ -77,33 +76,31 @@ class _FilePatch:
         progress: ProgressCallback | None,
     ) -> None:
         self.client, self.plan, self.store, self.progress = client, plan, store, progress
-        row = plan.layout.form.row_size * store.dtype.itemsize
-        self.shuffle = Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * row, 1), 1))
-        self._row = row
+        self.shuffle = self._shuffle(grid)
         self._futures = WeakSet[Any]()  # a future that nobody wants any more frees its result
+
+    def _shuffle(self, grid: ChunkGrid) -> Shuffle:
+        row = self.plan.layout.form.row_size * self.store.dtype.itemsize
+        return Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * row, 1), 1))
 
     def execute(self, place: ZarrPath) -> Array:
         """Judge, then make the folder and fill it."""
         target = os.path.realpath(place.path)
-        content = pickle_plan(self.plan)
-        paths = [a.path for a in map(_file_reference, self.plan.inputs.values()) if a is not None]
-        folder = os.path.dirname(target)
-        own = [self.store.folder] if self.store.folder else [self.store.place.path]
-        check_workers(self.client, [*paths, *own, folder])
-        self._content = self.client.submit(bytes, content, pure=False)
+        inputs = map(to_file_reference, self.plan.inputs.values())
+        paths = [item.path for item in inputs if isinstance(item, FileReference)]
+        own = self.store.folder or self.store.place.path
+        check_workers(self.client, [*paths, own, os.path.dirname(target)])
+        self._content = self.client.submit(bytes, pickle_plan(self.plan), pure=False)
         self._check_indices()
-        with open_folder(
-            place.path,
-            is_array_or_group,
-            check=lambda: mapped.check_unchanged(*self.plan.inputs.values()),
-        ) as hidden:
+        check = partial(mapped.check_unchanged, *self.plan.inputs.values())
+        with open_folder(place.path, is_array_or_group, check=check) as hidden:
             try:
                 (self._scatter if self.plan.layout.kind == "scatter" else self._gather)(hidden)
             except BaseException:
                 cancel_futures(self.client, self._futures)
                 raise
             _remove_partial(hidden)
-        return make_lazy_array(open_zarr_array(place, 1 << 62, self.store.dtype))
+        return LazyArray.of(open_zarr_array(place, 1 << 62, self.store.dtype))
 
     def _check_indices(self) -> None:
         count = self.plan.layout.entry_count
@@ -114,34 +111,29 @@ class _FilePatch:
 
     def _shuffle_entries(self) -> list[list[Any]]:
         """For each group its shares, one of each task, in entry order."""
-        lanes = len(
-            tile_plan(self.plan.assume_validated(), SEQUENTIAL_TILE, sequential=True).partitions
-        )
+        route = tile_plan(self.plan.assume_validated(), SEQUENTIAL_TILE, sequential=True)
+        lanes = 0 if self.plan.layout.is_noop else len(route.partitions)
         step = max(ENTRIES // SEQUENTIAL_TILE, 1)
-        spans = [slice(at, at + step) for at in range(0, lanes, step)]
-        if self.plan.layout.is_noop:
-            spans = []
         buckets = [
-            self._submit(tasks.split_entries, self._content, span, self.shuffle) for span in spans
+            self._submit(tasks.split_entries, self._content, slice(at, at + step), self.shuffle)
+            for at in range(0, lanes, step)
         ]
-        return self._transpose_buckets(buckets, self.shuffle.bucket_count)
+        return self._transpose_buckets(buckets, self.shuffle)
 
-    def _transpose_buckets(self, parts: Sequence[Any], groups: int) -> list[list[Any]]:
-        return [
-            [self._submit(tasks.select_bucket, d, group) for d in parts] for group in range(groups)
-        ]
+    def _transpose_buckets(self, parts: Sequence[Any], how: Shuffle) -> list[list[Any]]:
+        groups = range(how.bucket_count)
+        return [[self._submit(tasks.select_bucket, d, group) for d in parts] for group in groups]
+
+    def _submit_each(self, task: Callable[..., Any], target: ZarrArray | Shuffle) -> list[Any]:
+        """The futures of a task for each group that has shares."""
+        how = self._content, self.shuffle, self.store, target
+        return [self._submit(task, shares, *how) for shares in self._shuffle_entries() if shares]
 
     def _scatter(self, hidden: str) -> None:
-        target = create_like(self.store, hidden)
-        patched = [
-            self._submit(
-                tasks.scatter_chunks, self._content, shares, self.shuffle, self.store, target
-            )
-            for shares in self._shuffle_entries()
-            if shares
-        ]
+        patched = self._submit_each(tasks.scatter_chunks, create_like(self.store, hidden))
         self._wait_for(patched, self.store.nbytes)
-        keys = [key for key in self.store.stored_keys() if not _has_chunk(hidden, key)]
+        stored = self.store.stored_keys()
+        keys = [key for key in stored if not os.path.lexists(os.path.join(hidden, key))]
         copied = [
             self._submit(tasks.copy_chunks, self.store, hidden, keys[at : at + KEYS])
             for at in range(0, len(keys), KEYS)
@@ -150,30 +142,23 @@ class _FilePatch:
 
     def _gather(self, hidden: str) -> None:
         layout, dtype = self.plan.layout, output_dtype(self.plan.assume_validated())
-        sizes = choose_chunk_shape(None, dtype, layout.output_shape)
-        whole = ChunkGrid.for_row_size(layout.output_shape, sizes, layout.form.row_size)
+        shape = layout.output_shape
+        sizes = choose_chunk_shape(None, dtype, shape)
+        whole = ChunkGrid.for_row_size(shape, sizes, layout.form.row_size)
         assert whole is not None
-        sizes = sizes[: whole.row_axes] + tuple(
-            max(n, 1) for n in layout.output_shape[whole.row_axes :]
-        )
-        target = create_zarr_array(
-            ZarrPath(hidden), dtype, layout.output_shape, sizes, like=self.store
-        )
-        if 0 in layout.output_shape:
+        columns = tuple(max(size, 1) for size in shape[whole.row_axes :])
+        sizes = sizes[: whole.row_axes] + columns
+        target = create_zarr_array(ZarrPath(hidden), dtype, shape, sizes, like=self.store)
+        if 0 in shape:
             return
-        grid = whole._replace(chunk=sizes)
-        onward = Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * self._row, 1), 1))
-        fetched = [
-            self._submit(tasks.gather_rows, self._content, shares, self.shuffle, self.store, onward)
-            for shares in self._shuffle_entries()
-            if shares
-        ]
+        onward = self._shuffle(whole._replace(chunk=sizes))
+        fetched = self._submit_each(tasks.gather_rows, onward)
         placed = [
-            self._submit(tasks.write_result_chunks, self._content, shares, group, onward, target)
-            for group, shares in enumerate(self._transpose_buckets(fetched, onward.bucket_count))
+            self._submit(tasks.write_result_chunks, shares, self._content, group, onward, target)
+            for group, shares in enumerate(self._transpose_buckets(fetched, onward))
         ]
         del fetched
-        self._wait_for(placed, prod(layout.output_shape) * dtype.itemsize)
+        self._wait_for(placed, prod(shape) * dtype.itemsize)
 
     def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         future = self.client.submit(task, *arguments, pure=False)
@@ -190,15 +175,6 @@ class _FilePatch:
             done += future.result()
             if self.progress is not None:
                 self.progress(min(done, total), total)
-
-
-def _file_reference(array: Array) -> FileReference | None:
-    reference = to_file_reference(array)
-    return reference if isinstance(reference, FileReference) else None
-
-
-def _has_chunk(folder: str, key: str) -> bool:
-    return os.path.lexists(os.path.join(folder, key))
 
 
 def _remove_partial(folder: str) -> None:

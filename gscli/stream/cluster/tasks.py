@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -24,15 +25,11 @@ from gscli.plan.findings import has_out_of_bounds
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import copy_chunk, update_chunk
 from gscli.stream.cluster.packed_plans import unpickle_plan
-from gscli.stream.scatter import (
-    PREFETCH_CELLS,
-    split_by_number,
-    stable_argsort,
-    update_records,
-)
+from gscli.stream.scatter import split_by_number, stable_argsort, update_records
 from gscli.stream.to_file import make_update_reader, output_dtype
 
-Bucket: TypeAlias = tuple[Indices, Array]
+Bucket: TypeAlias = tuple[Array, ...]
+"""Numbers, and the values that go there."""
 
 
 class Shuffle(Record):
@@ -46,7 +43,7 @@ class Shuffle(Record):
         """How many groups of owners there are."""
         return -(-self.grid.row_group_count // self.owners)
 
-    def split(self, numbers: Indices, values: Array) -> list[tuple[Array, ...]]:
+    def split(self, numbers: Indices, values: Array) -> list[Bucket]:
         """A share for each group, the entries of each in their order."""
         groups = numbers // (self.owners * self.grid.rows_per_chunk)
         return list(split_by_number(groups, self.bucket_count, numbers, values))
@@ -76,31 +73,25 @@ def select_bucket(shares: Sequence[Bucket], group: int) -> Bucket:
 
 
 def scatter_chunks(
-    content: bytes, shares: Sequence[Bucket], how: Shuffle, source: ZarrArray, target: ZarrArray
+    shares: Sequence[Bucket], content: bytes, how: Shuffle, source: ZarrArray, target: ZarrArray
 ) -> int:
     """Scatter: each touched chunk of a group read once, changed and written once."""
     layout, done = unpickle_plan(content).layout, 0
     for owner, numbers, values in _iter_row_groups(shares, how):
         for piece in how.grid.chunks_of_row_group(owner):
-            count = max(PREFETCH_CELLS // max(layout.form.row_size, 1), 1)
-
-            def updates(
-                numbers: Indices = numbers, values: Array = values, count: int = count
-            ) -> Iterator[Bucket]:
-                for at in range(0, numbers.size, count):
-                    yield numbers[at : at + count], values[at : at + count]
-
-            block = source.read_chunk(piece.coordinates)
+            block, updates = (
+                source.read_chunk(piece.coordinates),
+                partial(iter, [(numbers, values)]),
+            )
             with _check_store_exists(target.folder):
-                target.write_chunk(
-                    piece.coordinates, update_chunk(layout, how.grid, piece, block, updates)
-                )
+                new = update_chunk(layout, how.grid, piece, block, updates)
+                target.write_chunk(piece.coordinates, new)
             done += block.nbytes
     return done
 
 
 def gather_rows(
-    content: bytes, shares: Sequence[Bucket], how: Shuffle, source: ZarrArray, onward: Shuffle
+    shares: Sequence[Bucket], content: bytes, how: Shuffle, source: ZarrArray, onward: Shuffle
 ) -> list[Bucket]:
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
     run = unpickle_plan(content).layout.form.row_size
@@ -118,7 +109,7 @@ def gather_rows(
 
 
 def write_result_chunks(
-    content: bytes, shares: Sequence[Bucket], group: int, onward: Shuffle, target: ZarrArray
+    shares: Sequence[Bucket], content: bytes, group: int, onward: Shuffle, target: ZarrArray
 ) -> int:
     """Gather: the chunks of a group of the result, each written once."""
     plan, done, grid = unpickle_plan(content), 0, onward.grid
