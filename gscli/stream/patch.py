@@ -6,7 +6,8 @@ grows with the updates alone; elsewhere it takes as long as copying.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,15 +20,17 @@ from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile
-from gscli.disk.system import lock_file, write_errors
+from gscli.disk.system import lock_file, sync, write_error, write_errors
+from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
 from gscli.files.formats import npy
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.direct_patch import DirectPatch, write_rows
 from gscli.stream.rows import Rows
 from gscli.stream.scatter import ExternalSort, RowBlock, apply_updates, update_records
 from gscli.stream.to_file import ProgressCallback, make_update_reader, open_data_rows
+from gscli.stream.undo_file import UndoFile, put_back, reserve_rows, write_rows
 
 CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
@@ -135,3 +138,101 @@ class RowUpdates:
             self.source.take(rows, old)
             new = apply_updates(self.layout, old.copy().view(self.dtype), part.updates)
             yield rows, old, new.reshape(rows.size, -1).view(np.uint8)
+
+
+@dataclass(frozen=True)
+class DirectPatch:
+    """New rows for a file, what checks the inputs of the run, and who is told how far the rows are
+    written, and how far the old ones are saved.
+    """
+
+    file: RegularFile
+    patch: RowUpdates
+    check: Callable[[], None]
+    progress: ProgressCallback | None
+    saving: ProgressCallback | None
+
+    def run(self) -> int:
+        """Write the new rows; how many they are."""
+        name = self.file.name
+        with write_errors(name):
+            writable = self.file.reopen_writable()
+        try:
+            with lock_file(writable), DeferredSignals() as interrupts:
+                refuse_unfinished(self.file.path)
+                undo_file = self._save_old_rows(writable, interrupts)
+                self._write_new_rows(undo_file, writable, interrupts)
+                hint = f"delete {undo_file.path}, if it is there"
+                failure = "cannot remove the undo file of", "the patch is complete", hint
+                with write_errors(name, *failure):
+                    undo_file.remove(writable)
+        finally:
+            writable.close()
+        return self.patch.rows.size
+
+    def _save_old_rows(self, writable: RegularFile, interrupts: DeferredSignals) -> UndoFile:
+        """The undo file of a patch, complete, and room for its rows where the file has holes.
+
+        No byte of the file has changed yet, even where this fails.
+        """
+        patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
+        with write_errors(*failure):
+            undo_file = UndoFile(self.file, patch.offset, patch.source.width)
+        done = 0
+        try:
+            with write_errors(*failure), interrupts.allow():
+                for rows, old, new in patch.iter_batches():
+                    interrupts.deliver_pending()
+                    undo_file.add(rows, old, new)
+                    done += old.nbytes
+                    self._report(self.saving, done)
+                self.check()
+                self.file.check_unchanged()
+                undo_file.commit()
+                if writable.has_holes:
+                    for rows, _, _ in undo_file.parts():
+                        reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
+                mark_unfinished(writable, undo_file.file)
+                sync(writable.descriptor)
+        except BaseException:
+            with suppress(OSError):
+                undo_file.remove(writable)
+            raise
+        return undo_file
+
+    def _write_new_rows(
+        self, undo_file: UndoFile, writable: RegularFile, interrupts: DeferredSignals
+    ) -> None:
+        """Change the rows as noted; where that fails, put the old ones back at once."""
+        done, descriptor = 0, writable.descriptor
+        try:
+            with interrupts.allow():
+                for rows, _, new in undo_file.parts():
+                    interrupts.deliver_pending()
+                    write_rows(descriptor, self.patch.offset, rows, new)
+                    done += new.nbytes
+                    self._report(self.progress, done)
+                sync(descriptor)
+        except BaseException as error:
+            self._restore_rows(undo_file, writable, error)
+            if isinstance(error, OSError):
+                state = "its old rows were put back"
+                raise write_error(error, self.file.name, "cannot patch", state) from error
+            raise
+
+    def _restore_rows(
+        self, undo_file: UndoFile, writable: RegularFile, error: BaseException
+    ) -> None:
+        try:
+            put_back(undo_file.file, writable, self.patch.offset)
+        except Exception as second:
+            undo_file.leave()
+            first = error if isinstance(error, OSError) else second
+            state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
+            raise write_error(first, self.file.name, "cannot patch", state, hint) from second
+        with suppress(OSError):  # at worst it says what is so already
+            undo_file.remove(writable)
+
+    def _report(self, report: ProgressCallback | None, done: int) -> None:
+        if report is not None:
+            report(done, self.patch.nbytes)

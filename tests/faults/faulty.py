@@ -16,7 +16,7 @@ import pytest
 from gscli.base import GscliError
 from gscli.disk import atomic, clone, exchange, mapped, system, uncached, unfinished
 from gscli.files import content
-from gscli.stream import direct_patch, rowfile, scatter, to_file
+from gscli.stream import rowfile, scatter, to_file, undo_file
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
@@ -50,7 +50,7 @@ class Faults:
             mapped,
             rowfile,
             system,
-            direct_patch,
+            undo_file,
             unfinished,
             uncached,
         )

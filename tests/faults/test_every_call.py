@@ -20,7 +20,7 @@ from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import GscliError
 from gscli.disk.mapped import undo_file_of
-from gscli.stream.direct_patch import undo
+from gscli.stream.undo_file import undo
 
 SUBJECT = STREAMED["sums"]
 NEW = SUBJECT.expected()

@@ -15,7 +15,7 @@ from conftest import everyday
 from faults.faulty import each_step, refused
 from faults.large import DATA, PATCHED, STREAMED, cramp
 
-from gscli.stream.direct_patch import undo
+from gscli.stream.undo_file import undo
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 

@@ -16,7 +16,7 @@ from faults.large import DATA, STREAMED, cramp
 from gscli.base import CannotWrite
 from gscli.disk import system, uncached
 from gscli.disk.mapped import RegularFile
-from gscli.stream import direct_patch
+from gscli.stream import undo_file
 
 SUBJECT = STREAMED["scatter"]
 NEW = SUBJECT.expected()
@@ -62,7 +62,7 @@ def test_a_quota_leaves_whole_files(
         if mixed or "gscli undo" in told:
             assert way == "direct"
             assert "gscli undo" in told
-            direct_patch.undo(str(data))
+            undo_file.undo(str(data))
         if told:
             assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
         granted += 1

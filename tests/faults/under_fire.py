@@ -26,7 +26,7 @@ from gscli.disk import atomic, clone, exchange, mapped, system, uncached
 from gscli.disk.mapped import undo_file_of
 from gscli.files import content, load, save
 from gscli.files.formats import npy
-from gscli.stream import direct_patch, patch, scatter, to_file, writeback
+from gscli.stream import patch, scatter, to_file, undo_file, writeback
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
 AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25
@@ -59,7 +59,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, clone, exchange, mapped, system, uncached, direct_patch):
+    for module in (atomic, clone, exchange, mapped, system, uncached, undo_file):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 
@@ -157,7 +157,7 @@ def main(folder: str, name: str, number: int, seed: int, kills: int) -> None:
         exit_code = str(os.waitstatus_to_exitcode(status))
         report["exits"][exit_code] = report["exits"].get(exit_code, 0) + 1
         if Path(undo_file_of(str(target))).exists():
-            direct_patch.undo(str(target))
+            undo_file.undo(str(target))
             report["taken back"] += 1
         report[kinds.get(np.array(load(str(target)).array).tobytes(), "mixed")] += 1
         hidden = [path for path in Path().iterdir() if path.name not in names]

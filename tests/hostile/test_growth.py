@@ -22,7 +22,7 @@ import pytest
 
 from gscli.cli import run_safely
 from gscli.disk.mapped import open_regular_file, undo_file_of
-from gscli.stream.direct_patch import UndoFile, write_rows
+from gscli.stream.undo_file import UndoFile, write_rows
 
 pytestmark = pytest.mark.slow
 

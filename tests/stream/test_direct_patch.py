@@ -24,8 +24,8 @@ from gscli.disk.mapped import (
 from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files import load, save
-from gscli.stream import direct_patch, patch_in_place
-from gscli.stream.direct_patch import Bytes, UndoFile, undo, write_rows
+from gscli.stream import patch, patch_in_place
+from gscli.stream.undo_file import Bytes, UndoFile, undo, write_rows
 
 OLD, NEW = b"\1" * 8, b"\2" * 8
 
@@ -256,8 +256,8 @@ def crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise Crash
 
     with monkeypatch.context() as dying:
-        dying.setattr(direct_patch, "write_rows", die)
-        dying.setattr(direct_patch.DirectPatch, "_restore_rows", lambda *_: None)
+        dying.setattr(patch, "write_rows", die)
+        dying.setattr(patch.DirectPatch, "_restore_rows", lambda *_: None)
         with pytest.raises(Crash):
             patch_directly(target)
     return target

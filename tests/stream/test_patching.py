@@ -21,10 +21,10 @@ from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files.formats.npy import npy_header
 from gscli.frameworks import find_operator
-from gscli.stream import direct_patch
 from gscli.stream import patch as patching
 from gscli.stream import scatter as scattering
-from gscli.stream.direct_patch import undo
+from gscli.stream import undo_file
+from gscli.stream.undo_file import undo
 
 ROWS, WIDTH = 4000, 100
 RNG = np.random.default_rng(11)
@@ -235,7 +235,8 @@ def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(direct_patch, "write_rows", full)
+        for module in (patching, undo_file):
+            patched.setattr(module, "write_rows", full)
         with pytest.raises(gscli.GscliError, match="no space") as caught:
             patch(path, {}, direct=True)
     assert caught.value.details == ("it is a mix of old and new rows",)

@@ -31,7 +31,7 @@ def undo(
     ] = None,
 ) -> int:
     from gscli.base.words import format_count, sanitize
-    from gscli.stream.direct_patch import undo as put_back
+    from gscli.stream.undo_file import undo as put_back
 
     rows = put_back(file, undo_file)
     sys.stdout.write(f"{sanitize(file)} is as it was: {format_count(rows, 'row')} put back\n")

@@ -1,4 +1,4 @@
-"""`--in-place=direct`: rows are written into a file, and put back where that was cut short.
+"""Undo files of `--in-place=direct`: rows of a file are put back where writing them was cut short.
 
 An undo file has what is to be changed, before and after. It is complete and on the device before
 the first byte of the data changes, and goes away when the last one is there. Nobody reads it but
@@ -14,25 +14,17 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
-from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
-from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_error, write_errors
-from gscli.disk.unfinished import mark_unfinished, refuse_unfinished, unmark_unfinished
-from gscli.stream.to_file import ProgressCallback
-
-if TYPE_CHECKING:
-    from gscli.stream.patch import RowUpdates
+from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_errors
+from gscli.disk.unfinished import unmark_unfinished
 
 Bytes = NDArray[np.uint8]
 
@@ -91,104 +83,6 @@ class UndoFile:
         view = memoryview(content)
         while view:
             view = view[os.write(self.file.descriptor, view) :]
-
-
-@dataclass(frozen=True)
-class DirectPatch:
-    """New rows for a file, what checks the inputs of the run, and who is told how far the rows are
-    written, and how far the old ones are saved.
-    """
-
-    file: RegularFile
-    patch: RowUpdates
-    check: Callable[[], None]
-    progress: ProgressCallback | None
-    saving: ProgressCallback | None
-
-    def run(self) -> int:
-        """Write the new rows; how many they are."""
-        name = self.file.name
-        with write_errors(name):
-            writable = self.file.reopen_writable()
-        try:
-            with lock_file(writable), DeferredSignals() as interrupts:
-                refuse_unfinished(self.file.path)
-                undo_file = self._save_old_rows(writable, interrupts)
-                self._write_new_rows(undo_file, writable, interrupts)
-                hint = f"delete {undo_file.path}, if it is there"
-                failure = "cannot remove the undo file of", "the patch is complete", hint
-                with write_errors(name, *failure):
-                    undo_file.remove(writable)
-        finally:
-            writable.close()
-        return self.patch.rows.size
-
-    def _save_old_rows(self, writable: RegularFile, interrupts: DeferredSignals) -> UndoFile:
-        """The undo file of a patch, complete, and room for its rows where the file has holes.
-
-        No byte of the file has changed yet, even where this fails.
-        """
-        patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
-        with write_errors(*failure):
-            undo_file = UndoFile(self.file, patch.offset, patch.source.width)
-        done = 0
-        try:
-            with write_errors(*failure), interrupts.allow():
-                for rows, old, new in patch.iter_batches():
-                    interrupts.deliver_pending()
-                    undo_file.add(rows, old, new)
-                    done += old.nbytes
-                    self._report(self.saving, done)
-                self.check()
-                self.file.check_unchanged()
-                undo_file.commit()
-                if writable.has_holes:
-                    for rows, _, _ in undo_file.parts():
-                        reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
-                mark_unfinished(writable, undo_file.file)
-                sync(writable.descriptor)
-        except BaseException:
-            with suppress(OSError):
-                undo_file.remove(writable)
-            raise
-        return undo_file
-
-    def _write_new_rows(
-        self, undo_file: UndoFile, writable: RegularFile, interrupts: DeferredSignals
-    ) -> None:
-        """Change the rows as noted; where that fails, put the old ones back at once."""
-        done, descriptor = 0, writable.descriptor
-        try:
-            with interrupts.allow():
-                for rows, _, new in undo_file.parts():
-                    interrupts.deliver_pending()
-                    write_rows(descriptor, self.patch.offset, rows, new)
-                    done += new.nbytes
-                    self._report(self.progress, done)
-                sync(descriptor)
-        except BaseException as error:
-            self._restore_rows(undo_file, writable, error)
-            if isinstance(error, OSError):
-                state = "its old rows were put back"
-                raise write_error(error, self.file.name, "cannot patch", state) from error
-            raise
-
-    def _restore_rows(
-        self, undo_file: UndoFile, writable: RegularFile, error: BaseException
-    ) -> None:
-        try:
-            _put_back(undo_file.file, writable, self.patch.offset)
-        except Exception as second:
-            undo_file.leave()
-            first = error if isinstance(error, OSError) else second
-            state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
-            raise write_error(first, self.file.name, "cannot patch", state, hint) from second
-        with suppress(OSError):  # at worst it says what is so already
-            undo_file.remove(writable)
-
-    def _report(self, report: ProgressCallback | None, done: int) -> None:
-        if report is not None:
-            report(done, self.patch.nbytes)
 
 
 def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> None:
@@ -270,11 +164,12 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
     for rows, old, new in _parts(undo):
         _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)
         count += rows.size
-    _put_back(undo, file, offset)
+    put_back(undo, file, offset)
     return count
 
 
-def _put_back(undo: RegularFile, file: RegularFile, offset: int) -> None:
+def put_back(undo: RegularFile, file: RegularFile, offset: int) -> None:
+    """The old rows that an undo file has, in the file that they are of. Raises OSError."""
     for rows, old, _ in _parts(undo):
         write_rows(file.descriptor, offset, rows, old)
     sync(file.descriptor)
