@@ -137,7 +137,6 @@ def scatter(
 
 
 @FRAMEWORK.operator(
-    name="scatter_assign",
     example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
     refused="'[[1,2],[3,4],[5,6]]' '[3]' '[[10,20]]'",
     compares=[Comparison("scatter-update", "Caffe2 ScatterAssign", ("DATA", "INDICES", "SLICES"))],

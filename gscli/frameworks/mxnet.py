@@ -71,7 +71,6 @@ def _take_mappings(name: str) -> list[Comparison]:
 
 
 @FRAMEWORK.operator(
-    name="gather_nd",
     example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
     compares=Comparison(
@@ -102,7 +101,6 @@ def gather_nd(
 
 
 @FRAMEWORK.operator(
-    name="scatter_nd",
     example="'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
     refused="'[10]' '[[1],[-1]]' --shape 3,3",
     compares=[
@@ -174,7 +172,7 @@ def take(
 
 
 @FRAMEWORK.operator(
-    name="np.take",
+    dotted=True,
     example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[4,-1]'",
     compares=_take_mappings("np.take"),
@@ -233,7 +231,6 @@ def pick(
 
 
 @FRAMEWORK.operator(
-    name="batch_take",
     example="'[[1,2,3],[4,5,6]]' '[0,5]'",
     refused="'[[1,2,3],[4,5,6]]' '[0]'",
 )

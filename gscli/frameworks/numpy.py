@@ -18,7 +18,7 @@ from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import ALL_DTYPES, COMPLEX, INTEGERS
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option
-from gscli.frameworks.operator import Comparison, Framework, Operator
+from gscli.frameworks.operator import Comparison, FamilyMember, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
@@ -210,7 +210,7 @@ def setitem(
     return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
-def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMember:
     """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
 
     def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
@@ -222,71 +222,66 @@ def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused
             )
         return _build_at_layout(a, indices, b, reduction, subscript)
 
-    at.__doc__ = doc
-    inputs = ("a", "indices", "b")
-    only: dict[str, object] = {reduction: name}
-    compares = [
-        Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vector_layout="tuple")
-    ]
-    declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
-    return declare(at)
+    def compares(name: str) -> list[Comparison]:
+        return [
+            Comparison(
+                "scatter-nd", f"NumPy {name}", ("a", "indices", "b"),
+                reductions={reduction: name}, vector_layout="tuple",
+            )
+        ]  # fmt: skip
+
+    return FRAMEWORK.family_member(
+        at, example=example, refused=refused, compares=compares, dotted=True
+    )
 
 
-add_at = _declare(
-    "add.at",
-    "add",
+@_ufunc_at("add", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[3]' '[1]'")
+def add_at() -> None:
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
 
     a[i, j, …] += b[…] for every cell of a[…], whose shape b broadcasts to; the subscript is that of
     getitem. `a[i] += b` would count a cell once. Each step runs in the type that a and b promote
     to, and its result is cast to a's type (NumPy 2 does not refuse 1.5 into an integer). Integers
     wrap; bool with bool is OR; strings are joined whole, as in an array of objects.
-    """,
-    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[10,20,30]' '[3]' '[1]'",
-)
-subtract_at = _declare(
-    "subtract.at",
-    "sub",
+    """
+
+
+@_ufunc_at("sub", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[-4]' '[1]'")
+def subtract_at() -> None:
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; NumPy has no subtraction of bool from bool.
-    """,
-    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[10,20,30]' '[-4]' '[1]'",
-)
-multiply_at = _declare(
-    "multiply.at",
-    "mul",
+    """
+
+
+@_ufunc_at("mul", example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'", refused="'[10,20,30]' '[3]' '[2]'")
+def multiply_at() -> None:
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; bool with bool is AND.
-    """,
-    example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
-    refused="'[10,20,30]' '[3]' '[2]'",
+    """
+
+
+@_ufunc_at(
+    "max", example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'", refused="'[10,20,30]' '[3]' '[15]'"
 )
-maximum_at = _declare(
-    "maximum.at",
-    "max",
+def maximum_at() -> None:
     """Keep the larger value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is OR.
-    """,
-    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
-    refused="'[10,20,30]' '[3]' '[15]'",
+    """
+
+
+@_ufunc_at(
+    "min", example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'", refused="'[10,20,30]' '[-4]' '[15]'"
 )
-minimum_at = _declare(
-    "minimum.at",
-    "min",
+def minimum_at() -> None:
     """Keep the smaller value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is AND.
-    """,
-    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
-    refused="'[10,20,30]' '[-4]' '[15]'",
-)
+    """
 
 
 def _broadcast_values(values: Tensor, shape: Shape, parts: str) -> Updates:

@@ -125,7 +125,6 @@ def gather_elements(
 
 
 @FRAMEWORK.operator(
-    name="gather_nd",
     versions=(11, 12, 13),
     example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     refused="'[[0,1],[2,3]]' '[[0,2]]'",

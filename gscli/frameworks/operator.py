@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         versions: tuple[int, ...]
         until: int | None
         bare: bool
-        compares: Sequence[Comparison]
+        compares: Comparisons
+        dotted: bool
 
 
 ConceptName: TypeAlias = Literal[
@@ -115,12 +116,16 @@ class Comparison(Record):
         ]
 
 
+Comparisons: TypeAlias = Sequence[Comparison] | Callable[[str], Sequence[Comparison]]
+
+
 class Operator(Signature):
     """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
     `example` and `refused` are argument lines as a shell user would type them. `bare`: it is a
     command of its own, without the framework's name. `compares`: how calls of common concepts
-    become calls of this operator.
+    become calls of this operator, or what says that of its name. `dotted`: its name has a dot for
+    the first underscore of the function's.
 
     >>> from gscli.frameworks.onnx import gather
     >>> gather([10, 20, 30], [2, 0])
@@ -130,7 +135,6 @@ class Operator(Signature):
     def __init__(
         self,
         framework: Framework,
-        name: str,
         function: Callable[..., Layout],
         *,
         example: str,
@@ -138,8 +142,10 @@ class Operator(Signature):
         versions: tuple[int, ...] = (),
         until: int | None = None,
         bare: bool = False,
-        compares: Sequence[Comparison] = (),
+        compares: Comparisons = (),
+        dotted: bool = False,
     ) -> None:
+        name = function.__name__.replace("_", ".", 1) if dotted else function.__name__
         super().__init__(
             framework.name,
             name,
@@ -150,7 +156,8 @@ class Operator(Signature):
             newest=framework.newest,
         )
         self.framework, self.example, self.error_example = framework, example, refused
-        self.has_bare_name, self.concept_mappings = bare, tuple(compares)
+        self.has_bare_name = bare
+        self.concept_mappings = tuple(compares(name) if callable(compares) else compares)
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
@@ -237,7 +244,7 @@ class Framework:
         return [(operator, entry) for operator in operators for entry in operator.concept_mappings]
 
     def operator(
-        self, *, name: str = "", **facts: Unpack[OperatorOptions]
+        self, **facts: Unpack[OperatorOptions]
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
@@ -245,11 +252,29 @@ class Framework:
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:
-            operator = Operator(self, name or function.__name__, function, **facts)
+            operator = Operator(self, function, **facts)
             self.operators[operator.name] = operator
             return operator
 
         return declare
+
+    def family_member(
+        self, function: Callable[..., Layout], **facts: Unpack[OperatorOptions]
+    ) -> FamilyMember:
+        """Declare a layout function that is made for one of several operators that are alike.
+
+        The decorated function is empty: it has the name and the help of this operator.
+        """
+
+        def declare(member: Callable[[], None]) -> Operator:
+            function.__name__, function.__doc__ = member.__name__, member.__doc__
+            return self.operator(**facts)(function)
+
+        return declare
+
+
+FamilyMember: TypeAlias = Callable[[Callable[[], None]], Operator]
+"""What makes an operator of an empty function that has its name and its help."""
 
 
 def import_framework(name: str) -> Framework:

@@ -24,7 +24,7 @@ from gscli.frameworks.jax.common import (
     promote_dtypes,
     resolve_fill_value,
 )
-from gscli.frameworks.operator import Comparison, Operator
+from gscli.frameworks.operator import OVERWRITE, Comparison, FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
@@ -43,7 +43,7 @@ WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, 
 
 
 @FRAMEWORK.operator(
-    name="at.get",
+    dotted=True,
     example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
     refused="'[10,20,30,40]' '[0]' '[1]'",
     compares=[
@@ -74,7 +74,7 @@ def at_get(
     return gather_layout(x, addressing, policy, fill=resolve_fill_value(x, fill_value))
 
 
-def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+def _update(reduction: Reduction, *, example: str, refused: str) -> FamilyMember:
     """An operator `at.NAME`; they differ in their reduction and in what is refused."""
 
     def update(
@@ -93,113 +93,112 @@ def _declare(name: str, reduction: Reduction, doc: str, *, example: str, refused
         )
         return _build_at_layout(x, addressing, values, reduction, mode, wrap=wrap_negative_indices)
 
-    update.__doc__ = doc
-    inputs = ("x", "indices", "values")
-    only: dict[str, object] = {reduction: f"at.{name}"}
-    compares = []
-    if reduction not in ("div", "pow"):
-        compares.append(
-            Comparison(
-                "scatter-nd", f"JAX at.{name}", inputs, reductions=only, vector_layout="tuple"
-            )
-        )
-    if reduction == "none":
-        compares.append(Comparison("scatter-update", f"JAX at.{name}", inputs, vector_layout="one"))
-    declare = FRAMEWORK.operator(
-        name=f"at.{name}", example=example, refused=refused, compares=compares
+    def compares(name: str) -> list[Comparison]:
+        only = Comparison(
+            "scatter-nd", f"JAX {name}", ("x", "indices", "values"),
+            reductions={reduction: name}, vector_layout="tuple",
+        )  # fmt: skip
+        slices = only._replace(concept="scatter-update", reductions=OVERWRITE, vector_layout="one")
+        return {"none": [only, slices], "div": [], "pow": []}.get(reduction, [only])
+
+    return FRAMEWORK.family_member(
+        update, example=example, refused=refused, compares=compares, dotted=True
     )
-    return declare(update)
 
 
-at_set = _declare(
-    "set",
+@_update(
     "none",
+    example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
+    refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
+)
+def at_set() -> None:
     """Write the cells or slices that a subscript names: x.at[i, 1:3, None, ...].set(values).
 
     The subscript is that of at.get; values stretch to the shape of x[…]. -s … -1 count from the end
     once; what is still outside is dropped, or lands on the border (clip). JAX computes in the type
     that x and values promote to, all of x included, and converts back: floats are cut and saturate
     in integers.
-    """,
-    example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
-    refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
+    """
+
+
+@_update(
+    "add", example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'", refused="'[true,false]' '[0]' '[true]'"
 )
-at_add = _declare(
-    "add",
-    "add",
+def at_add() -> None:
     """Add to the cells or slices that an index tuple names; every occurrence of a cell counts.
 
     Shapes, modes and types as in at.set. Integers wrap; bool to bool is refused.
-    """,
-    example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[true,false]' '[0]' '[true]'",
+    """
+
+
+@_update(
+    "sub", example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'", refused="'[true,false]' '[0]' '[true]'"
 )
-at_subtract = _declare(
-    "subtract",
-    "sub",
+def at_subtract() -> None:
     """Subtract from the cells or slices that an index tuple names; every occurrence counts.
 
     Shapes, modes and types as in at.set. Integers wrap; bool from bool is refused.
-    """,
-    example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[true,false]' '[0]' '[true]'",
+    """
+
+
+@_update(
+    "mul", example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'", refused="'[true,false]' '[0]' '[true]'"
 )
-at_multiply = _declare(
-    "multiply",
-    "mul",
+def at_multiply() -> None:
     """Multiply the cells or slices that an index tuple names; every occurrence of a cell counts.
 
     Shapes, modes and types as in at.set. Integers wrap; bool by bool is refused.
-    """,
-    example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'",
-    refused="'[true,false]' '[0]' '[true]'",
+    """
+
+
+@_update(
+    "div", example="'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'", refused="'[true,false]' '[0]' '[true]'"
 )
-at_divide = _declare(
-    "divide",
-    "div",
+def at_divide() -> None:
     """Divide the cells or slices that an index tuple names; every occurrence of a cell counts.
 
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
     x's type, and all of x is divided by that: whole numbers become float32, those of 64 bits
     float64. bool by bool is refused.
-    """,
-    example="'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'",
-    refused="'[true,false]' '[0]' '[true]'",
+    """
+
+
+@_update(
+    "pow", example="'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'", refused="'[true,false]' '[0]' '[true]'"
 )
-at_power = _declare(
-    "power",
-    "pow",
+def at_power() -> None:
     """Raise the cells or slices that an index tuple names; every occurrence of a cell counts.
 
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
     x's type, and are the exponent; of a whole exponent JAX 0.10 takes the low 6 bits, so that -1
     is 63. Integers wrap; types of 4 bits, and bool with bool, are refused.
-    """,
-    example="'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'",
-    refused="'[true,false]' '[0]' '[true]'",
+    """
+
+
+@_update(
+    "min",
+    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
+    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
 )
-at_min = _declare(
-    "min",
-    "min",
+def at_min() -> None:
     """Keep the smaller value in the cells or slices that an index tuple names.
 
     Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
     part, then by imaginary part; bool is AND.
-    """,
+    """
+
+
+@_update(
+    "max",
     example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
     refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
 )
-at_max = _declare(
-    "max",
-    "max",
+def at_max() -> None:
     """Keep the larger value in the cells or slices that an index tuple names.
 
     Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
     part, then by imaginary part; bool is OR.
-    """,
-    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
-    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
-)
+    """
 
 
 def _build_at_layout(

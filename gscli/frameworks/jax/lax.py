@@ -26,7 +26,7 @@ from gscli.frameworks.jax.common import (
     index_truncation,
     resolve_fill_value,
 )
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation, Updates
 from gscli.layout.families import describe
@@ -46,7 +46,7 @@ SCATTER_NAMES = tuple(
 
 
 @FRAMEWORK.operator(
-    name="lax.gather",
+    dotted=True,
     example="'[[1,2,3],[4,5,6]]' '[[1],[0],[-5]]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --slice-sizes 1,2",
     refused="'[[1,2,3],[4,5,6]]' '[[1],[0]]' --offset-dims 1 --collapsed-slice-dims 0 "
@@ -93,7 +93,7 @@ def lax_gather(
     return gather_layout(operand, addressing, policy, fill=resolve_fill_value(operand, fill_value))
 
 
-def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
+def _scatter(reduction: Reduction) -> FamilyMember:
     """An operator `lax.NAME`; they differ in their reduction."""
 
     def scatter(
@@ -121,69 +121,67 @@ def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
         )
         return _build_scatter_layout(operand, scatter_indices, updates, numbers, mode, reduction)
 
-    scatter.__doc__ = doc
     rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"
-    return FRAMEWORK.operator(
-        name=f"lax.{name}",
+    return FRAMEWORK.family_member(
+        scatter,
+        dotted=True,
         example=f"'[[1,2],[3,4],[5,6]]' '[[2],[0],[-1]]' '[[10,20],[30,40],[50,60]]' {rows}",
         refused=f"'[[1,2],[3,4],[5,6]]' '[[2],[0]]' '[[10,20,30],[40,50,60]]' {rows}",
-    )(scatter)
+    )
 
 
-lax_scatter = _declare(
-    "scatter",
-    "none",
+@_scatter("none")
+def lax_scatter() -> None:
     """Write the window of updates that starts at each index vector (vectors on the last axis).
 
     No index counts from the end. A window partly outside is dropped whole; under clip it is moved
     inside. Updates have operand's element type.
-    """,
-)
-lax_scatter_add = _declare(
-    "scatter_add",
-    "add",
+    """
+
+
+@_scatter("add")
+def lax_scatter_add() -> None:
     """Add the window of updates to the cells that start at each index vector.
 
     Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
     refused.
-    """,
-)
-lax_scatter_sub = _declare(
-    "scatter_sub",
-    "sub",
+    """
+
+
+@_scatter("sub")
+def lax_scatter_sub() -> None:
     """Subtract the window of updates from the cells that start at each index vector.
 
     Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
     refused.
-    """,
-)
-lax_scatter_mul = _declare(
-    "scatter_mul",
-    "mul",
+    """
+
+
+@_scatter("mul")
+def lax_scatter_mul() -> None:
     """Multiply the cells that start at each index vector by the window of updates.
 
     Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
     refused.
-    """,
-)
-lax_scatter_min = _declare(
-    "scatter_min",
-    "min",
+    """
+
+
+@_scatter("min")
+def lax_scatter_min() -> None:
     """Keep the smaller of each cell and its update, a window per index vector.
 
     Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
     real part, then by imaginary part; bool is AND.
-    """,
-)
-lax_scatter_max = _declare(
-    "scatter_max",
-    "max",
+    """
+
+
+@_scatter("max")
+def lax_scatter_max() -> None:
     """Keep the larger of each cell and its update, a window per index vector.
 
     Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
     real part, then by imaginary part; bool is OR.
-    """,
-)
+    """
 
 
 def _build_scatter_layout(

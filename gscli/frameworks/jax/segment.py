@@ -18,7 +18,7 @@ from gscli.frameworks.jax.common import (
     check_bool_arithmetic,
     index_truncation,
 )
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Negative, Number, OutOfBounds, Policy, Reduction, Tensor, Truncation
 from gscli.layout.families import address_axis, describe
@@ -29,7 +29,7 @@ NumSegments: TypeAlias = Annotated[
 ]
 
 
-def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
+def _segment(reduction: Reduction) -> FamilyMember:
     """An operator `segment_NAME`; they differ in their reduction and what it starts from."""
 
     def segment(
@@ -43,48 +43,45 @@ def _declare(name: str, reduction: Reduction, doc: str) -> Operator:
     ) -> NewOutput:
         return _build_segment_layout(data, segment_ids, num_segments, mode, reduction)
 
-    segment.__doc__ = doc
-    return FRAMEWORK.operator(
-        name=f"segment_{name}",
+    return FRAMEWORK.family_member(
+        segment,
         example="'[1,2,3,4]' '[0,2,0,-1]' --num-segments 4",
         refused="'[1,2,3]' '[0,1]' --num-segments 4",
-    )(segment)
+    )
 
 
-segment_sum = _declare(
-    "sum",
-    "add",
+@_segment("add")
+def segment_sum() -> None:
     """Sum the slices of data that have the same id; segments without any are 0.
 
     output = (num_segments) ++ data.shape[1:]; data stretches to segment_ids ++ data.shape[1:]. Ids
     outside 0 … num_segments-1, negative ones too, are dropped (mode clip: added to the border). Ids
     are cut to 32 bits. Integers wrap; bool is refused.
-    """,
-)
-segment_prod = _declare(
-    "prod",
-    "mul",
+    """
+
+
+@_segment("mul")
+def segment_prod() -> None:
     """Multiply the slices of data that have the same id; segments without any are 1.
 
     Shapes and modes as in segment_sum. Integers wrap; bool is refused.
-    """,
-)
-segment_min = _declare(
-    "min",
-    "min",
+    """
+
+
+@_segment("min")
+def segment_min() -> None:
     """Smallest of the slices with the same id; segments without any: inf, the highest integer.
 
     Shapes and modes as in segment_sum. NaN stays; bool is AND, an empty segment True.
-    """,
-)
-segment_max = _declare(
-    "max",
-    "max",
+    """
+
+
+@_segment("max")
+def segment_max() -> None:
     """Largest of the slices with the same id; segments without any: -inf, the lowest integer.
 
     Shapes and modes as in segment_sum. NaN stays; bool is OR, an empty segment False.
-    """,
-)
+    """
 
 
 def _build_segment_layout(

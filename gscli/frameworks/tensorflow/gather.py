@@ -90,7 +90,6 @@ def gather(
 
 
 @FRAMEWORK.operator(
-    name="gather_nd",
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     refused="'[[1,2],[3,4]]' '[[0,2]]'",
     compares=Comparison("gather-nd", "TF gather_nd {}", _READ, batch_dims="batch_dims").expand_over(
@@ -130,7 +129,6 @@ def gather_nd(
 
 
 @FRAMEWORK.operator(
-    name="batch_gather",
     example="'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]'",
 )

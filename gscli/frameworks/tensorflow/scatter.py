@@ -5,7 +5,7 @@ from __future__ import annotations
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.declare import ShapeInput
-from gscli.frameworks.operator import Comparison, Operator
+from gscli.frameworks.operator import Comparison, FamilyMember
 from gscli.frameworks.tensorflow.rules import (
     DEVICES,
     FRAMEWORK,
@@ -34,7 +34,6 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
 
 
 @FRAMEWORK.operator(
-    name="scatter_nd",
     example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
     refused="'[[4],[-1]]' '[10,20]' '[6]'",
     compares=Comparison(
@@ -67,15 +66,9 @@ def scatter_nd(
     return build_scatter_nd_layout(None, output, indices, updates, policy, "add")
 
 
-def _declare(
-    name: str,
-    reduction: Reduction,
-    allowed: tuple[str, ...],
-    doc: str,
-    *,
-    example: str,
-    refused: str,
-) -> Operator:
+def _tensor_scatter(
+    reduction: Reduction, allowed: tuple[str, ...], *, example: str, refused: str
+) -> FamilyMember:
     """An operator `tensor_scatter_nd_NAME`; they differ in their reduction and element types."""
 
     def tensor_scatter(
@@ -100,74 +93,83 @@ def _declare(
             order="" if device == "cpu" else OPEN_ORDER,
         )
 
-    tensor_scatter.__doc__ = doc
-    name = f"tensor_scatter_nd_{name}"
-    inputs = ("tensor", "indices", "updates")
-    compared = Comparison("scatter-nd", f"TF {name} {{}}", inputs, reductions={reduction: name})
-    compares = compared.expand_over("device", DEVICES)
-    declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
-    return declare(tensor_scatter)
+    def compares(name: str) -> list[Comparison]:
+        inputs, label = ("tensor", "indices", "updates"), f"TF {name} {{}}"
+        every = Comparison("scatter-nd", label, inputs, reductions={reduction: name})
+        return every.expand_over("device", DEVICES)
+
+    return FRAMEWORK.family_member(
+        tensor_scatter, example=example, refused=refused, compares=compares
+    )
 
 
-tensor_scatter_nd_update = _declare(
-    "update",
+@_tensor_scatter(
     "none",
     DTYPES,
+    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
+    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
+)
+def tensor_scatter_nd_update() -> None:
     """Write updates into a copy of tensor, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
     last of several updates of a cell stays on the CPU (documented). bad_indices_policy exists in
     tf.raw_ops.TensorScatterUpdate only, not in the public wrapper.
-    """,
-    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
-    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
-)
-tensor_scatter_nd_add = _declare(
-    "add",
+    """
+
+
+@_tensor_scatter(
     "add",
     NUMBERS,
-    """Add updates to a copy of tensor, at the cell or slice that each index vector names.
-
-    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    """,
     example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
     refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
 )
-tensor_scatter_nd_sub = _declare(
-    "sub",
-    "sub",
-    NUMBERS,
-    """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
+def tensor_scatter_nd_add() -> None:
+    """Add updates to a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    """,
+    """
+
+
+@_tensor_scatter(
+    "sub",
+    NUMBERS,
     example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
     refused="'[1,2,3,4]' '[3]' '[10]'",
 )
-tensor_scatter_nd_max = _declare(
-    "max",
+def tensor_scatter_nd_sub() -> None:
+    """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
+    """
+
+
+@_tensor_scatter(
     "max",
     REAL,
+    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,4]' '[[4]]' '[10]'",
+)
+def tensor_scatter_nd_max() -> None:
     """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare greater to
     win, so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
-    """,
-    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,4]' '[[4]]' '[10]'",
-)
-tensor_scatter_nd_min = _declare(
-    "min",
+    """
+
+
+@_tensor_scatter(
     "min",
     REAL,
+    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
+)
+def tensor_scatter_nd_min() -> None:
     """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare less to win,
     so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
-    """,
-    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
-)
+    """
 
 
 def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:

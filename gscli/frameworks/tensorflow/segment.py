@@ -15,6 +15,7 @@ from gscli.base.words import (
     format_shape,
 )
 from gscli.declare.attributes import Option
+from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow.rules import (
     FRAMEWORK,
     REAL,
@@ -36,15 +37,13 @@ SUM_ID_DTYPES = ("int16", "int32", "int64")
 Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 
 
-def _declare_operator(
-    name: str,
+def _unsorted_segment(
     reduction: Reduction,
     allowed: tuple[str, ...],
     numbers: str,
     refused: str,
-    doc: str,
     ids: tuple[str, ...] = ("int32", "int64"),
-) -> None:
+) -> FamilyMember:
     """An operator `unsorted_segment_NAME`; they differ in their reduction and element types."""
 
     def segment(
@@ -53,62 +52,70 @@ def _declare_operator(
         check_index_dtype(segment_ids, ids)
         return _build_segment_layout(data, segment_ids, num_segments, device, reduction, allowed)
 
-    segment.__doc__ = doc
     example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
-    name = f"unsorted_segment_{name}"
-    FRAMEWORK.operator(name=name, example=example, refused=refused)(segment)
+    return FRAMEWORK.family_member(segment, example=example, refused=refused)
 
 
-_declare_operator(
-    "sum", "add", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
+@_unsorted_segment(
+    "add", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4", ids=SUM_ID_DTYPES
+)
+def unsorted_segment_sum() -> None:
     """Add up the rows of data that carry the same segment id; an empty segment is 0.
 
     output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
     of segment_ids. A negative id drops its row; one ≥ num_segments is refused on the CPU, unless
     data is empty, and dropped on a GPU and under XLA. This sum takes int16 ids too, and so do the
     means made from it; the others take int32 and int64.
-    """, ids=SUM_ID_DTYPES,
-)  # fmt: skip
-_declare_operator(
-    "prod", "mul", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4",
+    """
+
+
+@_unsorted_segment("mul", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4")
+def unsorted_segment_prod() -> None:
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
     Shapes and ids as in unsorted-segment-sum.
-    """,
-)  # fmt: skip
-_declare_operator(
-    "max", "max", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0,2]' --num-segments 2",
+    """
+
+
+@_unsorted_segment("max", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0,2]' --num-segments 2")
+def unsorted_segment_max() -> None:
     """Keep the largest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the lowest
     finite number of the type, not -inf. NaN is chosen to win, which TensorFlow does not promise.
-    """,
-)  # fmt: skip
-_declare_operator(
-    "min", "min", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0.0,1.0]' --num-segments 2",
+    """
+
+
+@_unsorted_segment("min", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0.0,1.0]' --num-segments 2")
+def unsorted_segment_min() -> None:
     """Keep the smallest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the highest
     finite number of the type, not inf. NaN is chosen to win, which TensorFlow does not promise.
-    """,
-)  # fmt: skip
-_declare_operator(
-    "mean", "mean", REAL, "[1.0,2.0,3.0,4.0]", "'[1.0,2.0]' '[0,2]' --num-segments 2",
+    """
+
+
+@_unsorted_segment(
+    "mean", REAL, "[1.0,2.0,3.0,4.0]", "'[1.0,2.0]' '[0,2]' --num-segments 2", ids=SUM_ID_DTYPES
+)
+def unsorted_segment_mean() -> None:
     """Average the rows of data that carry the same segment id; an empty segment is 0.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
     divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
     (8 and 16 bits) or a float64. Ids are judged even when data is empty.
-    """, ids=SUM_ID_DTYPES,
-)  # fmt: skip
-_declare_operator(
-    "sqrt_n", "sqrt_n", FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2",
+    """
+
+
+@_unsorted_segment(
+    "sqrt_n", FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2", ids=SUM_ID_DTYPES
+)
+def unsorted_segment_sqrt_n() -> None:
     """Add up the rows of data that carry the same segment id, and divide by the root of how many.
 
     Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the
     root and the quotient are made in data's type.
-    """, ids=SUM_ID_DTYPES,
-)  # fmt: skip
+    """
 
 
 def _build_segment_layout(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import COMPLEX, FLOATS, NUMBERS, format_shape
 from gscli.declare import SortedInput
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL, unspecified_nan
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Reduction, Tensor, Updates
@@ -13,70 +13,62 @@ from gscli.layout.families import address_axis, describe
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
 
-def _declare(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
+def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMember:
     """An operator `segment_NAME`; they differ in their reduction and element types."""
 
     def segment(data: Tensor, segment_ids: SortedInput) -> NewOutput:
         check_dtype(data, allowed)
         return _build_segment_layout(data, segment_ids, reduction)
 
-    segment.__doc__ = doc
-    return FRAMEWORK.operator(
-        name=f"segment_{name}",
+    return FRAMEWORK.family_member(
+        segment,
         example="'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'",
         refused="'[1.0,2.0,3.0]' '[0,2,1]'",
-    )(segment)
+    )
 
 
-segment_sum = _declare(
-    "sum",
-    "add",
-    NUMBERS,
+@_sorted_segment("add", NUMBERS)
+def segment_sum() -> None:
     """Add up the rows of data that carry the same id; a segment without rows is 0.
 
     output = [last id + 1] ++ data.shape[1:]. segment_ids are one list of ids, one for each row of
     data, in ascending order from 0 on; an id may be left out, and no data gives no segment.
-    """,
-)
-segment_prod = _declare(
-    "prod",
-    "mul",
-    NUMBERS,
+    """
+
+
+@_sorted_segment("mul", NUMBERS)
+def segment_prod() -> None:
     """Multiply the rows of data that carry the same id; a segment without rows is 1.
 
     Shapes and ids as in segment-sum.
-    """,
-)
-segment_max = _declare(
-    "max",
-    "max",
-    REAL,
+    """
+
+
+@_sorted_segment("max", REAL)
+def segment_max() -> None:
     """Keep the largest of the rows of data that carry the same id; a segment without rows is 0.
 
     Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
     depends on where it stands.
-    """,
-)
-segment_min = _declare(
-    "min",
-    "min",
-    REAL,
+    """
+
+
+@_sorted_segment("min", REAL)
+def segment_min() -> None:
     """Keep the smallest of the rows of data that carry the same id; a segment without rows is 0.
 
     Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
     depends on where it stands.
-    """,
-)
-segment_mean = _declare(
-    "mean",
-    "mean",
-    (*FLOATS, *COMPLEX),
+    """
+
+
+@_sorted_segment("mean", (*FLOATS, *COMPLEX))
+def segment_mean() -> None:
     """Average the rows of data that carry the same id; a segment without rows is 0.
 
     Shapes and ids as in segment-sum. Integers are refused here: TensorFlow 2.21 lets their sum wrap
     in their own type and cuts the quotient toward zero, so that int8 100, 100, 100 average 14.
-    """,
-)
+    """
 
 
 def _build_segment_layout(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:

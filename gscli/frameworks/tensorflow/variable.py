@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL
 from gscli.frameworks.tensorflow.scatter import build_scatter_nd_layout
 from gscli.layout import Layout
@@ -15,7 +15,7 @@ HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the f
 SUM_DTYPES = ("bool", *NUMBERS)
 
 
-def _declare(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
+def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMember:
     """An operator `scatter_nd_NAME`; they differ in their reduction and element types."""
 
     def scatter(ref: Tensor, indices: Tensor, updates: Tensor) -> Layout:
@@ -29,60 +29,52 @@ def _declare(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str
             vectors_always=True,
         )  # fmt: skip
 
-    scatter.__doc__ = doc
-    return FRAMEWORK.operator(
-        name=f"scatter_nd_{name}",
+    return FRAMEWORK.family_member(
+        scatter,
         example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
         refused="'[1,2,3,4]' '[[3],[-1]]' '[10,20]'",
-    )(scatter)
+    )
 
 
-scatter_nd_update = _declare(
-    "update",
-    "none",
-    DTYPES,
+@_variable_scatter("none", DTYPES)
+def scatter_nd_update() -> None:
     """Write updates into the variable ref, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ ref.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. No
     index counts from the end. What is printed is ref after the call; the last of several updates
     of a cell stays. Indices of rank 1 are refused.
-    """,
-)
-scatter_nd_add = _declare(
-    "add",
-    "add",
-    SUM_DTYPES,
+    """
+
+
+@_variable_scatter("add", SUM_DTYPES)
+def scatter_nd_add() -> None:
     """Add updates to the variable ref, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; every duplicate counts. Integers wrap; bool is OR.
-    """,
-)
-scatter_nd_sub = _declare(
-    "sub",
-    "sub",
-    SUM_DTYPES,
+    """
+
+
+@_variable_scatter("sub", SUM_DTYPES)
+def scatter_nd_sub() -> None:
     """Subtract updates from the variable ref, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; every duplicate counts. Integers wrap; bool is XOR.
-    """,
-)
-scatter_nd_max = _declare(
-    "max",
-    "max",
-    REAL,
+    """
+
+
+@_variable_scatter("max", REAL)
+def scatter_nd_max() -> None:
     """Keep the larger of ref and updates, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; real numbers only. An update must compare greater to win, so NaN
     in updates changes nothing and NaN in ref stays.
-    """,
-)
-scatter_nd_min = _declare(
-    "min",
-    "min",
-    REAL,
+    """
+
+
+@_variable_scatter("min", REAL)
+def scatter_nd_min() -> None:
     """Keep the smaller of ref and updates, at the cell or slice that each index vector names.
 
     Shapes as in scatter-nd-update; real numbers only. An update must compare less to win, so NaN in
     updates changes nothing and NaN in ref stays.
-    """,
-)
+    """
