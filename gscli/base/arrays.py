@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any]
     Indices: TypeAlias = NDArray[np.int64]
     BoolArray: TypeAlias = NDArray[np.bool_]
+    DType: TypeAlias = np.dtype[Any]
 else:
     Array = Indices = BoolArray = np.ndarray
+    DType = np.dtype
 
 EXACT_IN_FLOAT64 = 2**53
 """Whole numbers up to this size survive readers that keep every number as a float64."""
@@ -46,7 +48,7 @@ CAST_BLOCK = 1 << 18
 
 
 @lru_cache(maxsize=256)
-def dtype_name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: DType) -> str:
     """The name that layouts use: NumPy's, ml_dtypes', or "str" for text of any length.
 
     >>> dtype_name(np.dtype("<f4")), dtype_name(np.dtype("<U7"))
@@ -55,7 +57,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
     return "str" if dtype.kind == "U" else dtype.name
 
 
-def parse_dtype(name: str) -> np.dtype[Any]:
+def parse_dtype(name: str) -> DType:
     """The element type that a layout, a person or a document names: "float32", "f4", "<i8", "str".
 
     Always in the machine's byte order. bfloat16 and the small floats and integers come from
@@ -67,7 +69,7 @@ def parse_dtype(name: str) -> np.dtype[Any]:
     if name in SMALL_NAMES:
         import ml_dtypes  # 30 ms that most runs do not need
 
-        small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        small: DType = np.dtype(getattr(ml_dtypes, name))
         return small
     if name in DTYPES:
         return np.dtype(name)
@@ -83,7 +85,7 @@ def parse_dtype(name: str) -> np.dtype[Any]:
     )
 
 
-def document_dtype(dtype: np.dtype[Any]) -> str:
+def document_dtype(dtype: DType) -> str:
     """The name a document uses: NumPy's or ml_dtypes' name, "str", or "S5" for bytes.
 
     >>> (
@@ -96,23 +98,23 @@ def document_dtype(dtype: np.dtype[Any]) -> str:
     return f"S{dtype.itemsize}" if dtype.kind == "S" else dtype_name(dtype)
 
 
-def is_narrow_dtype(dtype: np.dtype[Any]) -> bool:
+def is_narrow_dtype(dtype: DType) -> bool:
     """Whether this is one of ml_dtypes' types."""
     return dtype_name(dtype) in SMALL_NAMES
 
 
-def is_float_dtype(dtype: np.dtype[Any]) -> bool:
+def is_float_dtype(dtype: DType) -> bool:
     """Whether the values are real floating-point numbers, small ones included."""
     return dtype.kind == "f" or (is_narrow_dtype(dtype) and "float" in dtype.name)
 
 
-def is_integer_dtype(dtype: np.dtype[Any]) -> bool:
+def is_integer_dtype(dtype: DType) -> bool:
     """Whether the values are integers, small ones included (bool is not)."""
     return dtype.kind in "iu" or (is_narrow_dtype(dtype) and "int" in dtype.name)
 
 
 @lru_cache(maxsize=64)
-def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+def integer_limits(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest integer of a type for which `is_integer_dtype` holds."""
     if is_narrow_dtype(dtype):
         import ml_dtypes
@@ -123,7 +125,7 @@ def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def check_dtype_supported(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
+def check_dtype_supported(dtype: DType, where: str) -> DType:
     """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
     if dtype.kind in "US" and dtype.itemsize:
         return dtype
@@ -143,7 +145,7 @@ def to_native(array: Array) -> Array:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
 
 
-def is_native(dtype: np.dtype[Any]) -> bool:
+def is_native(dtype: DType) -> bool:
     """Whether no byte swap is needed."""
     return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
 
@@ -161,7 +163,7 @@ def check_value_bits(array: Array, where: str) -> None:
             raise ContentRefused("a character is beyond U+10FFFF", where=where)
 
 
-def cast_lossless(array: Array, dtype: np.dtype[Any], where: str) -> Array:
+def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
     """Convert where every value stays the same (NaN stays NaN), else DtypeRefused.
 
     >>> cast_lossless(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
@@ -180,7 +182,7 @@ def cast_lossless(array: Array, dtype: np.dtype[Any], where: str) -> Array:
     return result.reshape(array.shape)
 
 
-def find_cast_change(array: Array, dtype: np.dtype[Any]) -> tuple[int, ...] | None:
+def find_cast_change(array: Array, dtype: DType) -> tuple[int, ...] | None:
     """Where the first number stands that a conversion would change; None where all stay.
 
     >>> find_cast_change(np.array([[1.0], [2.5]]), np.dtype("int64"))
@@ -193,7 +195,7 @@ def find_cast_change(array: Array, dtype: np.dtype[Any]) -> tuple[int, ...] | No
     return None
 
 
-def _iter_cast_blocks(array: Array, dtype: np.dtype[Any]) -> Iterator[tuple[int, Array, BoolArray]]:
+def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, BoolArray]]:
     """Blocks of a flat array in another type: where each begins, and which values stayed."""
     flat = to_native(array).reshape(-1)
     for start in range(0, flat.size, CAST_BLOCK):
@@ -202,7 +204,7 @@ def _iter_cast_blocks(array: Array, dtype: np.dtype[Any]) -> Iterator[tuple[int,
         yield start, cast, _unchanged_mask(block, cast)
 
 
-def _cast_error(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:
+def _cast_error(old: DType, new: DType, where: str, *details: str) -> DtypeRefused:
     return DtypeRefused(
         f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values",
         where=where,
@@ -224,7 +226,7 @@ def _unchanged_mask(array: Array, cast: Array) -> Array:
         return np.asarray(same)
 
 
-def _quiet_cast(array: Array, dtype: np.dtype[Any]) -> Array:
+def _quiet_cast(array: Array, dtype: DType) -> Array:
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
         if is_narrow_dtype(array.dtype) and is_narrow_dtype(dtype):

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gscli.base import CannotRead, CannotWrite
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.base.words import error_reason
 
@@ -352,7 +352,7 @@ _MAPPINGS: WeakKeyDictionary[mmap.mmap, Mapping] = WeakKeyDictionary()
 
 def map_file(
     file: RegularFile,
-    dtype: np.dtype[Any],
+    dtype: DType,
     shape: tuple[int, ...],
     offset: int,
     mode: Literal["r", "c"] = "r",

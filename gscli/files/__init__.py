@@ -22,18 +22,15 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 from gscli.base import CannotRead, UsageError, memory_error
-from gscli.base.arrays import Array, LazyArray, cast_lossless, parse_dtype
+from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.disk.mapped import RegularFile, read_errors
 from gscli.files.content import (
     TEXT_LIMIT,
-    BufferedContent,
     Content,
     ReadBounds,
     blocking_reader,
@@ -88,7 +85,7 @@ def load(
     name: str = "input",
     dtype: str | None = None,
     opaque_only: bool = False,
-    like: np.dtype[Any] | None = None,
+    like: DType | None = None,
     empty_dtype: str | None = None,
     max_bytes: int | None = None,
     stdin: BinaryIO | None = None,
@@ -103,7 +100,7 @@ def load(
 
     Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
 
-    >>> load("[0.5, 1]", like=np.dtype("float32")).array
+    >>> load("[0.5, 1]", like=parse_dtype("float32")).array
     array([0.5, 1. ], dtype=float32)
     """
     source = Source.parse(text)
@@ -195,7 +192,7 @@ def save(
 
     Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
 
-    >>> import io
+    >>> import io, numpy as np
     >>> stream = io.BytesIO()
     >>> save("-", np.array([1, 2]), format="json", stdout=stream)
     >>> stream.getvalue()
@@ -270,7 +267,7 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
     data = read_pipe(blocking_reader(stream), STANDARD_INPUT, limit, stream_bounds)
-    return BufferedContent(STANDARD_INPUT, data)
+    return Content(STANDARD_INPUT, data)
 
 
 def _open_content(path: str, limit: int) -> tuple[Content, str]:

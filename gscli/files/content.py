@@ -10,17 +10,16 @@ import io
 import os
 import select
 import stat
-from abc import ABC, abstractmethod
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.disk import mapped
-from gscli.disk.mapped import RegularFile, check_system, find_undo_file, read_errors
+from gscli.disk.mapped import RegularFile, check_system, find_undo_file, open_file, read_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,32 +55,35 @@ BoundsFunction: TypeAlias = "Callable[[bytes, int, str], ReadBounds]"
 """Says of a stream's first bytes, the limit and its name how far to read."""
 
 
-class Content(ABC):
-    """Random access to the bytes of an input; `name` is for messages, `size` is fixed."""
+class Content:
+    """The bytes of an input, at any place: here those in memory, of a pipe or an archive's member.
 
-    def __init__(self, name: str, size: int) -> None:
-        self.name = name
-        self.size = size
+    `name` is for messages, `size` is fixed.
+    """
 
-    @abstractmethod
+    def __init__(self, name: str, data: bytes | bytearray = b"") -> None:
+        self.name, self.size = name, len(data)
+        self._data = memoryview(data).toreadonly()
+
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Exactly the bytes asked for; CannotRead where the file became shorter."""
+        return self._data[offset : offset + length]
 
-    @abstractmethod
     def open_file(self) -> BinaryIO:
         """A file object for a library that wants one; the caller closes it."""
+        return io.BytesIO(self._data)
 
-    @abstractmethod
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Give the descriptor back; arrays may still use the bytes."""
 
-    @abstractmethod
     def check_unchanged(self) -> None:
         """CannotRead where the bytes may not be those of one moment; called at the end."""
 
-    @abstractmethod
-    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
+    def as_array(self, dtype: DType, count: int, offset: int) -> Array:
         """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
+        if not count:
+            return np.empty(0, dtype)
+        return np.frombuffer(self.read(offset, count * dtype.itemsize), dtype)
 
     def detach_file(self) -> RegularFile | None:
         """The open file, which stays open when the content is closed; None where there is none."""
@@ -107,46 +109,23 @@ class Content(ABC):
             self.close()
 
 
-class BufferedContent(Content):
-    """Bytes already in memory: a pipe, standard input, a member of an archive."""
-
-    def __init__(self, name: str, data: bytes | bytearray) -> None:
-        super().__init__(name, len(data))
-        self._held = memoryview(data).toreadonly()
-
-    def read(self, offset: int, length: int) -> memoryview:
-        """As `Content.read`."""
-        return self._held[offset : offset + length]
-
-    def check_unchanged(self) -> None:
-        """Nothing to do: nobody else can write to them."""
-
-    def open_file(self) -> BinaryIO:
-        """As `Content.file`."""
-        return io.BytesIO(self._held)
-
-    def close(self) -> None:
-        """Nothing to do: arrays may still use the bytes."""
-
-    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
-        """As `Content.array`."""
-        return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
-
-
 class FileContent(Content):
     """A regular file, read by position."""
 
     def __init__(self, file: RegularFile) -> None:
-        super().__init__(file.name, file.size)
-        self._file = file
-        self._shared = False
+        super().__init__(file.name)
+        self.size, self._file, self._shared = file.size, file, False
 
     def read(self, offset: int, length: int) -> bytes:
         """As `Content.read`."""
         return self._file.read(offset, length)
 
+    def check_unchanged(self) -> None:
+        """As `Content.check_unchanged`."""
+        self._file.check_unchanged()
+
     def open_file(self) -> BinaryIO:
-        """As `Content.file`."""
+        """As `Content.open_file`."""
         with read_errors(self.name):
             return os.fdopen(os.dup(self._file.descriptor), "rb")
 
@@ -160,15 +139,10 @@ class FileContent(Content):
         if not self._shared:
             self._file.close()
 
-    def check_unchanged(self) -> None:
-        """As `Content.check_unchanged`."""
-        self._file.check_unchanged()
-
-    def as_array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
-        """As `Content.array`."""
-        needed = count * dtype.itemsize
-        if needed < MIN_MAP_BYTES:
-            return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
+    def as_array(self, dtype: DType, count: int, offset: int) -> Array:
+        """As `Content.as_array`."""
+        if count * dtype.itemsize < MIN_MAP_BYTES:
+            return super().as_array(dtype, count, offset)
         with read_errors(self.name):
             array = mapped.map_file(self._file, dtype, (count,), offset)
         self._shared = True
@@ -186,33 +160,22 @@ def open_content(path: str, limit: int, bounds_for: BoundsFunction | None = None
     with read_errors(path):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
-    try:
-        with read_errors(path):
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISREG(mode):
-                file = RegularFile(descriptor, path)
-                undo_file = find_undo_file(path, descriptor)
-                if undo_file is not None:
-                    from gscli.disk.unfinished import warn_of_unfinished
+        file = open_file(path, os.O_RDONLY | os.O_NOCTTY | waits)
+    with ExitStack() as stack:
+        stack.callback(file.close)
+        if stat.S_ISREG(file.status.st_mode):
+            undo_file = find_undo_file(path, file.descriptor)
+            if undo_file is not None:
+                from gscli.disk.unfinished import warn_of_unfinished
 
-                    warn_of_unfinished(path, undo_file)
-                if file.size or not os.pread(descriptor, 1, 0):
+                warn_of_unfinished(path, undo_file)
+            with read_errors(path):  # files of /proc say that they are empty, and are as pipes
+                if file.size or not os.pread(file.descriptor, 1, 0):
+                    stack.pop_all()
                     return FileContent(file)
-                file.detach()  # files of /proc say that they are empty; they are read as a pipe
-        _refuse_special(mode, path)
-        data = read_pipe(lambda length: os.read(descriptor, length), path, limit, bounds_for)
-    except BaseException:
-        _close(descriptor)
-        raise
-    _close(descriptor)
-    return BufferedContent(path, data)
-
-
-def _close(descriptor: int) -> None:
-    """What was read is read: a failure now changes nothing."""
-    with suppress(OSError):
-        os.close(descriptor)
+        _refuse_special(file.status.st_mode, path)
+        data = read_pipe(lambda size: os.read(file.descriptor, size), path, limit, bounds_for)
+    return Content(path, data)
 
 
 def check_kind(path: str) -> None:
@@ -247,10 +210,8 @@ def read_pipe(
         while part := read(PIPE_CHUNK):
             data += part
             if bounds_for is not None and len(data) >= MIN_SNIFF_BYTES:
-                (limit, enough), bounds_for = (
-                    bounds_for(bytes(data[:MIN_SNIFF_BYTES]), limit, name),
-                    None,
-                )
+                limit, enough = bounds_for(bytes(data[:MIN_SNIFF_BYTES]), limit, name)
+                bounds_for = None
             check_limit(len(data), limit, name, "the stream")
             if len(data) > enough:
                 break

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array, cast_lossless, is_float_dtype, parse_dtype
+from gscli.base.arrays import Array, DType, cast_lossless, is_float_dtype, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit
@@ -33,7 +32,7 @@ class _GeneratorSpec(Record):
     kind: str
     shape: tuple[int, ...]
     value: str
-    dtype: np.dtype[Any] | None
+    dtype: DType | None
     settings: dict[str, int]
 
 
@@ -83,14 +82,12 @@ def _parse_spec(text: str) -> _GeneratorSpec:
     return _GeneratorSpec(kind, shape, value, parse_dtype(parts[0]) if parts else None, settings)
 
 
-def _default_dtype(recipe: _GeneratorSpec) -> np.dtype[Any]:
+def _default_dtype(recipe: _GeneratorSpec) -> DType:
     whole = recipe.kind == "arange" or "below" in recipe.settings
     return np.dtype("int64" if whole else "float64")
 
 
-def _parse_value(
-    recipe: _GeneratorSpec, dtype: np.dtype[Any] | None, text: str, limit: int
-) -> Array:
+def _parse_value(recipe: _GeneratorSpec, dtype: DType | None, text: str, limit: int) -> Array:
     word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
     value = array_of_json(parsed, ReadOptions(dtype=dtype), limit).array
@@ -99,9 +96,7 @@ def _parse_value(
     return value
 
 
-def _wrap_labels(
-    recipe: _GeneratorSpec, dtype: np.dtype[Any], value: Array | None, text: str
-) -> Array:
+def _wrap_labels(recipe: _GeneratorSpec, dtype: DType, value: Array | None, text: str) -> Array:
     count = math.prod(recipe.shape)
     if value is not None:
         return np.full(count, value, dtype)
@@ -112,7 +107,7 @@ def _wrap_labels(
     return (np.ones if recipe.kind == "ones" else np.zeros)(count, dtype)
 
 
-def _random_values(recipe: _GeneratorSpec, count: int, dtype: np.dtype[Any], text: str) -> Array:
+def _random_values(recipe: _GeneratorSpec, count: int, dtype: DType, text: str) -> Array:
     source = np.random.default_rng(recipe.settings.get("seed", 0))
     below = recipe.settings.get("below")
     if below is not None:

@@ -8,12 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal, cast
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
-from gscli.base.arrays import Array, document_dtype
+from gscli.base.arrays import Array, DType, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 
@@ -177,13 +175,13 @@ class ReadOptions(Record):
     `opaque_only`, `dtype` names the type of opaque bytes and of nothing else.
     """
 
-    dtype: np.dtype[Any] | None = None
-    matching_dtype: np.dtype[Any] | None = None
-    dtype_if_empty: np.dtype[Any] | None = None
+    dtype: DType | None = None
+    matching_dtype: DType | None = None
+    dtype_if_empty: DType | None = None
     opaque_only: bool = False
 
     @property
-    def untyped_dtype(self) -> np.dtype[Any] | None:
+    def untyped_dtype(self) -> DType | None:
         """The type untyped values must take, if any."""
         return self.matching_dtype if self.dtype is None or self.opaque_only else self.dtype
 

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gscli import kernel
 from gscli.base import UsageError
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, DType, Indices
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
@@ -103,7 +102,7 @@ class RowUpdates:
     """
 
     layout: Layout
-    dtype: np.dtype[Any]
+    dtype: DType
     offset: int
     source: Rows
     rows: Indices

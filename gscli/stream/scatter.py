@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, DType, Indices
 from gscli.base.records import Record
 from gscli.disk import mapped
 from gscli.kernel import ScatterOutput
@@ -216,7 +216,7 @@ class SpilledRecords(Record):
 
     first: int
     size: int
-    dtype: np.dtype[Any]
+    dtype: DType
     file: IO[bytes]
 
     def iter_parts(self, count: int) -> Iterator[Array]:

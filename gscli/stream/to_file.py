@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.base.arrays import Array, DType, Indices, parse_dtype
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
@@ -99,13 +99,13 @@ def _folder_for_temporary_files(path: str) -> str | None:
     return None
 
 
-def output_dtype(plan: ValidatedPlan) -> np.dtype[Any]:
+def output_dtype(plan: ValidatedPlan) -> DType:
     """The element type of the result."""
     data = plan.layout.data_name
     return parse_dtype(plan.layout.dtype) if data is None else plan.inputs[data].dtype
 
 
-def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
+def _mapped_output(file: AtomicFile, dtype: DType, layout: Layout, offset: int) -> Array:
     """The new content, mapped while the old one can still stay."""
     if 0 in layout.output_shape or not file.seekable():
         return np.empty(layout.output_shape, dtype)
@@ -114,7 +114,7 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
 
 
 def iter_pieces(
-    plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+    plan: ValidatedPlan, dtype: DType, folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
     """The result's cells in row-major order, some at a time; a piece is overwritten by the next.
 
@@ -140,7 +140,7 @@ def iter_pieces(
 
 
 def _iter_transposed(
-    layout: Layout, pieces: Iterator[Array], dtype: np.dtype[Any], file: IO[bytes]
+    layout: Layout, pieces: Iterator[Array], dtype: DType, file: IO[bytes]
 ) -> Iterator[Array]:
     """The canonical result by way of a temporary file, with its axes in the operator's order."""
     for piece in pieces:
@@ -154,9 +154,7 @@ def _iter_transposed(
         mapped.release_pages(full)
 
 
-def _iter_scattered(
-    plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None
-) -> Iterator[Array]:
+def _iter_scattered(plan: ValidatedPlan, dtype: DType, folder: str | None) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.row_size
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
@@ -173,13 +171,13 @@ def _iter_scattered(
         yield apply_updates(layout, block, part.updates) if part.has_updates else block
 
 
-def open_data_rows(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Rows:
+def open_data_rows(plan: ValidatedPlan, dtype: DType) -> Rows:
     """The data as rows of the form's run."""
     assert plan.layout.data_name is not None
     return open_rows(plan.inputs[plan.layout.data_name], plan.layout.form.row_size * dtype.itemsize)
 
 
-def make_update_reader(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
+def make_update_reader(plan: ValidatedPlan, dtype: DType) -> Callable[[Indices], Array]:
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
     layout, run = plan.layout, plan.layout.form.row_size
     working = dtype if layout.accumulate_dtype is None else parse_dtype(layout.accumulate_dtype)

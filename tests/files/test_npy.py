@@ -14,7 +14,7 @@ from gscli import files
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError
 from gscli.disk.mapped import RegularFile
 from gscli.files import load, members, save
-from gscli.files.content import MIN_MAP_BYTES, BufferedContent, FileContent
+from gscli.files.content import MIN_MAP_BYTES, Content, FileContent
 from gscli.files.formats import npy
 from gscli.files.formats.npy import npy_header
 
@@ -145,7 +145,7 @@ def test_headers_other_programs_write() -> None:
     for version, field in (((1, 0), 2), ((2, 0), 4), ((3, 0), 4)):
         for text in variants:
             start = b"\x93NUMPY" + bytes(version) + len(text).to_bytes(field, "little") + text
-            held = BufferedContent("x.npy", start + np.array([1.5, 2.5]).tobytes())
+            held = Content("x.npy", start + np.array([1.5, 2.5]).tobytes())
             header = npy.parse_header(held.read_prefix(npy.PREFIX_LIMIT), "x.npy")
             assert (header.dtype, header.shape, header.is_fortran) == (np.float64, (2,), False)
             flat = held.as_array(header.dtype, header.size, header.offset)
@@ -183,4 +183,4 @@ def test_a_file_stays_open_where_that_is_asked_for(tmp_path: Path) -> None:
     assert kept.is_same_file(path)
     assert kept.read(0, 6) == b"\x93NUMPY"
     assert load(path).file is None
-    assert BufferedContent("a pipe", b"").detach_file() is None
+    assert Content("a pipe", b"").detach_file() is None

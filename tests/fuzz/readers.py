@@ -22,7 +22,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 with atheris.instrument_imports(include=["gscli"]):
     from gscli.base import GscliError
-    from gscli.files.content import BufferedContent
+    from gscli.files.content import Content
     from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
     from gscli.files.formats import tensorproto as _tensorproto
     from gscli.files.request import ReadOptions, ReadRequest, format_for
@@ -39,7 +39,7 @@ def read(suffix: str, content: bytes) -> np.ndarray | None:
     """The array, or None where it was refused."""
     request = ReadRequest("x", None, ReadOptions(), LIMIT, suffix)
     try:
-        return format_for(suffix).read(BufferedContent("x", content), request).array
+        return format_for(suffix).read(Content("x", content), request).array
     except GscliError:
         return None
 

@@ -18,7 +18,7 @@ from hostile.mutation import mutated, seeds
 
 from gscli.base import GscliError
 from gscli.files import read_array
-from gscli.files.content import BufferedContent
+from gscli.files.content import Content
 from gscli.files.request import ReadOptions, ReadRequest, format_for
 from gscli.lab import cases, jobs
 
@@ -33,7 +33,7 @@ def test_only_refusals_leave_the_readers(suffix: str) -> None:
     accepted = 0
     for _ in range(MUTATIONS // len(SEEDS)):
         content = mutated(choices.choice(SEEDS[suffix]), choices)
-        held = BufferedContent("x", content)
+        held = Content("x", content)
         request = ReadRequest("x", None, ReadOptions(), 1 << 20, suffix)
         try:
             format_for(suffix).listing(held, request)

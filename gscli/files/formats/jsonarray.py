@@ -18,6 +18,7 @@ from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
+    DType,
     document_dtype,
     is_float_dtype,
     is_integer_dtype,
@@ -167,7 +168,7 @@ def _read_document(
     return ReadResult(array.reshape(shape), typed=dtype is not None)
 
 
-def _document_dtype(document: dict[str, Any], name: str) -> np.dtype[Any] | None:
+def _document_dtype(document: dict[str, Any], name: str) -> DType | None:
     if "dtype" not in document:
         return None
     label = document["dtype"]
@@ -227,7 +228,7 @@ def _flatten_lists(
 def _build_array(
     parsed: ParsedJson,
     levels: tuple[tuple[int, ...], list[Any]],
-    dtype: np.dtype[Any] | None,
+    dtype: DType | None,
     wish: ReadOptions,
     limit: int,
 ) -> Array:

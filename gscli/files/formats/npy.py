@@ -13,7 +13,6 @@ import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.lib import format as numpy_format
@@ -22,6 +21,7 @@ from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     SMALL_NAMES,
     Array,
+    DType,
     check_dtype_supported,
     check_value_bits,
     document_dtype,
@@ -49,7 +49,7 @@ _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 class NpyHeader(Record):
     """What a .npy header says: `offset` is where the data begins."""
 
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
     is_fortran: bool
     offset: int
@@ -109,9 +109,7 @@ def check_length(header: NpyHeader, size: int, name: str) -> None:
         )
 
 
-def element_dtype(
-    stored: np.dtype[Any], opaque_dtype: np.dtype[Any] | None, name: str
-) -> np.dtype[Any]:
+def element_dtype(stored: DType, opaque_dtype: DType | None, name: str) -> DType:
     """The type of the elements; `opaque_dtype` names it where the file holds opaque bytes."""
     if stored.type is not np.void:
         return stored
@@ -132,7 +130,7 @@ def element_dtype(
     )
 
 
-def format_dtype(dtype: np.dtype[Any]) -> str:
+def format_dtype(dtype: DType) -> str:
     """The name of an element type for a listing; opaque bytes are V and their number."""
     return f"V{dtype.itemsize}" if dtype.type is np.void else document_dtype(dtype)
 
@@ -153,7 +151,7 @@ def reshape_elements(flat: Array, header: NpyHeader, limit: int, name: str) -> A
     return ordered.reshape(header.shape)
 
 
-def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:
+def npy_header(dtype: DType, shape: Sequence[int]) -> bytes:
     """The header of a C-ordered .npy file; the data follows it directly.
 
     Small types of ml_dtypes become |V2 and |V1, the form `numpy.load` takes.

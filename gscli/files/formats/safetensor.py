@@ -9,12 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
-from gscli.base.arrays import Array, check_value_bits, document_dtype, parse_dtype, to_native
+from gscli.base.arrays import Array, DType, check_value_bits, document_dtype, parse_dtype, to_native
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
@@ -146,7 +143,7 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
             out(block)
 
 
-def _alignment_rank(dtype: np.dtype[Any]) -> int:
+def _alignment_rank(dtype: DType) -> int:
     return list(TYPES.values()).index(document_dtype(dtype))
 
 

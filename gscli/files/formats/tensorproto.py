@@ -14,6 +14,7 @@ import numpy as np
 from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     Array,
+    DType,
     check_value_bits,
     document_dtype,
     integer_limits,
@@ -164,7 +165,7 @@ def _parse_shape(tensor: Any, where: str) -> tuple[int, ...]:
     return shape
 
 
-def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> Array:
+def _from_raw(raw: bytes, dtype: DType, count: int, where: str) -> Array:
     bits = BITS.get(dtype.name, 8 * dtype.itemsize)
     _check_count(len(raw), -(-count * bits // 8), "bytes", where)
     stored = np.frombuffer(raw, np.uint8)
@@ -176,7 +177,7 @@ def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> Array
 def _from_field(
     values: Any,
     wide: type[np.generic],
-    dtype: np.dtype[Any],
+    dtype: DType,
     count: int,
     where: str,
 ) -> Array:
@@ -206,7 +207,7 @@ def _check_count(stored: int, expected: int, unit: str, where: str) -> None:
         )
 
 
-def _unpack_elements(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
+def _unpack_elements(stored: Array, dtype: DType, count: int) -> Array:
     """One element per byte from several per byte; a negative one gets its sign back."""
     bits = BITS[dtype.name]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)

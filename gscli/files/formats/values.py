@@ -17,6 +17,7 @@ from gscli.base import ContentRefused
 from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
+    DType,
     document_dtype,
     integer_limits,
     is_integer_dtype,
@@ -80,7 +81,7 @@ def infer_array(values: list[Any], place: Locate, limit: int) -> Array:
     raise _mixed_kinds_error(values, place)
 
 
-def array_of_dtype(values: list[Any], dtype: np.dtype[Any], place: Locate, limit: int) -> Array:
+def array_of_dtype(values: list[Any], dtype: DType, place: Locate, limit: int) -> Array:
     """The array of values under a given type; ContentRefused for a value that is none of its."""
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
@@ -98,9 +99,7 @@ def array_of_dtype(values: list[Any], dtype: np.dtype[Any], place: Locate, limit
     return _float_array(values, dtype, place)
 
 
-def _check_kinds(
-    values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Locate
-) -> list[Any]:
+def _check_kinds(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> list[Any]:
     """The values themselves, if each is of one of these kinds."""
     if set(map(type, values)) <= kinds:
         return values
@@ -124,7 +123,7 @@ def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
     )
 
 
-def _integer_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
+def _integer_array(values: list[Any], dtype: DType, place: Locate) -> Array:
     _check_kinds(values, {int, float, str}, dtype, place)
     if set(map(type, values)) - {int}:
         values = [_parse_integer(value, number, place) for number, value in enumerate(values)]
@@ -153,7 +152,7 @@ def _parse_integer(value: object, number: int, place: Locate) -> int:
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))
 
 
-def _float_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
+def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
     _check_kinds(values, {int, float, str}, dtype, place)
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
@@ -188,9 +187,7 @@ def _float64(values: list[Any], place: Locate) -> Array:
     return wide
 
 
-def _check_integers_exact(
-    values: list[Any], kept: Array, dtype: np.dtype[Any], place: Locate
-) -> None:
+def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: Locate) -> None:
     """A number written without a fraction means exactly itself."""
     for start in range(0, len(values), CHECKED_AT_ONCE):
         results = kept[start : start + CHECKED_AT_ONCE].tolist()
@@ -217,7 +214,7 @@ def _as_float(value: object, number: int, place: Locate) -> object:
     return SPECIAL_FLOATS[value]
 
 
-def _complex_array(values: list[Any], dtype: np.dtype[Any], place: Locate) -> Array:
+def _complex_array(values: list[Any], dtype: DType, place: Locate) -> Array:
     """Complex values are pairs [real, imaginary]; a single number is real."""
     pairs = [value if isinstance(value, list) else [value, 0] for value in values]
     for number, pair in enumerate(pairs):
@@ -238,7 +235,7 @@ def _text_array(values: list[str], place: Locate, limit: int) -> Array:
     return np.array(values, f"U{width}")
 
 
-def _byte_text(values: list[str], dtype: np.dtype[Any], place: Locate) -> Array:
+def _byte_text(values: list[str], dtype: DType, place: Locate) -> Array:
     """Bytes are written as text, one character up to U+00FF for each."""
     encoded = []
     for number, value in enumerate(values):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused, GscliError, LimitRefused
-from gscli.base.arrays import Array, check_dtype_supported, check_value_bits, to_native
+from gscli.base.arrays import Array, DType, check_dtype_supported, check_value_bits, to_native
 from gscli.base.words import sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
@@ -28,7 +28,7 @@ class ChunkedArray(ABC):
     """
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
     chunk_shape: tuple[int, ...]
     chunk_bytes: int

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import ContentRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, DType
 from gscli.disk.mapped import RegularFile, open_file
 from gscli.disk.uncached import MIN_DIRECT_BYTES, PAGE, allocate_pages, set_direct, write_at
 
@@ -23,7 +23,7 @@ class RawChunks:
     """The chunks of one array in a folder, all of the same size, C order, native bytes."""
 
     def __init__(
-        self, unit: tuple[int, ...], dtype: np.dtype[Any], fill: Any, *, direct: bool = False
+        self, unit: tuple[int, ...], dtype: DType, fill: Any, *, direct: bool = False
     ) -> None:
         """`direct`: chunks are written past the system's cache, if they are whole pages."""
         self._unit, self._dtype, self._fill = unit, dtype, fill

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import CannotWrite, UsageError
-from gscli.base.arrays import is_narrow_dtype
+from gscli.base.arrays import DType, is_narrow_dtype
 from gscli.base.words import format_shape
-from gscli.files.content import BufferedContent, Content, check_kind, check_limit
+from gscli.files.content import Content, check_kind, check_limit
 from gscli.files.extras import import_extra
 from gscli.files.formats.npy import format_dtype
 from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, group_error
@@ -46,7 +46,7 @@ MEMBER_LIMIT = 10_000
 """Arrays of a store that are listed."""
 
 
-class StoreContent(BufferedContent):
+class StoreContent(Content):
     """A store as the readers see an input: a name, whose files the library reads."""
 
     def __init__(self, path: str) -> None:
@@ -195,7 +195,7 @@ def _write_chunks(store: ZarrArray, array: NDArray[Any]) -> None:
 
 def create_zarr_array(
     place: ZarrPath,
-    dtype: np.dtype[Any],
+    dtype: DType,
     shape: Sequence[int],
     chunks: Sequence[int] | None = None,
     *,
@@ -220,7 +220,7 @@ def create_zarr_array(
 
 
 def choose_chunk_shape(
-    chunks: Sequence[int] | None, dtype: np.dtype[Any], shape: Sequence[int]
+    chunks: Sequence[int] | None, dtype: DType, shape: Sequence[int]
 ) -> tuple[int, ...]:
     """Sizes of a chunk: those asked for (-1 is the whole axis), or rows of a few megabytes.
 

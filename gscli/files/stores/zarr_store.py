@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, check_dtype_supported
+from gscli.base.arrays import Array, DType, check_dtype_supported
 from gscli.base.words import format_shape, sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
@@ -229,7 +229,7 @@ def _iter_chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
             yield name
 
 
-def _element_dtype(array: Any, opaque: Any, name: str) -> np.dtype[Any]:
+def _element_dtype(array: Any, opaque: Any, name: str) -> DType:
     stored = array.dtype
     if stored.kind in "OT" or stored.names is not None:
         raise DtypeRefused(
@@ -242,7 +242,7 @@ def _element_dtype(array: Any, opaque: Any, name: str) -> np.dtype[Any]:
 
 
 def open_zarr_array(
-    place: ZarrPath, limit: int, opaque: np.dtype[Any] | None = None, writable: bool = False
+    place: ZarrPath, limit: int, opaque: DType | None = None, writable: bool = False
 ) -> ZarrArray:
     """The array at a place. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
     node = open_node(place, limit, writable=writable)

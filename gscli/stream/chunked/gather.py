@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, DType, Indices
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.chunk_rows import ChunkedRows
@@ -74,7 +73,7 @@ class _ResultSorter:
         return list(self.grid.chunks_of_row_group(0))
 
     @cached_property
-    def _record(self) -> np.dtype[Any]:
+    def _record(self) -> DType:
         most = max(piece.row_size for piece in self._columns)
         cells = ("cells", self.source.dtype, (most,))
         return np.dtype([("place", np.int64), ("columns", np.int64), cells])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import pickle
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from gscli.base import CannotRead
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.disk import mapped
@@ -24,7 +23,7 @@ class FileReference(Record):
     path: str
     stamp: Stamp
     offset: int
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
 
     def map_array(self) -> Array:
