@@ -41,8 +41,8 @@ from gscli.files.content import (
 )
 from gscli.files.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
+    FORMATS,
     MANY_MEMBERS,
-    MODULES,
     PICKLED,
     STORES,
     TEXT_SUFFIXES,
@@ -53,6 +53,7 @@ from gscli.files.request import (
     Source,
     file_suffix,
     format_for,
+    list_arrays,
     list_keys,
     match_argument,
     unsupported_format_error,
@@ -161,8 +162,7 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
         limit = max_bytes or MAX_BYTES
         content, suffix = _open_content(path, limit)
         with content:
-            request = ReadRequest("", None, ReadOptions(), limit, suffix)
-            return format_for(suffix).listing(content, request)
+            return list_arrays(content, suffix, limit)
 
 
 def list_members(text: str, *, max_bytes: int | None = None) -> list[Member] | None:
@@ -280,7 +280,7 @@ def _open_content(path: str, limit: int) -> tuple[Content, str]:
     if not suffix:
         content = open_content(path, limit, stream_bounds)
         return content, sniff_suffix(content)
-    if suffix not in MODULES:
+    if suffix not in FORMATS:
         if suffix not in PICKLED:
             check_kind(path)
         raise unsupported_format_error(path, suffix)
@@ -351,10 +351,7 @@ def _container_sources(text: str, limit: int) -> dict[str, Source]:
                 f"{text} holds one array, not all inputs",
                 valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
             )
-        members = format_for(suffix).listing(
-            content, ReadRequest("", None, ReadOptions(), limit, suffix)
-        )
-    names = [member.name for member in members]
+        names = [member.name for member in list_arrays(content, suffix, limit)]
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 
 
@@ -366,7 +363,7 @@ def _folder_sources(text: str) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     for file in files:
         stem, suffix = os.path.splitext(file)
-        if suffix.lower() not in MODULES or suffix.lower() in MANY_MEMBERS:
+        if suffix.lower() not in FORMATS or suffix.lower() in MANY_MEMBERS:
             continue
         if stem in sources:
             raise UsageError(f"{text} holds {sanitize(stem, 60)} in two files")

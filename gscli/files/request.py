@@ -27,7 +27,7 @@ if TYPE_CHECKING:
             """The array that was asked for."""
 
         def listing(self, content: Content, request: ReadRequest) -> list[Member]:
-            """Every array in the file."""
+            """Every array in the file, where the format has several, or a header."""
 
         def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
             """Write the file from its first byte to its last."""
@@ -46,33 +46,37 @@ _WORDS = {
     "inf": "Infinity", "-inf": "-Infinity", "Infinity": "Infinity", "-Infinity": "-Infinity",
 }  # fmt: skip
 
-MODULES = {
-    ".npy": "formats.npy",
-    ".npz": "formats.npz",
-    ".json": "formats.jsonarray",
-    ".jsonl": "formats.jsonlines",
-    ".csv": "formats.delimited",
-    ".tsv": "formats.delimited",
-    ".txt": "formats.delimited",
-    ".pb": "formats.tensorproto",
-    ".onnx": "formats.model",
-    ".safetensors": "formats.safetensor",
-    ".h5": "formats.hdf5",
-    ".hdf5": "formats.hdf5",
-    ".zarr": "stores.zarr_format",
-    ".zip": "stores.zarr_format",
-    ".icechunk": "stores.zarr_format",
+FORMATS = {
+    ".npy": ("formats.npy", "written"),
+    ".npz": ("formats.npz", "written members"),
+    ".json": ("formats.jsonarray", "written text"),
+    ".jsonl": ("formats.jsonlines", "members"),
+    ".csv": ("formats.delimited", "written text"),
+    ".tsv": ("formats.delimited", "written text"),
+    ".txt": ("formats.delimited", "written text"),
+    ".pb": ("formats.tensorproto", "written little-endian"),
+    ".onnx": ("formats.model", "members little-endian"),
+    ".safetensors": ("formats.safetensor", "written members little-endian"),
+    ".h5": ("formats.hdf5", "written members"),
+    ".hdf5": ("formats.hdf5", "written members"),
+    ".zarr": ("stores.zarr_format", "written members store versioned"),
+    ".zip": ("stores.zarr_format", "members store"),
+    ".icechunk": ("stores.zarr_format", "members store versioned"),
 }
-"""Suffix → module of gscli.files, imported when such a file comes."""
+"""Suffix → module of gscli.files, imported when such a file comes, and what is true of the format:
+it is `written`, not only read; `text`, of a limited length; has several arrays, its `members`, by
+name; is a `store`, a folder or archive of many files which a library reads, and `versioned` where a
+version may be named behind @; has `little-endian` values, which are taken as they lie there.
+"""
 
-TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
-STORES = {".zarr", ".zip", ".icechunk"}
-"""Folders and archives of many files, which the library of their format reads."""
 
-_VERSIONED = (".zarr", ".icechunk")
-"""Stores that a version may be named of, behind @."""
+def _suffixes(trait: str) -> tuple[str, ...]:
+    return tuple(suffix for suffix, (_, traits) in FORMATS.items() if trait in traits.split())
 
-MANY_MEMBERS = {".npz", ".jsonl", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
+
+WRITABLE_SUFFIXES, TEXT_SUFFIXES = _suffixes("written"), _suffixes("text")
+MANY_MEMBERS, STORES = _suffixes("members"), _suffixes("store")
+
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}
 
@@ -161,9 +165,9 @@ def _is_file_name(text: str) -> bool:
     (True, True, False)
     """
     name, at, version = text.lower().rpartition("@")
-    if at and name.endswith(_VERSIONED) and re.fullmatch(r"[\w.-]+", version):
-        return not name.startswith(_VERSIONED)
-    return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in MODULES)
+    if at and name.endswith(_suffixes("versioned")) and re.fullmatch(r"[\w.-]+", version):
+        return not name.startswith(_suffixes("versioned"))
+    return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in FORMATS)
 
 
 class ReadOptions(Record):
@@ -217,6 +221,11 @@ class Member(Record):
         return cls(name, document_dtype(array.dtype), array.shape, array.nbytes)
 
 
+def member_place(file: str, name: str) -> str:
+    """A member as messages call it: `FILE::NAME`."""
+    return f"{file}::{sanitize(name, 60)}"
+
+
 def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     """The member that was asked for, or the only one; the errors say what there is.
 
@@ -235,14 +244,14 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
         raise CannotRead(
             f"{file} has no member {sanitize(member, 60)}",
             valid=list_keys(known),
-            hint=f"did you mean {file}::{sanitize(near[0], 60)}?" if near else f"gscli show {file}",
+            hint=f"did you mean {member_place(file, near[0])}?" if near else f"gscli show {file}",
         )
     if len(known) == 1:
         return known[0]
     raise UsageError(
         f"{file} holds {len(known)} arrays: say which one",
         valid=list_keys(known),
-        hint=f"{file}::{sanitize(known[0], 60)}",
+        hint=member_place(file, known[0]),
     )
 
 
@@ -297,33 +306,28 @@ def file_suffix(path: str) -> str:
 
 def unsupported_format_error(path: str, suffix: str) -> CannotRead:
     """Why a file with this suffix is not even opened."""
-    if suffix in PICKLED:
-        return CannotRead(
-            f"cannot read {path}",
-            details=("files of this kind are pickles, and gscli never unpickles",),
-            hint=_build_convert_command(path)
-            if suffix in _TORCH
-            else "save the arrays with numpy.save",
-        )
-    return CannotRead(
-        f"cannot read {path}",
-        where=f"{path}: {sanitize(suffix, 40)} is no suffix gscli knows",
-        valid=" ".join(MODULES),
-    )
-
-
-def _build_convert_command(name: str) -> str:
-    """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
-    plain = re.fullmatch(r"[\w./-]+", name, re.ASCII)
-    return _TORCH_LINE.format(name=name if plain else "weights.pt")
-
-
-LITTLE_ENDIAN = {".safetensors", ".pb", ".onnx"}
-"""Formats whose values lie little-endian in a file and are taken as they lie there."""
+    if suffix not in PICKLED:
+        unknown = f"{path}: {sanitize(suffix, 40)} is no suffix gscli knows"
+        return CannotRead(f"cannot read {path}", where=unknown, valid=" ".join(FORMATS))
+    details = ("files of this kind are pickles, and gscli never unpickles",)
+    hint = "save the arrays with numpy.save"
+    if suffix in _TORCH:  # a line for a shell: a name that means more to it stays out of it
+        plain = re.fullmatch(r"[\w./-]+", path, re.ASCII)
+        hint = _TORCH_LINE.format(name=path if plain else "weights.pt")
+    return CannotRead(f"cannot read {path}", details=details, hint=hint)
 
 
 def format_for(suffix: str) -> Format:
     """The module of a format."""
-    if suffix in LITTLE_ENDIAN and sys.byteorder != "little":
+    module, traits = FORMATS[suffix]
+    if "little-endian" in traits and sys.byteorder != "little":
         raise UsageError(f"{suffix} is not supported on big-endian machines", hint="use .npy")
-    return cast("Format", import_module(f"gscli.files.{MODULES[suffix]}"))
+    return cast("Format", import_module(f"gscli.files.{module}"))
+
+
+def list_arrays(content: Content, suffix: str, limit: int) -> list[Member]:
+    """Every array of a file, by the headers alone where its format has them."""
+    form, request = format_for(suffix), ReadRequest("", None, ReadOptions(), limit, suffix)
+    if suffix in MANY_MEMBERS or suffix == ".npy":
+        return form.listing(content, request)
+    return [Member.of(form.read(content, request).array)]

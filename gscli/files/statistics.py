@@ -20,6 +20,10 @@ class Extreme(Record):
     value: object
     place: tuple[int, ...]
 
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {"value": to_json(self.value), "at": list(self.place)}
+
 
 class Statistics(Record):
     """What `gscli show --stat` tells. Extremes and mean: of finite values, None without any."""
@@ -46,17 +50,11 @@ class Statistics(Record):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-
-        def extreme_to_dict(extreme: Extreme | None) -> object:
-            if extreme is None:
-                return None
-            return {"value": to_json(extreme.value), "at": list(extreme.place)}
-
         return {
             "dtype": self.dtype,
             "shape": list(self.shape),
-            "min": extreme_to_dict(self.smallest),
-            "max": extreme_to_dict(self.largest),
+            "min": self.smallest and self.smallest.to_dict(),
+            "max": self.largest and self.largest.to_dict(),
             "mean": to_json(self.mean),
             "nan": self.nan,
             "inf": self.infinite,
@@ -72,33 +70,21 @@ def compute_statistics(array: Array) -> Statistics:
     >>> compute_statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
     'float64 [2,2]  min=-1.0 at [1,0]  max=3.0 at [0,0]  mean=0.666667  nan=1  inf=0  zero=1'
     """
-    flat = array.reshape(-1)
-    gathered = _RunningStatistics()
+    flat, sums = array.reshape(-1), _RunningStatistics()
     if flat.dtype.kind not in "UTO":
         for first in range(0, flat.size, BLOCK):
             with np.errstate(all="ignore"):
-                gathered.add(flat[first : first + BLOCK], first)
+                sums.add(flat[first : first + BLOCK], first)
             mapped.release_pages(array)
 
-    def extreme(pair: tuple[float, int] | None) -> Extreme | None:
+    def extreme(pair: tuple[Any, int] | None) -> Extreme | None:
         if pair is None:
             return None
-        place = (
-            tuple(int(at) for at in np.unravel_index(pair[1], array.shape)) if array.ndim else ()
-        )
-        return Extreme(flat[pair[1]], place)
+        return Extreme(flat[pair[1]], tuple(map(int, np.unravel_index(pair[1], array.shape))))
 
-    mean = gathered.total / gathered.count if gathered.count else None
-    return Statistics(
-        dtype_name(array.dtype),
-        array.shape,
-        extreme(gathered.low),
-        extreme(gathered.high),
-        mean,
-        gathered.nan,
-        gathered.infinite,
-        gathered.zero,
-    )
+    low, high, counts = extreme(sums.low), extreme(sums.high), (sums.nan, sums.infinite, sums.zero)
+    mean = sums.total / sums.count if sums.count else None
+    return Statistics(dtype_name(array.dtype), array.shape, low, high, mean, *counts)
 
 
 class _RunningStatistics:

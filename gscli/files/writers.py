@@ -18,18 +18,13 @@ from gscli.disk.system import write_errors
 from gscli.files.content import open_content
 from gscli.files.request import (
     MANY_MEMBERS,
-    MODULES,
     STORES,
     TEXT_SUFFIXES,
+    WRITABLE_SUFFIXES,
     Source,
     file_suffix,
     format_for,
 )
-
-WRITABLE_SUFFIXES = tuple(
-    suffix for suffix in MODULES if suffix not in {".jsonl", ".onnx", ".zip", ".icechunk"}
-)
-"""Suffixes of the formats with a writer; a model and a case are more than their tensors."""
 
 DEFAULT_MEMBER = "output"
 NAME_LIMIT = 1000

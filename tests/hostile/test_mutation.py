@@ -19,7 +19,7 @@ from hostile.mutation import mutated, seeds
 from gscli.base import GscliError
 from gscli.files import read_array
 from gscli.files.content import Content
-from gscli.files.request import ReadOptions, ReadRequest, format_for
+from gscli.files.request import ReadOptions, ReadRequest, list_arrays
 from gscli.lab import cases, jobs
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
@@ -36,7 +36,7 @@ def test_only_refusals_leave_the_readers(suffix: str) -> None:
         held = Content("x", content)
         request = ReadRequest("x", None, ReadOptions(), 1 << 20, suffix)
         try:
-            format_for(suffix).listing(held, request)
+            list_arrays(held, suffix, 1 << 20)
             array = read_array(held, request).array
         except GscliError:
             continue

@@ -18,8 +18,8 @@ from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, finite_float
-from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype, infer_array
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
+from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
+from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -63,16 +63,8 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     def place(number: int) -> str:
         return f"{name} line {lines[number // width]}, cell {number % width + 1}"
 
-    if dtype is None:
-        flat = infer_array(values, place, request.limit)
-    else:
-        flat = array_of_dtype(values, dtype, place, request.limit)
+    flat = array_of_dtype(values, dtype, place, request.limit)
     return ReadResult(flat.reshape(len(lines), width), typed=False)
-
-
-def listing(content: Content, request: ReadRequest) -> list[Member]:
-    """The one array of a table."""
-    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, suffix: str) -> None:

@@ -15,12 +15,12 @@ import io
 import math
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError
+from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     Array,
     check_dtype_supported,
@@ -30,7 +30,7 @@ from gscli.base.arrays import (
 )
 from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.extras import import_extra
+from gscli.files.extras import import_extra, library_errors
 from gscli.files.formats.npy import element_dtype, format_dtype
 from gscli.files.request import (
     NAMES_LIMIT,
@@ -63,7 +63,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
         datasets = _find_datasets(file, content.name)
         key = request.member if request.member is None else request.member.strip("/")
         name = choose_member(datasets, key, content.name)
-        where = f"{content.name}::/{sanitize(name, 60)}"
+        where = _place(content.name, name)
         dataset = datasets[name]
         _check_dataset(dataset, where, request.limit)
         dtype = element_dtype(dataset.dtype, request.options.dtype, where)
@@ -88,7 +88,7 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write a new file with one dataset each."""
     buffer = io.BytesIO()
-    with _translate_hdf5_errors("the file"), import_extra("h5py", "hdf5").File(buffer, "w") as file:
+    with _hdf5_errors("the file"), import_extra("h5py", "hdf5").File(buffer, "w") as file:
         for name, array in arrays.items():
             _create_dataset(file, name, array)
     out(buffer.getbuffer())
@@ -98,21 +98,26 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
     buffer = io.BytesIO(bytes(old.read(0, old.size)))
     path, library = name.strip("/"), import_extra("h5py", "hdf5")
-    with _translate_hdf5_errors(old.name), library.File(buffer, "r+") as file:
+    where = _place(old.name, path)
+    with _hdf5_errors(old.name), library.File(buffer, "r+") as file:
         _check_parents(file, path, old.name)
         same = _find_datasets(file, old.name).get(path)
         if same is not None and _is_same_form(same, array):
-            _check_dataset(same, f"{old.name}::/{sanitize(path, 60)}", array.nbytes)
-            _check_stored_size(same, old.size, f"{old.name}::/{sanitize(path, 60)}")
+            _check_dataset(same, where, array.nbytes)
+            _check_stored_size(same, old.size, where)
             same[...] = array
         else:
             link = file.get(path, getlink=True)
             if isinstance(link, library.HardLink) and isinstance(file[path], library.Group):
-                raise group_error(f"{old.name}::/{sanitize(path, 60)}")
+                raise group_error(where)
             if link is not None:
                 del file[path]  # the name alone: nothing is ever written through a link
             _create_dataset(file, path, array)
     out(buffer.getbuffer())
+
+
+def _place(file: str, path: str) -> str:
+    return f"{file}::/{sanitize(path, 60)}"
 
 
 def _is_same_form(dataset: Any, array: Array) -> bool:
@@ -131,7 +136,7 @@ def _check_parents(file: Any, path: str, name: str) -> None:
         if link is not None and not isinstance(link, library.HardLink):
             raise ContentRefused(
                 f"{sanitize(group, 60)} is a link, and gscli does not write through links",
-                where=f"{name}::/{sanitize(path, 60)}",
+                where=_place(name, path),
                 hint="name a place that is in this file itself",
             )
 
@@ -150,22 +155,19 @@ def _open_hdf5(content: Content) -> Iterator[Any]:
     library = import_extra("h5py", "hdf5")
     with (
         content.open_file() as stream,
-        _translate_hdf5_errors(content.name),
+        _hdf5_errors(content.name),
         library.File(stream, "r") as file,
     ):
         yield file
 
 
-@contextmanager
-def _translate_hdf5_errors(name: str) -> Iterator[None]:
-    """Whatever h5py raises on a damaged file, of which it has many kinds, is ContentRefused."""
-    try:
-        yield
-    except (GscliError, MemoryError):
-        raise
-    except Exception as error:
-        why = sanitize(str(error), 120)
-        raise ContentRefused(f"{name} is not a sound HDF5 file", where=f"{name}: {why}") from error
+def _hdf5_errors(name: str) -> AbstractContextManager[None]:
+    """Whatever h5py raises on a damaged file, as ContentRefused."""
+    return library_errors(
+        lambda error: ContentRefused(
+            f"{name} is not a sound HDF5 file", where=f"{name}: {sanitize(str(error), 120)}"
+        )
+    )
 
 
 def _find_datasets(file: Any, where: str) -> dict[str, Any]:

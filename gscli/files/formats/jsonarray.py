@@ -34,9 +34,9 @@ from gscli.files.formats.jsontext import (
     line_number,
     parse_json,
 )
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT
-from gscli.files.formats.values import array_of_dtype, classify_adjustment, infer_array
-from gscli.files.request import Arrays, Member, Output, ReadOptions, ReadRequest, ReadResult
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, is_shape
+from gscli.files.formats.values import array_of_dtype, describe_kind
+from gscli.files.request import Arrays, Output, ReadOptions, ReadRequest, ReadResult
 
 WRITE_CHUNK = 1 << 16
 
@@ -51,11 +51,6 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     data = content.read_all(TEXT_LIMIT, "the text")
     parsed = parse_json(data, content.name, request.argument)
     return array_of_json(parsed, request.options, request.limit)
-
-
-def listing(content: Content, request: ReadRequest) -> list[Member]:
-    """The one array of a .json file."""
-    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
@@ -74,9 +69,8 @@ def array_of_json(parsed: ParsedJson, wish: ReadOptions, limit: int) -> ReadResu
     """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
     value = parsed.value
     if not isinstance(value, dict):
-        array = _build_array(
-            parsed, _flatten_lists(parsed, value, ()), wish.untyped_dtype, wish, limit
-        )
+        levels = _flatten_lists(parsed, value, ())
+        array = _build_array(parsed, levels, wish.untyped_dtype, wish, limit)
         return ReadResult(array, typed=False)
     path: tuple[int | str, ...] = ()
     if "schema" in value:
@@ -149,15 +143,13 @@ def _read_document(
     unknown = set(document) - _DOCUMENT_KEYS
     if unknown or "data" not in document:
         problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
-        raise ContentRefused(
-            f"{name} is no tensor: {problem}", where=name, valid='{"dtype", "shape", "data"}'
-        )
+        keys = '{"dtype", "shape", "data"}'
+        raise ContentRefused(f"{name} is no tensor: {problem}", where=name, valid=keys)
     dtype = _document_dtype(document, name)
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
-    chosen = wish.untyped_dtype if dtype is None else dtype
     levels = _flatten_lists(parsed, document["data"], (*path, "data"), pairs=pairs)
-    array = _build_array(parsed, levels, chosen, wish, limit)
+    array = _build_array(parsed, levels, dtype or wish.untyped_dtype, wish, limit)
     if shape is None or array.shape == shape:
         return ReadResult(array, typed=dtype is not None)
     if array.ndim != 1 or array.size != math.prod(shape):
@@ -184,12 +176,7 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
     if "shape" not in document:
         return None
     shape = document["shape"]
-    if (
-        not isinstance(shape, list)
-        or len(shape) > RANK_LIMIT
-        or any(type(length) is not int or length < 0 for length in shape)
-        or math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
-    ):
+    if not isinstance(shape, list) or not is_shape(shape):
         raise ContentRefused(
             '"shape" is not a list of sizes',
             where=name,
@@ -239,15 +226,9 @@ def _build_array(
         return f"{parsed.path_prefix}{_format_position(_unravel(number, shape))}"
 
     if not values:
-        empty = wish.dtype_if_empty if dtype is None else dtype
-        kind = np.dtype("float64") if empty is None else empty
+        kind = dtype or wish.dtype_if_empty or np.dtype("float64")
         return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
-    flat = (
-        infer_array(values, place, limit)
-        if dtype is None
-        else array_of_dtype(values, dtype, place, limit)
-    )
-    return flat.reshape(shape)
+    return array_of_dtype(values, dtype, place, limit).reshape(shape)
 
 
 def _are_pairs(level: list[list[Any]]) -> bool:
@@ -272,10 +253,8 @@ def _raise_mixed_depth(
     """Lists and values stand side by side in one level."""
     first_is_list = isinstance(level[0], list)
     number = next(n for n, item in enumerate(level) if isinstance(item, list) != first_is_list)
-    note = (
-        f"{classify_adjustment(level[number])}, the one before is "
-        f"{classify_adjustment(level[number - 1])}"
-    )
+    here, before = map(describe_kind, (level[number], level[number - 1]))
+    note = f"{here}, the one before is {before}"
     _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 

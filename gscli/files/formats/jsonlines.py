@@ -15,7 +15,7 @@ from gscli.disk.mapped import read_errors
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
-from gscli.files.request import Member, ReadRequest, ReadResult, choose_member
+from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, member_place
 
 
 def read(content: Content, request: ReadRequest) -> ReadResult:
@@ -69,4 +69,4 @@ def _iter_line_tensors(line: bytes, number: int, file: str) -> Iterator[tuple[st
     for name, tensor in {**inputs, "output": value.get("output")}.items():
         if isinstance(tensor, (dict, list)):
             full = f"{value.get('id', number)}/{name}"
-            yield full, ParsedJson(tensor, "", f"{file}::{sanitize(full, 60)}", sanitize(name, 60))
+            yield full, ParsedJson(tensor, "", member_place(file, full), sanitize(name, 60))

@@ -11,7 +11,14 @@ from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import parse_protobuf, to_array
-from gscli.files.request import NAMES_LIMIT, Member, ReadRequest, ReadResult, choose_member
+from gscli.files.request import (
+    NAMES_LIMIT,
+    Member,
+    ReadRequest,
+    ReadResult,
+    choose_member,
+    member_place,
+)
 
 MAX_CALL_DEPTH = 32
 """Functions of a model that call one another."""
@@ -27,15 +34,13 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     """One initializer or constant, named or the only one."""
     tensors = _find_tensors(content, request.limit)
     name = choose_member(tensors, request.member, content.name)
-    return ReadResult(
-        to_array(tensors[name], f"{content.name}::{sanitize(name, 60)}", request.limit)
-    )
+    return ReadResult(to_array(tensors[name], member_place(content.name, name), request.limit))
 
 
 def listing(content: Content, request: ReadRequest) -> list[Member]:
     """Every initializer and constant of the graph, and of the graphs inside its nodes."""
     return [
-        Member.of(to_array(tensor, f"{content.name}::{sanitize(name, 60)}", request.limit), name)
+        Member.of(to_array(tensor, member_place(content.name, name), request.limit), name)
         for name, tensor in _find_tensors(content, request.limit).items()
     ]
 

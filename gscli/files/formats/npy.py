@@ -13,6 +13,7 @@ import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as numpy_format
@@ -78,8 +79,7 @@ def parse_header(prefix: bytes, name: str) -> NpyHeader:
 
 def read(content: Content, request: ReadRequest) -> ReadResult:
     """The array of a .npy file: mapped when large and plain, else in memory within the limit."""
-    header = parse_header(content.read_prefix(PREFIX_LIMIT), content.name)
-    check_length(header, content.size, content.name)
+    header = _read_header(content)
     dtype = element_dtype(header.dtype, request.options.dtype, content.name)
     flat = content.as_array(dtype, header.size, header.offset)
     return ReadResult(reshape_elements(flat, header, request.limit, content.name))
@@ -87,9 +87,19 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """The one array of a .npy file, from its header."""
+    return [member_from_header(_read_header(content))]
+
+
+def _read_header(content: Content) -> NpyHeader:
     header = parse_header(content.read_prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
-    return [member_from_header(header)]
+    return header
+
+
+def is_shape(sizes: Sequence[Any]) -> bool:
+    """Whether values are the sizes of axes: whole numbers from 0 up, few, not beyond all memory."""
+    whole = all(type(size) is int and size >= 0 for size in sizes) and len(sizes) <= RANK_LIMIT
+    return whole and math.prod(size or 1 for size in sizes) < BYTES_LIMIT // 16
 
 
 def member_from_header(header: NpyHeader, name: str = "") -> Member:
@@ -109,17 +119,13 @@ def check_length(header: NpyHeader, size: int, name: str) -> None:
         )
 
 
-def element_dtype(stored: DType, opaque_dtype: DType | None, name: str) -> DType:
-    """The type of the elements; `opaque_dtype` names it where the file holds opaque bytes."""
+def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
+    """The type of the elements; `opaque` names it where the file holds opaque bytes."""
     if stored.type is not np.void:
         return stored
     size = stored.itemsize
-    if (
-        opaque_dtype is not None
-        and opaque_dtype.name in SMALL_NAMES
-        and opaque_dtype.itemsize == size
-    ):
-        return opaque_dtype
+    if opaque is not None and opaque.name in SMALL_NAMES and opaque.itemsize == size:
+        return opaque
     fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
     raise DtypeRefused(
         f"the elements of {name} are opaque bytes (|V{size})",
@@ -259,20 +265,19 @@ def _check_tokens(text: str, name: str) -> None:
         raise _header_error(name, f"nested {deepest} deep")
     keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
     if keys != _KEYS:
-        raise _header_error(
-            name, f"the keys are {sanitize(', '.join(keys), 60)}, not {', '.join(_KEYS)}"
-        )
+        shown = sanitize(", ".join(keys), 60)
+        raise _header_error(name, f"the keys are {shown}, not {', '.join(_KEYS)}")
 
 
 def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
-    plain = _strip_long_suffix(text)
-    unusual = "V" in plain or "f1" in plain
-    opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
+    text = _strip_long_suffix(text)
+    unusual = "V" in text or "f1" in text
+    opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", text)
     if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
         size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
-        plain = plain[: opaque.start(1)] + f"|V{size}" + plain[opaque.end(1) :]
-    encoded = plain.encode("ascii")
+        text = text[: opaque.start(1)] + f"|V{size}" + text[opaque.end(1) :]
+    encoded = text.encode("ascii")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # NumPy warns where it had to guess
@@ -285,8 +290,7 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
         raise _header_error(name, f"shape {sanitize(str(shape), 60)}")
     if math.prod(length or 1 for length in shape) * (dtype.itemsize or 1) >= BYTES_LIMIT:
         raise _header_error(name, f"shape {sanitize(str(shape), 60)} is beyond 2^63 bytes")
-    if not (
-        dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize
-    ):
+    plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
+    if not (dtype.type is np.void and plain):
         check_dtype_supported(dtype, name)
     return NpyHeader(dtype, shape, fortran, offset)

@@ -27,7 +27,15 @@ from gscli.files.formats.npy import (
     reshape_elements,
 )
 from gscli.files.formats.packing import ZipWriter, size_and_crc
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult, choose_member
+from gscli.files.request import (
+    Arrays,
+    Member,
+    Output,
+    ReadRequest,
+    ReadResult,
+    choose_member,
+    member_place,
+)
 
 ARRAY_SUFFIX = ".npy"
 
@@ -39,7 +47,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     if member is not None and member not in entries:
         member = member.removesuffix(ARRAY_SUFFIX)
     name = choose_member(entries, member, content.name)
-    where = f"{content.name}::{sanitize(name, 60)}"
+    where = member_place(content.name, name)
     entry = entries[name]
     pieces = iter_member_bytes(content, entry)
     start = _read_prefix(pieces)
@@ -100,7 +108,7 @@ def _array_entries(content: Content) -> dict[str, ZipEntry]:
 
 
 def _header(content: Content, name: str, entry: ZipEntry) -> NpyHeader:
-    where = f"{content.name}::{sanitize(name, 60)}"
+    where = member_place(content.name, name)
     header = parse_header(_read_prefix(iter_member_bytes(content, entry)), where)
     check_length(header, entry.size, where)
     return header

@@ -17,7 +17,15 @@ from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, iter_byte_blocks
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult, choose_member
+from gscli.files.request import (
+    Arrays,
+    Member,
+    Output,
+    ReadRequest,
+    ReadResult,
+    choose_member,
+    member_place,
+)
 
 LENGTH_BYTES = 8
 METADATA = "__metadata__"
@@ -66,7 +74,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     tensors = parse_header(content).tensors
     name = choose_member(tensors, request.member, content.name)
     tensor = tensors[name]
-    where = f"{content.name}::{sanitize(name, 60)}"
+    where = member_place(content.name, name)
     dtype = parse_dtype(tensor.dtype)
     flat = content.as_array(dtype, math.prod(tensor.shape), tensor.start)
     if not flat.flags.aligned:

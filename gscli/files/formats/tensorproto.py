@@ -24,10 +24,10 @@ from gscli.base.arrays import (
 from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.extras import import_extra
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, iter_byte_blocks
+from gscli.files.formats.npy import is_shape, iter_byte_blocks
 from gscli.files.formats.values import array_of_dtype
 from gscli.files.formats.wire import check_fields, encode_bytes_header, encode_varint_field
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
+from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
 
 TYPES = {
     1: ("float32", "float_data"),
@@ -82,11 +82,6 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     """The array of a .pb file."""
     tensor = parse_protobuf("TensorProto", content, request.limit)
     return ReadResult(to_array(tensor, content.name, request.limit))
-
-
-def listing(content: Content, request: ReadRequest) -> list[Member]:
-    """The one array of a .pb file."""
-    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
@@ -159,8 +154,7 @@ def to_array(tensor: Any, where: str, limit: int) -> Array:
 
 def _parse_shape(tensor: Any, where: str) -> tuple[int, ...]:
     shape = tuple(tensor.dims)
-    too_large = math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
-    if len(shape) > RANK_LIMIT or min(shape, default=0) < 0 or too_large:
+    if not is_shape(shape):
         raise ContentRefused(f"dimensions {sanitize(str(shape), 60)} name no shape", where=where)
     return shape
 
@@ -191,9 +185,8 @@ def _from_field(
     patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
     low, high = (0, 1) if dtype.kind == "b" else integer_limits(patterns)
     if stored.size and not (low <= stored.min() and stored.max() <= high):
-        raise ContentRefused(
-            f"a value does not fit {dtype.name}", where=where, valid=f"{low} … {high}"
-        )
+        fits = f"{low} … {high}"
+        raise ContentRefused(f"a value does not fit {dtype.name}", where=where, valid=fits)
     narrow = stored.astype(patterns)
     return _unpack_elements(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
 

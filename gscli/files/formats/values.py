@@ -42,7 +42,7 @@ _WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
 
 CHECKED_AT_ONCE = 1 << 16
 
-_INT64 = (-(1 << 63), (1 << 63) - 1)
+_INT64_MAX = (1 << 63) - 1
 _UINT64_MAX = (1 << 64) - 1
 _KIND_WORDS = {
     int: "a whole number",
@@ -55,34 +55,20 @@ _KIND_WORDS = {
 }
 
 
-def classify_adjustment(value: object) -> str:
+def describe_kind(value: object) -> str:
     """What a JSON value is, in words; another Python object by its type."""
     return _KIND_WORDS.get(type(value), type(value).__name__)
 
 
-def infer_array(values: list[Any], place: Locate, limit: int) -> Array:
-    """The array of values that name no type: int64 (uint64), float64, bool or text.
+def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit: int) -> Array:
+    """The array of values under a given type; ContentRefused for a value that is none of its.
 
-    >>> infer_array([1, 2.5], str, 100)
+    Values that name no type choose it: int64 (uint64), float64, bool or text.
+
+    >>> array_of_dtype([1, 2.5], None, str, 100)
     array([1. , 2.5])
     """
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        low, high = min(values), max(values)
-        if low >= 0 and high > _INT64[1]:
-            return array_of_dtype(values, np.dtype("uint64"), place, limit)
-        return array_of_dtype(values, np.dtype("int64"), place, limit)
-    if kinds == {bool}:
-        return array_of_dtype(values, np.dtype("bool"), place, limit)
-    if kinds == {str}:
-        return array_of_dtype(values, np.dtype("str"), place, limit)
-    if kinds <= {int, float}:
-        return array_of_dtype(values, np.dtype("float64"), place, limit)
-    raise _mixed_kinds_error(values, place)
-
-
-def array_of_dtype(values: list[Any], dtype: DType, place: Locate, limit: int) -> Array:
-    """The array of values under a given type; ContentRefused for a value that is none of its."""
+    dtype = dtype or _infer_dtype(values, place)
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
@@ -99,13 +85,24 @@ def array_of_dtype(values: list[Any], dtype: DType, place: Locate, limit: int) -
     return _float_array(values, dtype, place)
 
 
+def _infer_dtype(values: list[Any], place: Locate) -> DType:
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return np.dtype("uint64" if min(values) >= 0 and max(values) > _INT64_MAX else "int64")
+    if kinds in ({bool}, {str}):
+        return np.dtype("bool" if bool in kinds else "str")
+    if kinds <= {int, float}:
+        return np.dtype("float64")
+    raise _mixed_kinds_error(values, place)
+
+
 def _check_kinds(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> list[Any]:
     """The values themselves, if each is of one of these kinds."""
     if set(map(type, values)) <= kinds:
         return values
     number = next(n for n, value in enumerate(values) if type(value) not in kinds)
     raise ContentRefused(
-        f"{classify_adjustment(values[number])} among {document_dtype(dtype)} values",
+        f"{describe_kind(values[number])} among {document_dtype(dtype)} values",
         where=place(number),
     )
 
@@ -115,9 +112,9 @@ def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
     first = type(values[0])
     allowed = {int, float} if first in {int, float} else {first} & {bool, str}
     number = next(n for n, value in enumerate(values) if type(value) not in allowed)
-    before = f", but the values before are {classify_adjustment(values[0])}" if number else ""
+    before = f", but the values before are {describe_kind(values[0])}" if number else ""
     return ContentRefused(
-        f"{classify_adjustment(values[number])} cannot stand here",
+        f"{describe_kind(values[number])} cannot stand here",
         where=place(number) + before,
         valid="numbers, or true and false, or text; not a mixture",
     )
@@ -176,12 +173,10 @@ def _float64(values: list[Any], place: Locate) -> Array:
     try:
         wide = np.array(values, np.float64)
     except OverflowError:
-        number = next(
-            n for n, v in enumerate(values) if isinstance(v, int) and abs(v) > _UINT64_MAX
-        )
-        raise ContentRefused(
-            f"{_format_integer(values[number])} does not fit float64", where=place(number)
-        ) from None
+        large = (isinstance(value, int) and abs(value) > _UINT64_MAX for value in values)
+        number = list(large).index(True)
+        shown = _format_integer(values[number])
+        raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
     if (np.abs(wide) >= EXACT_IN_FLOAT64).any():
         _check_integers_exact(values, wide, wide.dtype, place)
     return wide
@@ -194,11 +189,11 @@ def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: L
         for number, result in enumerate(results, start):
             value = values[number]
             if isinstance(value, int) and value != result:
+                shown, name = _format_integer(value), document_dtype(dtype)
                 raise ContentRefused(
-                    f"{_format_integer(value)} is not exact in {document_dtype(dtype)}",
+                    f"{shown} is not exact in {name}",
                     where=place(number),
-                    hint=f"{_format_integer(value)}.0 stands for the nearest "
-                    f"{document_dtype(dtype)}",
+                    hint=f"{shown}.0 stands for the nearest {name}",
                 )
 
 

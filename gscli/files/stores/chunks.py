@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base import ContentRefused, LimitRefused
 from gscli.base.arrays import Array, DType, check_dtype_supported, check_value_bits, to_native
 from gscli.base.words import sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
+from gscli.files.extras import library_errors
 
 MIN_CHUNK_LIMIT = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
@@ -108,16 +109,8 @@ class ChunkedDaskArray(ChunkedArray):
         return self._compute(self.array)
 
     def _compute(self, part: Any) -> Array:
-        try:
+        with library_errors(self._compute_error):
             values = np.asarray(part.compute())
-        except (GscliError, MemoryError):
-            raise
-        except Exception as error:
-            why = sanitize(" ".join(str(error).split()), 120)
-            raise ContentRefused(
-                f"Dask cannot compute {self.name}",
-                where=f"{self.name}: {why or type(error).__name__}",
-            ) from error
         if values.shape != part.shape or values.dtype.newbyteorder("=") != self.dtype:
             raise ContentRefused(
                 f"Dask computed another array than {self.name} says",
@@ -125,6 +118,10 @@ class ChunkedDaskArray(ChunkedArray):
                 valid=f"{part.dtype} {list(part.shape)}",
             )
         return self.normalize_values(values)
+
+    def _compute_error(self, error: Exception) -> ContentRefused:
+        why = sanitize(" ".join(str(error).split()), 120) or type(error).__name__
+        return ContentRefused(f"Dask cannot compute {self.name}", where=f"{self.name}: {why}")
 
 
 def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:

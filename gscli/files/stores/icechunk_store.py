@@ -7,15 +7,15 @@ the environment of the object store's own tools says.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base import CannotRead, GscliError, UsageError
+from gscli.base import CannotRead, UsageError
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.extras import import_extra
+from gscli.files.extras import import_extra, library_errors
 from gscli.files.request import list_keys
 from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
 
@@ -36,27 +36,22 @@ def open_repository(path: str) -> Any:
     """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
     library = import_extra("icechunk", "icechunk")
     library.set_logs_filter("error")  # its warnings would go to stdout
-    with _translate_icechunk_errors(path) if "://" in path else zarr_errors(path):
+    bucket_errors = library_errors(partial(_bucket_error, path))
+    with bucket_errors if "://" in path else zarr_errors(path):
         storage = _make_storage(library, path)
         if not library.Repository.exists(storage):
             raise CannotRead(f"there is no Icechunk repository at {path}", where=path)
         return library.Repository.open(storage)
 
 
-@contextmanager
-def _translate_icechunk_errors(path: str) -> Iterator[None]:
-    """What a bucket refuses, or a server that does not answer, is CannotRead."""
-    try:
-        yield
-    except GscliError:
-        raise
-    except Exception as error:
-        why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
-        raise CannotRead(
-            f"cannot read {path}",
-            where=f"{path}: {sanitize(why, 120) or type(error).__name__}",
-            hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
-        ) from error
+def _bucket_error(path: str, error: Exception) -> CannotRead:
+    """What a bucket refuses, or a server that does not answer."""
+    why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
+    return CannotRead(
+        f"cannot read {path}",
+        where=f"{path}: {sanitize(why, 120) or type(error).__name__}",
+        hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
+    )
 
 
 def _make_storage(library: Any, path: str) -> Any:
@@ -110,13 +105,9 @@ def list_commits(path: str, limit: int) -> list[Commit]:
     """The newest commits of a repository's branch, the newest first."""
     place = parse_location(path)
     repository = open_repository(place.path)
-    commits: list[Commit] = []
     with zarr_errors(path):
-        for snapshot in repository.ancestry(**resolve_version(repository, place)):
-            commits.append(
-                Commit(snapshot.id, snapshot.written_at.isoformat(timespec="seconds"),
-                       snapshot.message)
-            )  # fmt: skip
-            if len(commits) == limit:
-                break
-    return commits
+        versions = repository.ancestry(**resolve_version(repository, place))
+        return [
+            Commit(version.id, version.written_at.isoformat(timespec="seconds"), version.message)
+            for version in islice(versions, limit)
+        ]

@@ -34,8 +34,6 @@ from gscli.files.stores.zarr_place import (
 )
 from gscli.files.stores.zarr_store import ZarrArray, check_folder, open_node, open_zarr_array
 
-SUFFIXES = (".zarr", ".icechunk", ".zip")
-
 CHUNK_BYTES = 4 << 20
 """Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
 

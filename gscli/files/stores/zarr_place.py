@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
@@ -14,6 +12,7 @@ from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
 from gscli.files.content import check_limit
+from gscli.files.extras import library_errors
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
@@ -93,11 +92,8 @@ def check_metadata(content: bytes, name: str) -> None:
 
 def is_repository(path: str) -> bool:
     """Whether a path is an Icechunk repository: a folder with snapshots, or a bucket's address."""
-    if "://" in path:
-        return True
-    return os.path.isdir(os.path.join(path, "snapshots")) and os.path.isdir(
-        os.path.join(path, "manifests")
-    )
+    parts = ("snapshots", "manifests")
+    return "://" in path or all(os.path.isdir(os.path.join(path, part)) for part in parts)
 
 
 def is_array_or_group(path: str) -> bool:
@@ -105,34 +101,24 @@ def is_array_or_group(path: str) -> bool:
     return any(os.path.lexists(os.path.join(path, name)) for name in METADATA[:3])
 
 
-@contextmanager
-def zarr_errors(name: str) -> Iterator[None]:
-    """Whatever zarr raises on a damaged store, of which it has many kinds, is ContentRefused."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of types whose place in version 3 is not settled
-            yield
-    except (GscliError, MemoryError):
-        raise
-    except FileNotFoundError as error:
-        raise CannotRead(
-            f"there is no Zarr array at {name}", where=f"{name}: no zarr.json, .zarray or .zgroup"
-        ) from error
-    except OSError as error:
-        raise read_error(error, name) from error
-    except Exception as error:
+def zarr_errors(name: str) -> AbstractContextManager[None]:
+    """Whatever zarr raises on a damaged store is ContentRefused or CannotRead.
+
+    It warns of types whose place in version 3 is not settled.
+    """
+
+    def translate(error: Exception) -> GscliError:
+        if isinstance(error, FileNotFoundError):
+            missing = f"{name}: no zarr.json, .zarray or .zgroup"
+            return CannotRead(f"there is no Zarr array at {name}", where=missing)
+        if isinstance(error, OSError):
+            return read_error(error, name)
         why = error_reason(error) or type(error).__name__
-        raise ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}") from error
+        return ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}")
+
+    return library_errors(translate, is_quiet=True)
 
 
-@contextmanager
-def zarr_write_errors(name: str) -> Iterator[None]:
+def zarr_write_errors(name: str) -> AbstractContextManager[None]:
     """Turn what fails while a store is written into CannotWrite."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except (GscliError, MemoryError):
-        raise
-    except Exception as error:
-        raise write_error(error, name) from error
+    return library_errors(lambda error: write_error(error, name), is_quiet=True)
