@@ -131,6 +131,7 @@ NARROW_FLOATS = (
 NARROW_INTEGERS = ("int2", "int4", "uint2", "uint4")
 DTYPES = ("bool", *NUMBERS, "str")
 ALL_DTYPES = (*DTYPES, *NARROW_FLOATS, *NARROW_INTEGERS)
+NON_TEXT_DTYPES = tuple(name for name in ALL_DTYPES if name != "str")
 
 _LARGEST_FLOAT = {
     "float16": 65504.0,

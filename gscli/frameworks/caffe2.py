@@ -17,12 +17,12 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
+    SKIP_OUTSIDE,
     Addressing,
     Axis,
     Fit,
-    Negative,
-    OutOfBounds,
-    Policy,
     Shape,
     Tensor,
     Updates,
@@ -36,6 +36,7 @@ from gscli.layout.families import (
 )
 from gscli.layout.refusals import (
     check_dtype,
+    check_dtypes,
     check_exact_shape,
     check_index_dtype,
     check_min_rank,
@@ -46,12 +47,7 @@ FRAMEWORK = Framework("caffe2", "Caffe2")
 
 ASSIGN_DTYPES = ("float32", "float64", "float16", "uint8", "int32", "int64")
 
-FROM_START = Policy(Negative.OUTSIDE)
-FROM_END = Policy()
-UNCHECKED_SKIP = Policy(Negative.OUTSIDE, OutOfBounds.SKIP)
-UNCHECKED = Policy(
-    Negative.OUTSIDE, note="Caffe2 does not check this and writes into foreign memory"
-)
+UNCHECKED = RAISE_OUTSIDE._replace(note="Caffe2 does not check this and writes into foreign memory")
 OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
 
 
@@ -81,19 +77,16 @@ def gather(
     axis. Two oddities: an axis of length 0 gives the shape of DATA whatever INDICES are, and where
     the result is empty no index is looked at.
     """
-    check_dtype(DATA, DTYPES)
-    check_index_dtype(INDICES)
+    check_dtypes(DATA, DTYPES, INDICES)
     where = normalize_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
-        return gather_layout(DATA, _address_empty(DATA.shape), UNCHECKED_SKIP)
+        return gather_layout(DATA, _address_empty(DATA.shape), SKIP_OUTSIDE)
     addressing = address_axis(
         DATA, INDICES, where, _match_outer_dims(DATA, INDICES, where) if match_outer else 0
     )
     wraps = axis == 0 if wrap_indices is None else wrap_indices
-    judged = FROM_END if wraps else FROM_START
-    return gather_layout(
-        DATA, addressing, UNCHECKED_SKIP if 0 in addressing.result_shape else judged
-    )
+    judged = FROM_END if wraps else RAISE_OUTSIDE
+    return gather_layout(DATA, addressing, SKIP_OUTSIDE if 0 in addressing.result_shape else judged)
 
 
 @FRAMEWORK.operator(
@@ -120,9 +113,7 @@ def scatter(
     than INDICES, and loses its way where INDICES are smaller than DATA on an axis behind another;
     gscli refuses all three. Duplicates are written in order (seen, not documented).
     """
-    check_dtype(DATA, DTYPES)
-    check_index_dtype(INDICES)
-    check_same_dtype(DATA, UPDATES)
+    check_dtypes(DATA, DTYPES, INDICES, updates=UPDATES)
     where = normalize_axis(axis, DATA.rank, of="DATA")
     addressing = address_elements(DATA, INDICES, where)
     check_exact_shape(UPDATES, INDICES.shape, "INDICES.shape")
@@ -131,7 +122,7 @@ def scatter(
         DATA,
         Updates(UPDATES.name),
         addressing,
-        FROM_START,
+        RAISE_OUTSIDE,
         open_order="Caffe2 does not document the order of duplicates",
     )
 

@@ -22,7 +22,16 @@ from gscli.base.words import format_shape
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor, Updates
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    FROM_END,
+    RAISE_OUTSIDE,
+    WRAP_OUTSIDE,
+    Negative,
+    Policy,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import (
     address_axis_or_flat,
     address_elements,
@@ -42,12 +51,7 @@ WHY = "MXNet 1.9 has no other arrays"
 UNCHECKED_READ = "MXNet 1.6 does not check this and reads another cell or foreign memory"
 UNCHECKED_WRITE = "MXNet does not check this and writes another cell or foreign memory"
 
-WRAP_ONCE = Policy()
-MODES = {
-    "clip": Policy(Negative.OUTSIDE, OutOfBounds.CLIP),
-    "wrap": Policy(Negative.OUTSIDE, OutOfBounds.WRAP),
-    "raise": Policy(Negative.OUTSIDE),
-}
+MODES = {"clip": CLIP_OUTSIDE, "wrap": WRAP_OUTSIDE, "raise": RAISE_OUTSIDE}
 OPEN_ORDER = "MXNet calls the result of duplicate indices nondeterministic"
 
 MAX_VECTOR_LENGTH = 10
@@ -96,7 +100,7 @@ def gather_nd(
     check_dtype(data, DATA_DTYPES, WHY)
     _check_vectors_first(data, indices)
     unchecked = Policy(Negative.OUTSIDE, note=UNCHECKED_READ, truncates_fractions=True)
-    policy = WRAP_ONCE if release == "1.9" else unchecked
+    policy = FROM_END if release == "1.9" else unchecked
     return gather_layout(data, address_vectors(data, indices, vector_dim=0), policy)
 
 

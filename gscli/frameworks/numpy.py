@@ -15,18 +15,18 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.base.words import ALL_DTYPES, COMPLEX, INTEGERS
+from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, FamilyMember, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    FROM_END,
+    WRAP_OUTSIDE,
     Addressing,
     Axis,
     Fit,
-    Negative,
-    OutOfBounds,
-    Policy,
     Reduction,
     Shape,
     Tensor,
@@ -44,11 +44,7 @@ from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 FRAMEWORK = Framework("numpy", "NumPy")
 
-POLICIES = {
-    "raise": Policy(),
-    "wrap": Policy(Negative.OUTSIDE, OutOfBounds.WRAP),
-    "clip": Policy(Negative.OUTSIDE, OutOfBounds.CLIP),
-}
+POLICIES = {"raise": FROM_END, "wrap": WRAP_OUTSIDE, "clip": CLIP_OUTSIDE}
 
 NOTATION = SubscriptRules(has_separating_ellipsis=True)
 
@@ -112,7 +108,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Ne
     axis arr is read flat and indices have rank 1.
     """
     check_index_dtype(indices, INTEGERS)
-    return gather_layout(arr, address_elements_or_flat(arr, indices, axis), POLICIES["raise"])
+    return gather_layout(arr, address_elements_or_flat(arr, indices, axis), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -159,7 +155,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     addressing = address_elements_or_flat(arr, indices, axis)
     _check_castable(arr, values)
     updates = _broadcast_values(values, addressing.entry_shape, "the shape of the index entries")
-    return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
+    return scatter_layout(arr, updates, addressing, FROM_END, open_order=OPEN_ORDER)
 
 
 @FRAMEWORK.operator(
@@ -176,7 +172,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
     or ... stands between two of them (a number is an array there). -s … -1 count from the end.
     Without any array or mask it is a view in NumPy, with the same values.
     """
-    return gather_layout(a, _address_subscript(a, indices, subscript), POLICIES["raise"])
+    return gather_layout(a, _address_subscript(a, indices, subscript), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -207,7 +203,7 @@ def setitem(
             valid="rank 0 or 1",
         )
     updates = _broadcast_values(values, addressing.result_shape, "the shape of a[…]")
-    return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
+    return scatter_layout(a, updates, addressing, FROM_END, open_order=OPEN_ORDER)
 
 
 def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMember:
@@ -315,11 +311,11 @@ def _build_at_layout(
 ) -> Layout:
     texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
     for tensor in () if texts else (a, b):
-        check_dtype(tensor, tuple(name for name in ALL_DTYPES if name != "str"))
+        check_dtype(tensor, NON_TEXT_DTYPES)
     _check_castable(a, b)
     addressing = _address_subscript(a, indices, subscript)
     updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
-    return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
+    return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
 
 def _address_subscript(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:

@@ -21,12 +21,12 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
+    WRAP_OUTSIDE,
     Addressing,
     Consecutive,
     GeneratedIndices,
-    Negative,
-    OutOfBounds,
-    Policy,
     Reduction,
     Tensor,
     Unspecified,
@@ -47,11 +47,7 @@ from gscli.layout.refusals import (
 
 FRAMEWORK = Framework("onnx", "ONNX", newest=28)
 
-POLICY = Policy()
-"""[-s, s-1] along an axis of size s; outside is an error (onnx/onnx#2179)."""
-
-LINEAR_CACHE, CIRCULAR_CACHE = Policy(Negative.OUTSIDE), Policy(Negative.OUTSIDE, OutOfBounds.WRAP)
-"""TensorScatter's two modes."""
+CACHE_MODES = {"linear": RAISE_OUTSIDE, "circular": WRAP_OUTSIDE}
 
 CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"))
 """Every tensor type of opset 24, and the small floats that came since."""
@@ -96,10 +92,9 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     """
     _check_data_dtype(data, opset)
     check_index_dtype(indices)
-    layout = gather_layout(
-        data, address_axis(data, indices, normalize_axis(axis, data.rank)), POLICY
-    )
-    return layout._replace(unspecified=_unspecified_negatives("Gather", opset))
+    addressing = address_axis(data, indices, normalize_axis(axis, data.rank))
+    texts = _unspecified_negatives("Gather", opset)
+    return gather_layout(data, addressing, FROM_END, unspecified=texts)
 
 
 @FRAMEWORK.operator(
@@ -120,8 +115,9 @@ def gather_elements(
     _check_data_dtype(data, opset)
     check_index_dtype(indices)
     axis = _elements_axis(data, indices, axis)
-    layout = gather_layout(data, address_elements(data, indices, axis), POLICY)
-    return layout._replace(unspecified=_unspecified_smaller_indices(data, indices, axis))
+    addressing = address_elements(data, indices, axis)
+    texts = _unspecified_smaller_indices(data, indices, axis)
+    return gather_layout(data, addressing, FROM_END, unspecified=texts)
 
 
 @FRAMEWORK.operator(
@@ -149,7 +145,7 @@ def gather_nd(
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     longest = data.rank - batch_dims
     check_vector_length(indices, longest, "an empty vector would address the whole tensor")
-    return gather_layout(data, address_vectors(data, indices, batch_dims), POLICY)
+    return gather_layout(data, address_vectors(data, indices, batch_dims), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -282,7 +278,7 @@ def tensor_scatter(
         past_cache,
         Updates(update.name),
         addressing._replace(generated=(places,)),
-        CIRCULAR_CACHE if mode == "circular" else LINEAR_CACHE,
+        CACHE_MODES[mode],
     )
 
 
@@ -364,10 +360,15 @@ def _build_layout(
         "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
     )
     check_reduction(data, reduction, why)
-    layout = scatter_layout(
-        data, Updates(updates.name), addressing, POLICY, reduction=reduction, open_order=OPEN_ORDER
+    return scatter_layout(
+        data,
+        Updates(updates.name),
+        addressing,
+        FROM_END,
+        reduction=reduction,
+        open_order=OPEN_ORDER,
+        unspecified=(*texts, *_unspecified_reductions(data, reduction)),
     )
-    return layout._replace(unspecified=(*texts, *_unspecified_reductions(data, reduction)))
 
 
 def _check_data_dtype(data: Tensor, opset: int | None) -> None:

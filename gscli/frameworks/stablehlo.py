@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import GscliError
-from gscli.base.words import ALL_DTYPES, INTEGERS
+from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
 from gscli.declare.attributes import (
     Batching,
     Collapsed,
@@ -25,12 +25,22 @@ from gscli.declare.attributes import (
 )
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Addressing, Negative, OutOfBounds, Policy, Reduction, Tensor, Updates
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    Addressing,
+    Negative,
+    OutOfBounds,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
 from gscli.layout.matching import find_dimension_numbers
 from gscli.layout.refusals import (
     check_batch_dims,
     check_dtype,
+    check_dtypes,
     check_index_dtype,
     check_min_rank,
     check_same_dtype,
@@ -44,9 +54,6 @@ from gscli.layout.windows import (
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 
-ELEMENTS = tuple(name for name in ALL_DTYPES if name != "str")
-INDICES = INTEGERS
-CLAMP = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 REDUCTIONS: dict[str, Reduction] = {
     "set": "none", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min",
 }  # fmt: skip
@@ -142,8 +149,7 @@ def gather(
     in order), the others walk through the indices in order. A batching axis of operand has the
     coordinate of its partner axis in the indices.
     """
-    check_dtype(operand, ELEMENTS)
-    check_index_dtype(start_indices, INDICES)
+    check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
     numbers = DimensionNumbers(
         offset_dims,
         collapsed_slice_dims,
@@ -153,7 +159,7 @@ def gather(
         index_vector_dim,
     )
     return gather_layout(
-        operand, gather_windows(operand, start_indices, numbers, slice_sizes), CLAMP
+        operand, gather_windows(operand, start_indices, numbers, slice_sizes), CLIP_OUTSIDE
     )
 
 
@@ -190,12 +196,12 @@ def scatter(
     that lie outside; XLA, which runs StableHLO for JAX and TensorFlow, drops such a window whole.
     Integers wrap; NaN stays under max and min; bool: add and max are OR, mul and min are AND.
     """
-    check_dtype(inputs, ELEMENTS)
+    check_dtype(inputs, NON_TEXT_DTYPES)
     check_same_dtype(inputs, updates)
-    check_index_dtype(scatter_indices, INDICES)
+    check_index_dtype(scatter_indices, INTEGERS)
     if update_computation == "sub" and inputs.dtype == "bool":
         check_dtype(
-            inputs, [name for name in ELEMENTS if name != "bool"], "bool has no subtraction"
+            inputs, [name for name in NON_TEXT_DTYPES if name != "bool"], "bool has no subtraction"
         )
     numbers = DimensionNumbers(
         update_window_dims,

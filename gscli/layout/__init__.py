@@ -195,12 +195,13 @@ def gather_layout(
     *,
     fill: Number = 0,
     output_shape: Shape | None = None,
+    unspecified: tuple[Unspecified, ...] = (),
 ) -> Layout:
     """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
     shape = addressing.result_shape if output_shape is None else output_shape
     return Layout(
         "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
-        fill_value="" if data.dtype == "str" and fill == 0 else fill,
+        fill_value="" if data.dtype == "str" and fill == 0 else fill, unspecified=unspecified,
     )  # fmt: skip
 
 
@@ -216,18 +217,20 @@ def scatter_layout(
     accumulate: str | None = None,
     fill: Number = 0,
     open_order: str = "",
+    unspecified: tuple[Unspecified, ...] = (),
 ) -> Layout:
     """Output = copy of data (or `fill` everywhere when data is None), then written entry by entry.
 
+    `dtype`: of the output, where it is not data's.
     `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
     False: a touched cell starts from the identity of the reduction. `open_order` says why the
     order of duplicate writers is not promised; then a warning names them.
     """
     shape = data.shape if data else tuple(axis.size for axis in addressing.axes)
-    element = data.dtype if data else dtype
+    element = dtype or (data.dtype if data else "")
     return Layout(
         "scatter", addressing, policy, data.name if data else None, shape, element, shape,
         updates, reduction, include_self, accumulate,
         "" if element == "str" and fill == 0 else fill,
-        open_order if reduction == "none" else "",
+        open_order if reduction == "none" else "", unspecified,
     )  # fmt: skip

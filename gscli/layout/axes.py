@@ -80,6 +80,14 @@ class Policy(Record):
     truncation: Truncation = Truncation.NEVER
 
 
+FROM_END = Policy()
+"""Legal are -s … s-1 on an axis of size s; other numbers are refused."""
+RAISE_OUTSIDE, WRAP_OUTSIDE, CLIP_OUTSIDE, SKIP_OUTSIDE = (
+    Policy(Negative.OUTSIDE, beyond) for beyond in OutOfBounds
+)
+"""Legal are 0 … s-1; what becomes of other numbers, negative ones too."""
+
+
 class Fit(Enum):
     """How updates meet the cells they go to; everything but EXACT is one framework's own rule."""
 

@@ -60,6 +60,20 @@ def check_same_dtype(data: Tensor, updates: Tensor) -> None:
         _raise_or_collect(updates, refusal)
 
 
+def check_dtypes(
+    data: Tensor,
+    allowed: Collection[str],
+    indices: Tensor,
+    index_types: Collection[str] = ("int32", "int64"),
+    updates: Tensor | None = None,
+) -> None:
+    """Data, indices and updates must have types that the operator takes, judged in this order."""
+    check_dtype(data, allowed)
+    check_index_dtype(indices, index_types)
+    if updates is not None:
+        check_same_dtype(data, updates)
+
+
 def _raise_or_collect(tensor: Tensor, refusal: DtypeError) -> None:
     """Refuse the tensor's type, or note that for a caller who asks."""
     if tensor.dtype_errors is None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import IndexRefused
-from gscli.base.words import COMPLEX, FLOATS, NARROW_FLOATS, NARROW_INTEGERS, SIGNED
+from gscli.base.words import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    NARROW_FLOATS,
+    NARROW_INTEGERS,
+    NON_TEXT_DTYPES,
+    SIGNED,
+)
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    DATA_DTYPES,
     FRAMEWORK,
-    INDEX_DTYPES,
     READ_MODES,
     UNSPECIFIED_ORDER,
     WRITE_MODES,
@@ -210,21 +216,22 @@ def _build_at_layout(
     *,
     wrap: bool,
 ) -> Layout:
-    check_dtype(values, DATA_DTYPES)
+    check_dtype(values, NON_TEXT_DTYPES)
     wide = promote_dtypes(x, values)
     check_bool_arithmetic(wide, reduction, f"{describe(x)}, {describe(values)}")
     if reduction == "pow":
-        check_dtype(x, tuple(name for name in DATA_DTYPES if name not in NARROW_INTEGERS))
+        check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in NARROW_INTEGERS))
     own = _epilogue_dtype(x.dtype, reduction)
     return scatter_layout(
         x,
         broadcast_values(values, addressing.result_shape),
         addressing,
         _index_policy(addressing, WRITE_MODES[mode], wrap=wrap),
+        dtype=own,
         reduction=reduction,
         accumulate=None if wide == x.dtype == own else wide,
         open_order=UNSPECIFIED_ORDER,
-    )._replace(dtype=own)
+    )
 
 
 def _epilogue_dtype(name: str, reduction: Reduction) -> str:
@@ -237,9 +244,9 @@ def _epilogue_dtype(name: str, reduction: Reduction) -> str:
 def _address_subscript(
     x: Tensor, indices: tuple[Tensor, ...], subscript: str | None, *, wrap: bool, reads: bool
 ) -> Addressing:
-    check_dtype(x, DATA_DTYPES)
+    check_dtype(x, NON_TEXT_DTYPES)
     for index in indices:
-        check_index_dtype(index, INDEX_DTYPES)
+        check_index_dtype(index, INTEGERS)
     addressing = run_subscript(x, subscript, indices, SubscriptRules())
     sizes = _indexed_sizes(addressing)
     for index in indices:

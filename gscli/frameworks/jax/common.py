@@ -7,7 +7,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused
 from gscli.base.words import (
-    ALL_DTYPES,
     COMPLEX,
     FLOATS,
     INTEGERS,
@@ -35,8 +34,6 @@ from gscli.layout.refusals import broadcast_updates
 
 FRAMEWORK = Framework("jax", "JAX")
 
-DATA_DTYPES = tuple(name for name in ALL_DTYPES if name != "str")
-INDEX_DTYPES = INTEGERS
 UNSPECIFIED_ORDER = "JAX does not promise which of several values for one cell stays"
 
 Mode: TypeAlias = Annotated[

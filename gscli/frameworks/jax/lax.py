@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
 from gscli.declare.attributes import (
     Batching,
     Collapsed,
@@ -14,9 +15,7 @@ from gscli.declare.attributes import (
     UpdateWindow,
 )
 from gscli.frameworks.jax.common import (
-    DATA_DTYPES,
     FRAMEWORK,
-    INDEX_DTYPES,
     READ_MODES,
     UNSPECIFIED_ORDER,
     WRITE_MODES,
@@ -30,7 +29,13 @@ from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation, Updates
 from gscli.layout.families import describe
-from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
+from gscli.layout.refusals import (
+    check_dtype,
+    check_dtypes,
+    check_index_dtype,
+    check_min_rank,
+    check_same_dtype,
+)
 from gscli.layout.windows import (
     SCATTER_NAMES as STABLEHLO_NAMES,
 )
@@ -74,8 +79,7 @@ def lax_gather(
     cut to 32 bits. Slice sizes of collapsed axes are 1. Without any index vector the other slice
     sizes may exceed operand's, as JAX has it.
     """
-    check_dtype(operand, DATA_DTYPES)
-    check_index_dtype(start_indices, INDEX_DTYPES)
+    check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
     numbers = DimensionNumbers(
         offset_dims,
         collapsed_slice_dims,
@@ -192,9 +196,9 @@ def _build_scatter_layout(
     mode: str | None,
     reduction: Reduction,
 ) -> Layout:
-    check_dtype(operand, DATA_DTYPES)
+    check_dtype(operand, NON_TEXT_DTYPES)
     check_same_dtype(operand, updates)
-    check_index_dtype(indices, INDEX_DTYPES)
+    check_index_dtype(indices, INTEGERS)
     check_bool_arithmetic(operand.dtype, reduction, describe(operand))
     return scatter_layout(
         operand,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import INTEGERS, NARROW_INTEGERS, dtype_max, dtype_min
+from gscli.base.words import INTEGERS, NARROW_INTEGERS, NON_TEXT_DTYPES, dtype_max, dtype_min
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    DATA_DTYPES,
     FRAMEWORK,
-    INDEX_DTYPES,
     WRITE_MODES,
     Mode,
     broadcast_values,
@@ -22,7 +20,7 @@ from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Negative, Number, OutOfBounds, Policy, Reduction, Tensor, Truncation
 from gscli.layout.families import address_axis, describe
-from gscli.layout.refusals import check_dtype, check_index_dtype
+from gscli.layout.refusals import check_dtypes
 
 NumSegments: TypeAlias = Annotated[
     int | None, Option("number of segments; default: the largest id plus one")
@@ -91,8 +89,7 @@ def _build_segment_layout(
     mode: str | None,
     reduction: Reduction,
 ) -> Layout:
-    check_dtype(data, DATA_DTYPES)
-    check_index_dtype(ids, INDEX_DTYPES)
+    check_dtypes(data, NON_TEXT_DTYPES, ids, INTEGERS)
     check_bool_arithmetic(data.dtype, reduction, describe(data))
     count = _count_segments(ids) if num_segments is None else num_segments
     if count < 0:

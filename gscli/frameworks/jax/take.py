@@ -6,11 +6,10 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import IndexRefused
+from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
-    DATA_DTYPES,
     FRAMEWORK,
-    INDEX_DTYPES,
     READ_MODES,
     FillValue,
     Mode,
@@ -20,17 +19,22 @@ from gscli.frameworks.jax.common import (
 )
 from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor, Truncation
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    WRAP_OUTSIDE,
+    Negative,
+    OutOfBounds,
+    Policy,
+    Tensor,
+    Truncation,
+)
 from gscli.layout.families import address_axis_or_flat, address_elements_or_flat, describe
-from gscli.layout.refusals import check_dtype, check_index_dtype
+from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype
 
 TakeMode: TypeAlias = Annotated[
     Literal["fill", "clip", "wrap"] | None,
     Option("an index out of range reads the fill value, the border, or the index modulo the size"),
 ]
-
-WRAP_POLICY = Policy(Negative.OUTSIDE, OutOfBounds.WRAP)
-CLIP_POLICY = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 
 
 @FRAMEWORK.operator(
@@ -63,9 +67,9 @@ def take(
     every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes do not.
     JAX counts in the type of the indices (int8 -1 on 300 rows becomes 43); here it is 299.
     """
-    check_dtype(a, DATA_DTYPES)
+    check_dtype(a, NON_TEXT_DTYPES)
     fills = mode in (None, "fill")
-    check_index_dtype(indices, (*INDEX_DTYPES, "bool") if fills else INDEX_DTYPES)
+    check_index_dtype(indices, (*INTEGERS, "bool") if fills else INTEGERS)
     addressing = address_axis_or_flat(a, indices, axis)
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]
@@ -84,7 +88,7 @@ def take(
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))
     if mode == "wrap":
         check_axis_size_fits(indices, size)
-    return gather_layout(a, addressing, WRAP_POLICY if mode == "wrap" else CLIP_POLICY)
+    return gather_layout(a, addressing, WRAP_OUTSIDE if mode == "wrap" else CLIP_OUTSIDE)
 
 
 @FRAMEWORK.operator(
@@ -115,8 +119,7 @@ def take_along_axis(
     border. Promise_in_bounds does neither count from the end nor promise anything outside (a CPU
     reads the border). From an axis of length 0 every index reads 0.
     """
-    check_dtype(arr, DATA_DTYPES)
-    check_index_dtype(indices, INDEX_DTYPES)
+    check_dtypes(arr, NON_TEXT_DTYPES, indices, INTEGERS)
     addressing = address_elements_or_flat(arr, indices, axis)
     size = prod(arr.shape) if axis is None else arr.shape[axis]
     if size == 0:

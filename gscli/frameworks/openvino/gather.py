@@ -21,7 +21,11 @@ from gscli.layout.families import (
     normalize_axis,
     off_axis_shape_error,
 )
-from gscli.layout.refusals import check_batch_dims, check_dtype, check_index_dtype, check_min_rank
+from gscli.layout.refusals import (
+    check_batch_dims,
+    check_dtypes,
+    check_min_rank,
+)
 
 READS_ZERO = Policy(
     Negative.OUTSIDE,
@@ -65,8 +69,7 @@ def gather(
     Gather-1 and -7 expect 0 … s-1; their texts name no reaction, so everything else is refused here
     (the CPU plugin reads zero, negative indices too; folded constants count from the end).
     """
-    check_dtype(data, DATA_DTYPES)
-    check_index_dtype(indices, INTEGERS)
+    check_dtypes(data, DATA_DTYPES, indices, INTEGERS)
     number = read_axis(data, axis)
     most = min(data.rank, indices.rank)
     batch = batch_dims + indices.rank if batch_dims < 0 else batch_dims
@@ -102,8 +105,7 @@ def gather_elements(
     indices and data have equal sizes. Legal: 0 … s-1; the CPU plugin counts negatives from the end.
     """
     del opset  # one version so far
-    check_dtype(data, DATA_DTYPES)
-    check_index_dtype(indices)
+    check_dtypes(data, DATA_DTYPES, indices)
     number = normalize_axis(axis, data.rank)
     addressing = address_elements(data, indices, number)
     for dim, size in enumerate(data.shape):
@@ -136,8 +138,7 @@ def gather_nd(
     Legal: 0 … s-1 in GatherND-5, -s … s-1 in GatherND-8. Batch axes must be equal; the text would
     let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
     """
-    check_dtype(data, DATA_DTYPES)
-    check_index_dtype(indices, INTEGERS)
+    check_dtypes(data, DATA_DTYPES, indices, INTEGERS)
     check_min_rank(data)
     check_min_rank(indices)
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)

@@ -8,17 +8,13 @@ from gscli.base import ShapeRefused
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import Negative, Policy, Tensor
+from gscli.layout.axes import RAISE_OUTSIDE, Tensor
 from gscli.layout.families import describe, normalize_axis
 from gscli.layout.refusals import check_index_dtype
 
 FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
 
-FROM_START = Policy(Negative.OUTSIDE)
-"""[0, s-1]; negative or larger is an error."""
-
-PLUGIN_WRAPS = Policy(
-    Negative.OUTSIDE,
+PLUGIN_WRAPS = RAISE_OUTSIDE._replace(
     note="the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
     unchecked_outcomes=("from the end", ""),
 )

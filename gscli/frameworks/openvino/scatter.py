@@ -10,7 +10,6 @@ from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.openvino.rules import (
     FRAMEWORK,
-    FROM_START,
     NUMERIC,
     PLUGIN_WRAPS,
     Opset,
@@ -19,6 +18,8 @@ from gscli.frameworks.openvino.rules import (
 from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
 from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
     Addressing,
     Fit,
     Negative,
@@ -30,9 +31,8 @@ from gscli.layout.axes import (
 )
 from gscli.layout.families import address_axis, address_elements, address_vectors, describe
 from gscli.layout.refusals import (
-    check_dtype,
+    check_dtypes,
     check_exact_shape,
-    check_index_dtype,
     check_min_rank,
     check_reduction,
     check_same_dtype,
@@ -44,7 +44,7 @@ WRITES_BEFORE = (
     "the CPU plugin checks the upper end only: -s … -1 count from the end there, and what lies "
     "below is written outside data"
 )
-UNCHECKED = FROM_START._replace(
+UNCHECKED = RAISE_OUTSIDE._replace(
     note="the CPU plugin refuses this on several threads and leaves the output unfilled on one; in "
     "up to 64 integers of one axis it does not check this and writes outside data"
 )
@@ -60,7 +60,6 @@ REDUCTIONS: dict[str, Reduction] = {
 
 
 _WRITTEN = ("data", "indices", "updates")
-_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
 
 @FRAMEWORK.operator(
@@ -82,8 +81,7 @@ def scatter_update(
     size s. The CPU plugin refuses indices of rank 0, which the text allows.
     """
     del opset  # one version so far
-    check_dtype(data, NUMERIC)
-    check_index_dtype(indices, INTEGERS)
+    check_dtypes(data, NUMERIC, indices, INTEGERS)
     number = read_axis(data, axis)
     addressing = address_axis(data, indices, number)
     parts = (
@@ -105,7 +103,7 @@ def scatter_update(
             "OpenVINO ScatterElementsUpdate-12",
             _WRITTEN,
             reduction="reduction",
-            reductions={**_REDUCTIONS, "mean": "mean"},
+            reductions={own: name for name, own in REDUCTIONS.items() if own != "sub"},
             axis_input="axis",
         )
     ],
@@ -135,8 +133,7 @@ def scatter_elements_update(
     min are AND, max is OR.
     """
     old = opset == 3  # noqa: PLR2004  the version
-    check_dtype(data, NUMERIC)
-    check_index_dtype(indices, INTEGERS)
+    check_dtypes(data, NUMERIC, indices, INTEGERS)
     number = read_axis(data, axis)
     addressing = address_elements(data, indices, number)
     if old:
@@ -175,7 +172,7 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
             "OpenVINO ScatterNDUpdate-15",
             _WRITTEN,
             reduction="reduction",
-            reductions={**_REDUCTIONS, "sub": "sub"},
+            reductions={own: name for name, own in REDUCTIONS.items() if own != "mean"},
         )
     ],
 )
@@ -198,8 +195,7 @@ def scatter_nd_update(
 
     Legal: 0 … s-1 in version 3, -s … s-1 in version 15. sum, sub and prod of bool are OR, XOR, AND.
     """
-    check_dtype(data, NUMERIC)
-    check_index_dtype(indices)
+    check_dtypes(data, NUMERIC, indices)
     check_min_rank(data)
     check_min_rank(indices)
     addressing = address_vectors(data, indices)
@@ -208,7 +204,7 @@ def scatter_nd_update(
     if not single:
         check_vector_updates(updates, data, indices, shape)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
-    policy = PLUGIN_WRAPS if opset == 3 else Policy()  # noqa: PLR2004  the version
+    policy = PLUGIN_WRAPS if opset == 3 else FROM_END  # noqa: PLR2004  the version
     return _build_layout(data, values, updates, addressing, policy, REDUCTIONS[reduction])
 
 
@@ -225,7 +221,8 @@ def _build_layout(
     check_same_dtype(data, updates)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
     check_reduction(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
-    layout = scatter_layout(
+    open_nan = (Unspecified("nan", OPEN_NAN.format(reduction)),)
+    return scatter_layout(
         data,
         values,
         addressing,
@@ -233,7 +230,5 @@ def _build_layout(
         reduction=reduction,
         include_self=include_self,
         open_order=OPEN_ORDER,
+        unspecified=open_nan if reduction in ("max", "min") else (),
     )
-    if reduction not in ("max", "min"):
-        return layout
-    return layout._replace(unspecified=(Unspecified("nan", OPEN_NAN.format(reduction)),))

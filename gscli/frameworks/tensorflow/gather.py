@@ -10,21 +10,23 @@ from gscli.base.words import DTYPES
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.tensorflow.rules import (
-    CLAMP,
     DEVICES,
     FRAMEWORK,
-    SKIP,
     BadIndices,
     Device,
     check_max_vector_length,
     gather_policy,
 )
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import Negative, Policy, Tensor, Truncation
+from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tensor, Truncation
 from gscli.layout.families import address_axis, address_vectors, describe, normalize_axis
-from gscli.layout.refusals import check_batch_dims, check_dtype, check_index_dtype, check_min_rank
+from gscli.layout.refusals import (
+    check_batch_dims,
+    check_dtypes,
+    check_min_rank,
+)
 
-UNSIGNED = CLAMP._replace(truncation=Truncation.UNSIGNED)
+UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)
 """XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32."""
 
 UNCHECKED = Policy(
@@ -66,8 +68,7 @@ def gather(
     but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
     """
     del validate_indices
-    check_dtype(params, DTYPES)
-    check_index_dtype(indices, INDEX_TYPES)
+    check_dtypes(params, DTYPES, indices, INDEX_TYPES)
     check_min_rank(params)
     batch = 0 if axis == 0 else _normalize_batch_dims(batch_dims, indices)
     name = "axis" if axis is not None else "axis = batch_dims"
@@ -83,8 +84,8 @@ def gather(
             hint="axis=0 written out would ignore batch_dims" if where == 0 else "",
         )
     addressing = address_axis(params, indices, where, batch)
-    policy = SKIP if 0 in addressing.result_shape else gather_policy(device)
-    if batch and policy is CLAMP and indices.dtype == "int64":
+    policy = SKIP_OUTSIDE if 0 in addressing.result_shape else gather_policy(device)
+    if batch and policy is CLIP_OUTSIDE and indices.dtype == "int64":
         policy = UNSIGNED
     return gather_layout(params, addressing, policy)
 
@@ -111,8 +112,7 @@ def gather_nd(
     of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
     of them, even by IGNORE (gather would not look).
     """
-    check_dtype(params, DTYPES)
-    check_index_dtype(indices, INDEX_TYPES)
+    check_dtypes(params, DTYPES, indices, INDEX_TYPES)
     check_min_rank(params)
     check_min_rank(indices)
     check_batch_dims(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
@@ -139,8 +139,7 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     those of params. TensorFlow judges an index on all rows together, so that one outside its axis
     reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
     """
-    check_dtype(params, DTYPES)
-    check_index_dtype(indices)
+    check_dtypes(params, DTYPES, indices)
     check_min_rank(params)
     check_min_rank(indices)
     check_batch_dims(indices.rank - 1, 0, params.rank - 1, params, indices)

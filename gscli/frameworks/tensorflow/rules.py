@@ -8,17 +8,21 @@ from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Unspecified
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    RAISE_OUTSIDE,
+    SKIP_OUTSIDE,
+    Policy,
+    Reduction,
+    Tensor,
+    Unspecified,
+)
 from gscli.layout.families import describe
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
 DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
 """Rule sets that are compared, and their titles."""
-
-RAISE = Policy(Negative.OUTSIDE)
-SKIP = Policy(Negative.OUTSIDE, OutOfBounds.SKIP)
-CLAMP = Policy(Negative.OUTSIDE, OutOfBounds.CLIP)
 
 MAX_VECTOR_LENGTH = 7
 """Kernels exist for up to seven numbers, batch coordinates included."""
@@ -58,13 +62,13 @@ def is_compiled(device: str) -> bool:
 def gather_policy(device: str, word: str = "") -> Policy:
     """What a bad index does to a gather."""
     if is_compiled(device):
-        return SKIP if word == "IGNORE" else CLAMP
-    return SKIP if _is_skipping(device, word) else RAISE
+        return SKIP_OUTSIDE if word == "IGNORE" else CLIP_OUTSIDE
+    return SKIP_OUTSIDE if _is_skipping(device, word) else RAISE_OUTSIDE
 
 
 def scatter_policy(device: str, word: str = "") -> Policy:
     """What a bad index does to a scatter."""
-    return SKIP if is_compiled(device) or _is_skipping(device, word) else RAISE
+    return SKIP_OUTSIDE if is_compiled(device) or _is_skipping(device, word) else RAISE_OUTSIDE
 
 
 def unspecified_nan(reduction: Reduction, here: str = "NaN wins") -> tuple[Unspecified, ...]:

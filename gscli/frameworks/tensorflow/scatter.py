@@ -23,6 +23,7 @@ from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
 from gscli.layout.families import address_vectors, describe
 from gscli.layout.refusals import (
     check_dtype,
+    check_dtypes,
     check_index_dtype,
     check_min_rank,
     check_same_dtype,
@@ -59,8 +60,7 @@ def scatter_nd(
     vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
     updates: integers wrap, bool is OR, strings are joined.
     """
-    check_dtype(updates, DTYPES)
-    check_index_dtype(indices)
+    check_dtypes(updates, DTYPES, indices)
     output = Tensor("output", _read_shape(shape, indices), updates.dtype)
     policy = scatter_policy(device, bad_indices_policy)
     return build_scatter_nd_layout(None, output, indices, updates, policy, "add")
@@ -223,9 +223,8 @@ def build_scatter_nd_layout(
     addressing = address_vectors(output, indices)
     check_max_vector_length(indices)
     check_vector_updates(updates, output, indices, addressing.result_shape)
-    layout = scatter_layout(
-        tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
-        dtype=output.dtype, reduction=reduction, open_order=order,
-    )  # fmt: skip
     here = "NaN wins" if nan_wins else "an update that is NaN changes nothing"
-    return layout._replace(unspecified=unspecified_nan(reduction, here))
+    return scatter_layout(
+        tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy, dtype=output.dtype,
+        reduction=reduction, open_order=order, unspecified=unspecified_nan(reduction, here),
+    )  # fmt: skip

@@ -19,13 +19,12 @@ from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow.rules import (
     FRAMEWORK,
     REAL,
-    SKIP,
     Device,
     is_compiled,
     unspecified_nan,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor, Updates
+from gscli.layout.axes import SKIP_OUTSIDE, Negative, Number, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtype, check_index_dtype
 
@@ -133,18 +132,18 @@ def _build_segment_layout(
     averages = reduction in ("mean", "sqrt_n")
     checked = device == "cpu" and (averages or 0 not in data.shape)
     whole_mean = reduction == "mean" and data.dtype in INTEGERS
-    layout = scatter_layout(
+    return scatter_layout(
         None,
         Updates("data", cast=not whole_mean),
         address_axis(rows, segment_ids, 0),
-        DROP_NEGATIVE if checked else SKIP,
+        DROP_NEGATIVE if checked else SKIP_OUTSIDE,
         dtype=_quotient_dtype(data.dtype) if whole_mean else data.dtype,
         reduction=reduction,
         include_self=not averages,
         accumulate=data.dtype if whole_mean else None,
         fill=_empty_segment_value(data.dtype, reduction),
+        unspecified=unspecified_nan(reduction),
     )
-    return layout._replace(unspecified=unspecified_nan(reduction))
 
 
 def _empty_segment_value(dtype: str, reduction: Reduction) -> Number:

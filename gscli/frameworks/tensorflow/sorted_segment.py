@@ -6,9 +6,9 @@ from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import COMPLEX, FLOATS, NUMBERS, format_shape
 from gscli.declare import SortedInput
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL, unspecified_nan
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, unspecified_nan
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Reduction, Tensor, Updates
+from gscli.layout.axes import RAISE_OUTSIDE, Reduction, Tensor, Updates
 from gscli.layout.families import address_axis, describe
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
@@ -91,14 +91,14 @@ def _build_segment_layout(data: Tensor, ids: Tensor, reduction: Reduction) -> La
     if ids.values and last < 0:
         raise IndexRefused("segment_ids are negative", where=describe(ids), valid="0 and more")
     rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
-    layout = scatter_layout(
+    return scatter_layout(
         None,
         Updates("data"),
         address_axis(rows, ids, 0),
-        RAISE,
+        RAISE_OUTSIDE,
         dtype=data.dtype,
         reduction=reduction,
         include_self=reduction in ("add", "mul"),
         fill=1 if reduction == "mul" else 0,
+        unspecified=unspecified_nan(reduction),
     )
-    return layout._replace(unspecified=unspecified_nan(reduction))

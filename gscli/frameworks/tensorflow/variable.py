@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, RAISE, REAL
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL
 from gscli.frameworks.tensorflow.scatter import build_scatter_nd_layout
 from gscli.layout import Layout
-from gscli.layout.axes import Reduction, Tensor
+from gscli.layout.axes import RAISE_OUTSIDE, Reduction, Tensor
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
@@ -25,7 +25,7 @@ def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyM
         check_min_rank(ref)
         nan_wins = ref.dtype not in FLOATS
         return build_scatter_nd_layout(
-            ref, ref, indices, updates, RAISE, reduction, nan_wins=nan_wins, hint=HINT,
+            ref, ref, indices, updates, RAISE_OUTSIDE, reduction, nan_wins=nan_wins, hint=HINT,
             vectors_always=True,
         )  # fmt: skip
 

@@ -11,23 +11,22 @@ from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.rules import (
     DATA,
     FRAMEWORK,
-    OPEN_ORDER,
-    STRICT,
     Dim,
     address_cells,
     atleast_1d,
     cast_scalar,
     check_kernel_exists,
     is_empty,
+    scatter_strictly,
 )
-from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Fit, Number, Reduction, Tensor, Updates
+from gscli.layout import Layout, NewOutput, gather_layout
+from gscli.layout.axes import RAISE_OUTSIDE, Fit, Number, Reduction, Tensor, Updates
 from gscli.layout.families import describe
 from gscli.layout.refusals import check_dtype, check_same_dtype
 
 REDUCTIONS: dict[str, Reduction] = {
-    "sum": "add", "prod": "mul", "mean": "mean", "amax": "max", "amin": "min", "max": "max",
-    "min": "min",
+    "sum": "add", "prod": "mul", "mean": "mean", "max": "max", "min": "min", "amax": "max",
+    "amin": "min",
 }  # fmt: skip
 
 
@@ -43,7 +42,9 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     be smaller than input, never larger, and nothing stretches. Legal: 0 … s-1. Rank 0 counts as
     rank 1; an index without entries may have any rank.
     """
-    return gather_layout(input, address_cells(input, dim, index), STRICT, output_shape=index.shape)
+    return gather_layout(
+        input, address_cells(input, dim, index), RAISE_OUTSIDE, output_shape=index.shape
+    )
 
 
 @FRAMEWORK.operator(
@@ -106,7 +107,7 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
             ("input", "index", "src"),
             axis="dim",
             reduction="reduce",
-            reductions={"add": "sum", "mul": "prod", "max": "amax", "min": "amin", "mean": "mean"},
+            reductions={own: name for name, own in REDUCTIONS.items()},
         )
     ],
 )
@@ -167,13 +168,11 @@ def _build_layout(
     include_self: bool = True,
 ) -> Layout:
     wide = data.dtype in FLOAT16S and reduction != "none"
-    return scatter_layout(
+    return scatter_strictly(
         data,
         updates,
         address_cells(data, dim, index),
-        STRICT,
         reduction=reduction,
         include_self=include_self,
         accumulate="float32" if wide else None,
-        open_order=OPEN_ORDER,
     )

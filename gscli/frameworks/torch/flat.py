@@ -9,11 +9,23 @@ from gscli.base import ShapeRefused
 from gscli.base.words import format_count
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.torch.rules import DATA, FRAMEWORK, FROM_END, OPEN_ORDER, STRICT, is_empty
+from gscli.frameworks.torch.rules import DATA, FRAMEWORK, OPEN_ORDER, is_empty
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Fit, Negative, OutOfBounds, Policy, Tensor, Updates
+from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
+    WRAP_OUTSIDE,
+    Fit,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import address_elements, address_flat, describe, normalize_axis
-from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
+from gscli.layout.refusals import (
+    check_dtype,
+    check_dtypes,
+    check_index_dtype,
+    check_min_rank,
+)
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
 
@@ -61,14 +73,13 @@ def take_along_dim(
             check_dtype(input, DATA)
             check_index_dtype(indices)
         addressing = address_flat(input, indices)
-        return gather_layout(input, addressing, STRICT, output_shape=(prod(indices.shape),))
-    check_dtype(input, DATA)
-    check_index_dtype(indices, ("int64",))
+        return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=(prod(indices.shape),))
+    check_dtypes(input, DATA, indices, ("int64",))
     check_min_rank(input)
     addressing = address_elements(
         input, indices, normalize_axis(dim, input.rank, name="dim"), stretch=True
     )
-    return gather_layout(input, addressing, Policy(Negative.OUTSIDE, OutOfBounds.WRAP))
+    return gather_layout(input, addressing, WRAP_OUTSIDE)
 
 
 @FRAMEWORK.operator(
@@ -80,9 +91,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
 
     source has as many elements as index, in any shape. Indices are int64 and count from the end.
     """
-    check_dtype(self, DATA)
-    check_index_dtype(index, ("int64",))
-    check_same_dtype(self, source)
+    check_dtypes(self, DATA, index, ("int64",), updates=source)
     if prod(index.shape) != prod(source.shape):
         raise ShapeRefused(
             "source and index differ in size",

@@ -7,9 +7,10 @@ from math import prod
 from gscli.base import ShapeRefused
 from gscli.base.words import format_count, format_shape
 from gscli.declare import Mask
-from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
+from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
+    FROM_END,
     Addressing,
     Axis,
     Column,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite, prod
 from typing import Annotated, TypeAlias
 
@@ -9,23 +10,21 @@ from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, dtype_max, dtype_min
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import Addressing, Negative, Number, Policy, Reduction, Tensor
+from gscli.layout import scatter_layout
+from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Number, Reduction, Tensor
 from gscli.layout.families import address_elements, address_flat, normalize_axis
-from gscli.layout.refusals import check_dtype, check_index_dtype, check_reduction
+from gscli.layout.refusals import check_dtypes, check_reduction
 
 FRAMEWORK = Framework("torch", "PyTorch")
-
-STRICT = Policy(Negative.OUTSIDE)
-"""0 … s-1; a negative index is an error. What most of the operators want."""
-
-FROM_END = Policy()
-"""-s … s-1. index_fill, take, put_ and index_put_."""
 
 OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
 
 REAL = ("uint8", *SIGNED, *FLOATS)
 DATA = ("bool", *REAL, *COMPLEX)
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+
+scatter_strictly = partial(scatter_layout, policy=RAISE_OUTSIDE, open_order=OPEN_ORDER)
+"""The layout of a scatter whose indices are 0 … s-1, as most of the operators want them."""
 
 Dim: TypeAlias = Annotated[
     int, Option("axis of input that the indices address, -r … r-1", role="axis")
@@ -49,8 +48,7 @@ def address_cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
     axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     if is_empty(index):
         return address_flat(data, index)
-    check_dtype(data, DATA)
-    check_index_dtype(index)
+    check_dtypes(data, DATA, index)
     return address_elements(atleast_1d(data), atleast_1d(index), axis)
 
 

@@ -13,17 +13,23 @@ from gscli.frameworks.torch.rules import (
     DATA,
     FLOAT8,
     FRAMEWORK,
-    FROM_END,
-    OPEN_ORDER,
     REAL,
-    STRICT,
     Dim,
     atleast_1d,
     cast_scalar,
     check_kernel_exists,
+    scatter_strictly,
 )
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Addressing, Fit, Number, Reduction, Tensor, Updates
+from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
+    Addressing,
+    Fit,
+    Number,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import address_axis, describe, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
@@ -63,7 +69,7 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     if input.rank == 0:
         _check_one_entry(input, addressing)
     shape = addressing.result_shape if input.rank else ()
-    return gather_layout(input, addressing, STRICT, output_shape=shape)
+    return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=shape)
 
 
 @FRAMEWORK.operator(
@@ -92,7 +98,9 @@ def index_add(
     wide = is_unit and outermost and index.dtype == "int64" and input.dtype in FLOAT16S
     scale = None if alpha == 1 else cast_scalar("alpha", alpha, input.dtype)
     updates = _fit_source(input, source, addressing, scale)
-    return _build_layout(input, addressing, updates, "add", accumulate="float32" if wide else None)
+    return scatter_strictly(
+        input, updates, addressing, reduction="add", accumulate="float32" if wide else None
+    )
 
 
 @FRAMEWORK.operator(
@@ -117,7 +125,7 @@ def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Lay
     addressing = _address_slices(input, dim, index, INT64_ONLY)
     check_same_dtype(input, source)
     check_exact_shape(atleast_1d(source), addressing.result_shape, "input with index on dim")
-    return _build_layout(input, addressing, Updates(source.name, Fit.RESHAPE))
+    return scatter_strictly(input, Updates(source.name, Fit.RESHAPE), addressing)
 
 
 @FRAMEWORK.operator(
@@ -172,7 +180,9 @@ def index_reduce(
     check_kernel_exists(input, REDUCTIONS[reduce])
     addressing = _address_slices(input, dim, index, INDEX)
     updates = _fit_source(input, source, addressing)
-    return _build_layout(input, addressing, updates, REDUCTIONS[reduce], include_self=include_self)
+    return scatter_strictly(
+        input, updates, addressing, reduction=REDUCTIONS[reduce], include_self=include_self
+    )
 
 
 def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
@@ -204,24 +214,3 @@ def _fit_source(
     shape = addressing.result_shape if data.rank else ()
     check_exact_shape(source, shape, f"{data.name} with index on dim")
     return Updates(source.name, Fit.RESHAPE, scale=scale)
-
-
-def _build_layout(
-    data: Tensor,
-    addressing: Addressing,
-    updates: Updates,
-    reduction: Reduction = "none",
-    *,
-    include_self: bool = True,
-    accumulate: str | None = None,
-) -> Layout:
-    return scatter_layout(
-        data,
-        updates,
-        addressing,
-        STRICT,
-        reduction=reduction,
-        include_self=include_self,
-        accumulate=accumulate,
-        open_order=OPEN_ORDER,
-    )
