@@ -39,12 +39,23 @@ class ChunkedArray(ABC):
         """Bytes of the whole array in memory."""
         return math.prod(self.shape) * self.dtype.itemsize
 
+    @property
+    def chunk_counts(self) -> tuple[int, ...]:
+        """Chunks on each axis."""
+        return tuple(
+            -(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)
+        )
+
     def chunk_slices(self, coordinates: tuple[int, ...]) -> Slices:
         """The cells of one chunk."""
         return tuple(
             slice(at * step, min((at + 1) * step, size))
             for at, step, size in zip(coordinates, self.chunk_shape, self.shape, strict=True)
         )
+
+    def chunk_sizes(self, coordinates: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of one chunk."""
+        return tuple(part.stop - part.start for part in self.chunk_slices(coordinates))
 
     def normalize_values(self, values: Array) -> Array:
         """Values in their own type, to be written to. Raises ContentRefused."""
@@ -63,8 +74,7 @@ class ChunkedArray(ABC):
 
     def iter_stored_chunks(self) -> Iterator[tuple[int, ...]]:
         """The coordinates of all chunks that are stored."""
-        counts = (-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True))
-        yield from np.ndindex(*counts)
+        yield from np.ndindex(*self.chunk_counts)
 
     @abstractmethod
     def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
@@ -91,11 +101,12 @@ class ChunkedDaskArray(ChunkedArray):
         self.shape = tuple(map(int, array.shape))
         self.chunk_shape = tuple(max(*sizes, 1) for sizes in array.chunks)
         unit = self.chunk_bytes = math.prod(self.chunk_shape) * self.dtype.itemsize
-        if unit > max(limit, MIN_CHUNK_LIMIT):
+        most = max(limit, MIN_CHUNK_LIMIT)
+        if unit > most:
             raise LimitRefused(
                 f"a chunk of {name} is larger than the limit",
                 where=f"{name}: {unit:,} bytes",
-                valid=f"at most {max(limit, MIN_CHUNK_LIMIT):,} bytes",
+                valid=f"at most {most:,} bytes",
                 hint=f"{name}.rechunk() makes smaller ones",
             )
 

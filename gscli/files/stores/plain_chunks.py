@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import closing
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -33,11 +34,8 @@ class RawChunks:
     @classmethod
     def from_zarr(cls, array: Any) -> RawChunks | None:
         """For an array of the zarr package whose chunks are so, else None."""
-        if (
-            array.shards is not None
-            or array.dtype.kind not in "biufcV"
-            or not _is_uncompressed(array)
-        ):
+        is_flat = array.shards is None and array.dtype.kind in "biufcV"
+        if not is_flat or not _is_uncompressed(array):
             return None
         large = array.nbytes >= MIN_DIRECT_BYTES
         return cls(tuple(array.chunks), array.dtype, array.fill_value, direct=large)
@@ -78,13 +76,20 @@ class RawChunks:
             copied = allocate_pages(self.nbytes)
             copied[:] = content
             content = copied
-        partial = f"{path}.{os.urandom(4).hex()}.partial"
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(partial, "wb", buffering=0) as file:
+        with replace_chunk_file(path) as file:
             if self._direct:
                 set_direct(file.fileno(), on=True)
             write_at(file.fileno(), content.data, 0)
-        os.replace(partial, path)
+
+
+@contextmanager
+def replace_chunk_file(path: str) -> Iterator[BinaryIO]:
+    """What a chunk's file is written to, which appears whole or not at all. Raises OSError."""
+    partial = f"{path}.{os.urandom(4).hex()}.partial"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(partial, "wb", buffering=0) as file:
+        yield file
+    os.replace(partial, path)
 
 
 def _is_uncompressed(array: Any) -> bool:

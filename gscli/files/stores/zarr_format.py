@@ -80,9 +80,8 @@ def open_member(content: Content, request: ReadRequest) -> ZarrArray:
     if request.member is None:
         node = open_node(place)
         if not hasattr(node, "chunks"):
-            place = place._replace(
-                member=choose_member(_find_arrays(node, place), None, content.name)
-            )
+            member = choose_member(_find_arrays(node, place), None, content.name)
+            place = place._replace(member=member)
     return open_zarr_array(place, request.limit, request.options.dtype)
 
 
@@ -106,17 +105,13 @@ def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
             prefix, node = waiting.pop(0)
             for name, member in sorted(node.members()):
                 path = f"{prefix}{name}"
-                if _is_link(place.path, path):
+                if os.path.islink(os.path.join(place.path, path)):
                     continue
                 if hasattr(member, "chunks"):
                     arrays[path] = member
                 else:
                     waiting.append((f"{path}/", member))
     return arrays
-
-
-def _is_link(root: str, member: str) -> bool:
-    return os.path.islink(os.path.join(root, member))
 
 
 def save(
@@ -133,24 +128,18 @@ def save(
         _add_array(place, array, chunks)
         return
     with open_folder(place.path, is_array_or_group) as hidden:
-        _write_chunks(
-            create_zarr_array(ZarrPath(hidden, place.member), array.dtype, array.shape, chunks),
-            array,
-        )
+        _write_new(ZarrPath(hidden, place.member), array, chunks)
 
 
 def check_writable(place: ZarrPath) -> None:
     """Folders are written; archives and repositories are not."""
     if place.version is not None or is_repository(place.path):
-        raise CannotWrite(
-            f"cannot write {place.name}",
-            where=f"{place.name}: an Icechunk repository is changed by --in-place alone",
-        )
-    if not place.path.lower().endswith(".zarr"):
-        raise CannotWrite(
-            f"cannot write {place.name}",
-            where=f"{place.name}: a Zarr store is written as a folder NAME.zarr",
-        )
+        why = "an Icechunk repository is changed by --in-place alone"
+    elif not place.path.lower().endswith(".zarr"):
+        why = "a Zarr store is written as a folder NAME.zarr"
+    else:
+        return
+    raise CannotWrite(f"cannot write {place.name}", where=f"{place.name}: {why}")
 
 
 def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
@@ -176,18 +165,17 @@ def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | Non
         if parents:
             zarr.open_group(place.path, path=parents, mode="a", zarr_format=version)
     with open_folder(folder, is_array_or_group) as hidden:
-        _write_chunks(
-            create_zarr_array(ZarrPath(hidden), array.dtype, array.shape, chunks, version=version),
-            array,
-        )
+        _write_new(ZarrPath(hidden), array, chunks, version)
 
 
-def _write_chunks(store: ZarrArray, array: NDArray[Any]) -> None:
-    """Write all chunks, one after the other."""
+def _write_new(
+    place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None, version: int = 3
+) -> None:
+    """Make an array and write all its chunks, one after the other."""
+    store = create_zarr_array(place, array.dtype, array.shape, chunks, version=version)
     if not array.size:
         return
-    counts = (-(-size // step) for size, step in zip(store.shape, store.chunk_shape, strict=True))
-    for at in np.ndindex(*counts):
+    for at in np.ndindex(*store.chunk_counts):
         store.write_chunk(at, np.ascontiguousarray(array[store.chunk_slices(at)]))
 
 

@@ -50,22 +50,18 @@ class ZarrArray(ChunkedArray):
             self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
         self.place, self.name, self._limit = place, place.name, limit
         self.dtype = _element_dtype(array, opaque, self.name)
-        self.shape = tuple(array.shape)
-        units = array.shards or array.chunks
-        self.chunk_shape = tuple(
-            max(min(unit, size), 1) for unit, size in zip(units, self.shape, strict=True)
-        )
-        self._unit = tuple(units)
+        self.shape, self._unit = tuple(array.shape), tuple(array.shards or array.chunks)
+        pairs = zip(self._unit, self.shape, strict=True)
+        self.chunk_shape = tuple(max(min(unit, size), 1) for unit, size in pairs)
         if 0 in self._unit and 0 not in self.shape:
             raise ContentRefused(
                 "a chunk has no cells", where=f"{self.name}: chunks {format_shape(self._unit)}"
             )
         self._plain = None if self.folder is None else RawChunks.from_zarr(array)
         if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
-            raise ContentRefused(
-                "no array can be so large", where=f"{self.name}: {format_shape(self.shape)}"
-            )
-        self.chunk_bytes = math.prod(units) * self.dtype.itemsize
+            where = f"{self.name}: {format_shape(self.shape)}"
+            raise ContentRefused("no array can be so large", where=where)
+        self.chunk_bytes = math.prod(self._unit) * self.dtype.itemsize
         check_limit(self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), self.name, "a chunk")
         from gscli.files.stores.codecs import limit_codecs
 
@@ -74,8 +70,12 @@ class ZarrArray(ChunkedArray):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place, to be opened again where it is wanted."""
-        opaque = self.dtype if self.array.dtype.kind == "V" else None
-        return open_zarr_array, (self.place, self._limit, opaque, not self.array.read_only)
+        return open_zarr_array, (self.place, self._limit, self.opaque, not self.array.read_only)
+
+    @property
+    def opaque(self) -> DType | None:
+        """The type of elements that the store has as bytes; None where it names their type."""
+        return self.dtype if self.array.dtype.kind == "V" else None
 
     @property
     def folder(self) -> str | None:
@@ -89,22 +89,19 @@ class ZarrArray(ChunkedArray):
 
     def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
         """One chunk, by the library or without it."""
-        box = self.chunk_slices(coordinates)
-        sizes = tuple(part.stop - part.start for part in box)
-        path = self._path(coordinates)
+        sizes, path = self.chunk_sizes(coordinates), self._path(coordinates)
         with zarr_errors(self.name):
             if self.folder is not None and not self._is_regular_file(path):
-                return self.normalize_values(np.full(sizes, self.fill, self.array.dtype))
-            if self._plain is not None:
-                return self.normalize_values(self._plain.read(path, sizes, self.name))
-            return self.normalize_values(np.asarray(self.array[box]))
+                values = np.full(sizes, self.fill, self.array.dtype)
+            elif self._plain is not None:
+                values = self._plain.read(path, sizes, self.name)
+            else:
+                values = np.asarray(self.array[self.chunk_slices(coordinates)])
+            return self.normalize_values(values)
 
     def raw_chunk_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
         """As of any `ChunkedArray`; the border of the array may not cut the chunk off."""
-        whole = (
-            tuple(part.stop - part.start for part in self.chunk_slices(coordinates)) == self._unit
-        )
-        if self._plain is None or not whole:
+        if self._plain is None or self.chunk_sizes(coordinates) != self._unit:
             return None
         path = self._path(coordinates)
         with zarr_errors(self.name):
@@ -129,15 +126,14 @@ class ZarrArray(ChunkedArray):
 
     def write_chunk(self, coordinates: tuple[int, ...], values: Array) -> None:
         """Replace one chunk whole."""
-        box = self.chunk_slices(coordinates)
-        shaped = values.reshape([part.stop - part.start for part in box])
-        opaque = self.array.dtype.kind == "V"
-        stored = shaped.view(self.array.dtype) if opaque else shaped
+        stored = values.reshape(self.chunk_sizes(coordinates))
+        if self.opaque is not None:
+            stored = stored.view(self.array.dtype)
         with zarr_write_errors(self.name):
             if self._plain is not None:
                 self._plain.write(self._path(coordinates), stored)
             else:
-                self.array[box] = stored
+                self.array[self.chunk_slices(coordinates)] = stored
 
     def stored_keys(self) -> Iterator[str]:
         """The names of all chunks that are stored; the others hold the fill value."""
@@ -146,21 +142,21 @@ class ZarrArray(ChunkedArray):
             return
         from zarr.core.sync import sync
 
-        prefix = f"{self.place.member}/" if self.place.member else ""
+        prefix = self._store_key("")
 
         async def list_keys() -> list[str]:
-            return [key async for key in self.array.store.list_prefix(prefix)]
+            return [key[len(prefix) :] async for key in self.array.store.list_prefix(prefix)]
 
         with zarr_errors(self.name):
             keys = sync(list_keys())
-        for key in keys:
-            own = str(key)[len(prefix) :]
-            if is_chunk_key(own):
-                yield own
+        yield from filter(is_chunk_key, keys)
+
+    def _store_key(self, key: str) -> str:
+        return f"{self.place.member}/{key}" if self.place.member else key
 
     def iter_stored_chunks(self) -> Iterator[tuple[int, ...]]:
         """As of any `ChunkedArray`, in no order."""
-        counts = [-(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)]
+        counts = self.chunk_counts
         for key in self.stored_keys():
             names = key.removeprefix("c").replace(".", "/").strip("/")
             if not names and counts:  # a file where the folder of all chunks belongs
@@ -175,9 +171,8 @@ class ZarrArray(ChunkedArray):
         from zarr.core.buffer import default_buffer_prototype
         from zarr.core.sync import sync
 
-        path = f"{self.place.member}/{key}" if self.place.member else key
         with zarr_errors(self.name):
-            buffer = sync(self.array.store.get(path, default_buffer_prototype()))
+            buffer = sync(self.array.store.get(self._store_key(key), default_buffer_prototype()))
         return None if buffer is None else bytes(buffer.to_bytes())
 
     def _is_regular_file(self, path: str) -> bool:
@@ -242,15 +237,13 @@ def _element_dtype(array: Any, opaque: Any, name: str) -> DType:
 
 
 def open_zarr_array(
-    place: ZarrPath, limit: int, opaque: DType | None = None, writable: bool = False
+    place: ZarrPath, limit: int = 1 << 62, opaque: DType | None = None, writable: bool = False
 ) -> ZarrArray:
-    """The array at a place. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
+    """The array at a place; a chunk may have `limit` bytes. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
     node = open_node(place, limit, writable=writable)
     if not hasattr(node, "chunks"):
-        raise CannotRead(
-            f"{place.name} is a group of arrays, not an array",
-            hint=f"gscli show {place.path}",
-        )
+        problem = f"{place.name} is a group of arrays, not an array"
+        raise CannotRead(problem, hint=f"gscli show {place.path}")
     return ZarrArray(node, place, limit, opaque)
 
 
@@ -279,16 +272,15 @@ def _zip_store(place: ZarrPath, limit: int) -> Any:
     with zarr_errors(place.name):
         if content.read_prefix(2) != b"PK":
             content.close()
-            raise ContentRefused(
-                f"{place.name} is not a Zarr store", where=f"{place.name}: no folder, no .zip"
-            )
+            where = f"{place.name}: no folder, no .zip"
+            raise ContentRefused(f"{place.name} is not a Zarr store", where=where)
         return zip_store(content, limit)
 
 
 def check_folder(place: ZarrPath) -> None:
     """No link on the way from the root to the array, and metadata short enough to be parsed."""
     folder = place.path
-    for part in ("", *(place.member.split("/") if place.member else ())):
+    for part in ("", *filter(None, place.member.split("/"))):
         folder = os.path.join(folder, part) if part else folder
         if part and os.path.islink(folder):
             raise ContentRefused(

@@ -12,6 +12,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
 from gscli.disk.mapped import open_file
 from gscli.disk.uncached import MIN_DIRECT_BYTES, copy_file
+from gscli.files.stores.plain_chunks import replace_chunk_file
 from gscli.files.stores.zarr_place import METADATA, ZarrPath, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout
@@ -27,8 +28,7 @@ def create_like(source: ZarrArray, folder: str) -> ZarrArray:
         if content is not None:
             with zarr_write_errors(source.name), open(os.path.join(folder, name), "wb") as file:
                 file.write(content)
-    opaque = source.dtype if source.array.dtype.kind == "V" else None
-    return open_zarr_array(ZarrPath(folder), 1 << 62, opaque, writable=True)
+    return open_zarr_array(ZarrPath(folder), opaque=source.opaque, writable=True)
 
 
 def scatter_by_chunk(
@@ -74,17 +74,11 @@ def copy_untouched(
 
 def copy_chunk(source: ZarrArray, key: str, folder: str) -> int:
     """Copy one chunk as it is stored, whole or not at all; the bytes of its cells."""
-    path = os.path.join(folder, key)
-    partial = f"{path}.{os.urandom(4).hex()}.partial"
-    with zarr_write_errors(source.name):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(partial, "wb", buffering=0) as file:
-            if source.folder is None:
-                file.write(source.read_encoded(key) or b"")
-            else:
-                own = os.path.join(source.folder, key)
-                _copy_chunk_file(source, own, file.fileno())
-        os.replace(partial, path)
+    with zarr_write_errors(source.name), replace_chunk_file(os.path.join(folder, key)) as file:
+        if source.folder is None:
+            file.write(source.read_encoded(key) or b"")
+        else:
+            _copy_chunk_file(source, os.path.join(source.folder, key), file.fileno())
     return source.chunk_bytes
 
 

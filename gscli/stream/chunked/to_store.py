@@ -53,22 +53,16 @@ def run_to_store(
     check_writable(place)
     folder = os.path.dirname(os.path.realpath(place.path))
     with ExitStack() as stack, translate_temp_file_errors(folder):
-        hidden = stack.enter_context(
-            open_folder(
-                place.path,
-                is_array_or_group,
-                check=lambda: mapped.check_unchanged(*plan.inputs.values()),
-            )
-        )
-        total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
-        done = 0
+        check = partial(mapped.check_unchanged, *plan.inputs.values())
+        hidden = stack.enter_context(open_folder(place.path, is_array_or_group, check=check))
+        total, done = prod(plan.layout.output_shape) * output_dtype(plan).itemsize, 0
         # Closed before the folder is removed: whoever writes behind has ended then.
         written = stack.enter_context(closing(_write_result(plan, hidden, folder)))
         for count in written:
             done += count
             if progress is not None:
                 progress(min(done, total), total)
-    return LazyArray.of(open_zarr_array(place, 1 << 62, output_dtype(plan)))
+    return LazyArray.of(open_zarr_array(place, opaque=output_dtype(plan)))
 
 
 def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
@@ -126,17 +120,15 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
 
 def _write_behind(target: ZarrArray) -> WriteBehind:
     """For calls that hold a chunk each while they wait, for which a large one leaves no room."""
-    return WriteBehind(
-        target.name, 0 if target.chunk_bytes > MAX_QUEUED_CHUNK_BYTES else MAX_PENDING
-    )
+    large = target.chunk_bytes > MAX_QUEUED_CHUNK_BYTES
+    return WriteBehind(target.name, 0 if large else MAX_PENDING)
 
 
 def write_in_order(
     parts: Iterator[Array], target: ZarrArray, write: Callable[[Coordinates, Array], None]
 ) -> Iterator[int]:
     """Write cells that come in row-major order to an array whose chunks follow each other so."""
-    counts = [-(-size // step) for size, step in zip(target.shape, target.chunk_shape, strict=True)]
-    places = np.ndindex(*counts)
+    places = np.ndindex(*target.chunk_counts)
     size = prod(target.chunk_shape) * target.dtype.itemsize
     buffer, filled = allocate_pages(size), 0
     at = next(places, None)
@@ -144,7 +136,7 @@ def write_in_order(
         content = part.reshape(-1).view(np.uint8)
         while content.size:
             assert at is not None
-            length = prod(s.stop - s.start for s in target.chunk_slices(at)) * target.dtype.itemsize
+            length = prod(target.chunk_sizes(at)) * target.dtype.itemsize
             count = min(length - filled, content.size)
             buffer[filled : filled + count] = content[:count]
             filled, content = filled + count, content[count:]

@@ -100,7 +100,7 @@ class _ClusterRun:
                 cancel_futures(self.client, self._futures)
                 raise
             _remove_partial(hidden)
-        return LazyArray.of(open_zarr_array(place, 1 << 62, self.store.dtype))
+        return LazyArray.of(open_zarr_array(place, opaque=self.store.dtype))
 
     def _check_indices(self) -> None:
         count = self.plan.layout.entry_count
