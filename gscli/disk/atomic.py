@@ -21,7 +21,7 @@ from gscli.disk.access import copy_permissions
 from gscli.disk.exchange import replace_file
 from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import RegularFile, check_system, open_file
-from gscli.disk.system import sync, sync_folder, write_errors
+from gscli.disk.system import check_space, sync, sync_folder, write_errors
 from gscli.disk.unfinished import refuse_unfinished
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class AtomicFile(io.RawIOBase):
         super().__init__()
         self._descriptor = descriptor
         self.name = name
-        self.poll: Callable[[], None] = _no_poll
+        self.poll: Callable[[], None] = lambda: None  # signals act at once
 
     def fileno(self) -> int:
         """The descriptor, as long as it is ours."""
@@ -115,10 +115,6 @@ class AtomicFile(io.RawIOBase):
             os.close(self._descriptor)
 
 
-def _no_poll() -> None:
-    """Where signals act at once."""
-
-
 @contextmanager
 def open_atomic(
     path: str,
@@ -146,22 +142,25 @@ def open_atomic(
     check_system()
     with write_errors(path):
         target = _follow_links(path)
-        descriptor = _duplicate_descriptor(target)
-        status = None if descriptor is not None else _stat_or_none(target)
-    opened = None if descriptor is None else AtomicFile(descriptor, path)
+        number = _descriptor_number(target)
+        # A second descriptor of /dev/stdout and its like: opening by name would start at byte 0.
+        opened = None if number is None else AtomicFile(os.dup(number), path)
+        status = None if opened is not None else _stat_or_none(target)
     if status is not None and not stat.S_ISREG(status.st_mode):
         opened = _open_special(target, status, path)
     if opened is not None:
         with _closing(opened) as file:
             yield file
     else:
-        is_input, old = replaces is not None, replaces
+        old = replaces
         with write_errors(path):
             refuse_unfinished(target)
             if status is not None and old is None:
                 old = open_file(target, _HELD, name=path)
-        _check_space(target, size, path)
-        with _replace_file(target, old, path, check, is_input=is_input) as file:
+        if size is not None:
+            with write_errors(path):
+                check_space(os.path.dirname(target) or ".", size, path)
+        with _replace_file(target, old, path, check, is_input=replaces is not None) as file:
             yield file
 
 
@@ -205,9 +204,8 @@ def _replace_file(
             with write_errors(name):
                 left = replace_file(temporary, target, old, is_input=is_input)
             if left:
-                with write_errors(
-                    name, "cannot remove the old content of", "the new one is complete"
-                ):
+                failure = "cannot remove the old content of", "the new one is complete"
+                with write_errors(name, *failure):
                     os.unlink(temporary)
                     left = False
         finally:
@@ -243,12 +241,6 @@ def _descriptor_number(target: str) -> int | None:
     return int(match[1] or match[2]) if match else None
 
 
-def _duplicate_descriptor(target: str) -> int | None:
-    """A second descriptor of /dev/stdout and its like: opening by name would start at byte 0."""
-    number = _descriptor_number(target)
-    return None if number is None else os.dup(number)
-
-
 def _stat_or_none(target: str) -> os.stat_result | None:
     """What stands at `target` now; None where a new file will."""
     try:
@@ -270,16 +262,3 @@ def _open_special(target: str, status: os.stat_result, name: str) -> AtomicFile:
         raise CannotWrite(f"cannot write {name}", where=f"{name}: is a socket")
     with write_errors(name):
         return AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), name)
-
-
-def _check_space(target: str, size: int | None, name: str) -> None:
-    if size is None:
-        return
-    with write_errors(name):
-        status = os.statvfs(os.path.dirname(target) or ".")
-    free = status.f_bavail * status.f_frsize
-    if size > free:
-        raise CannotWrite(
-            f"not enough space for {name}",
-            where=f"{name}: needs {size:,} bytes, {free:,} are free",
-        )

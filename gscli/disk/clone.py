@@ -6,9 +6,9 @@ import errno
 import os
 from collections.abc import Iterator
 
-from gscli.base import CannotWrite
 from gscli.disk.atomic import AtomicFile
 from gscli.disk.mapped import RegularFile
+from gscli.disk.system import check_space
 
 _FICLONE = 0x40049409
 """The request that Btrfs, XFS, bcachefs and others answer by sharing blocks (ioctl_ficlone(2))."""
@@ -30,7 +30,9 @@ def clone_file(source: RegularFile, target: AtomicFile) -> None:
     """
     if share_blocks(source.descriptor, target.fileno()):
         return
-    _check_space(source, target)
+    needed = os.fstat(source.descriptor).st_blocks * _BLOCK
+    hint = "--in-place=direct patches without a copy"
+    check_space(target.fileno(), needed, source.name, "a copy of ", hint)
     target.truncate(source.size)
     for begin, end in _iter_data_extents(source):
         _copy_range(source, target, begin, end)
@@ -45,17 +47,6 @@ def share_blocks(source: int, target: int) -> bool:
     except (ImportError, OSError):  # no such request on this system or file system
         return False
     return True
-
-
-def _check_space(source: RegularFile, target: AtomicFile) -> None:
-    status, system = os.fstat(source.descriptor), os.fstatvfs(target.fileno())
-    needed, free = status.st_blocks * _BLOCK, system.f_bavail * system.f_frsize
-    if needed > free:
-        raise CannotWrite(
-            f"not enough space for a copy of {source.name}",
-            where=f"{source.name}: needs {needed:,} bytes, {free:,} are free",
-            hint="--in-place=direct patches without a copy",
-        )
 
 
 def _iter_data_extents(source: RegularFile) -> Iterator[tuple[int, int]]:

@@ -81,7 +81,8 @@ def replace_file(
         return False
     if is_input:
         old.check_unchanged()
-        old.check_not_replaced()
+        if not old.is_same_file(old.path):
+            raise old.replaced_error()
     new = os.stat(temporary)
     try:
         can_exchange = exchange_names(temporary, target)

@@ -201,11 +201,8 @@ class RegularFile:
 
     def truncation_error(self) -> CannotRead:
         """What is said where bytes are gone that were there when the file was opened."""
-        return CannotRead(
-            f"{self.name} became shorter while it was being read",
-            where=self.name,
-            hint=_UNTOUCHED,
-        )
+        problem = f"{self.name} became shorter while it was being read"
+        return CannotRead(problem, where=self.name, hint=_UNTOUCHED)
 
     def mark_truncated(self) -> None:
         """What was mapped from the file is not its content any more."""
@@ -225,16 +222,8 @@ class RegularFile:
         with read_errors(self.name):
             unchanged = self.is_unchanged(was_renamed=was_renamed)
         if not unchanged:
-            raise CannotRead(
-                f"{self.name} was changed while it was being read",
-                where=self.name,
-                hint=_UNTOUCHED,
-            )
-
-    def check_not_replaced(self) -> None:
-        """CannotWrite where the name means another file by now, or none."""
-        if not self.is_same_file(self.path):
-            raise self.replaced_error()
+            problem = f"{self.name} was changed while it was being read"
+            raise CannotRead(problem, where=self.name, hint=_UNTOUCHED)
 
     def is_same_file(self, path: str) -> bool:
         """Whether another name means this file, too."""
@@ -251,7 +240,7 @@ class RegularFile:
     def reopen_writable(self) -> RegularFile:
         """The same file once more, opened to be written to. Raises OSError, CannotWrite."""
         again = open_file(self.path, os.O_RDWR)
-        if os.path.samestat(os.fstat(again.descriptor), self.status):
+        if os.path.samestat(again.status, self.status):
             return again
         again.close()
         raise self.replaced_error()
@@ -264,10 +253,6 @@ class RegularFile:
             details=("nothing was written",),
             hint="run the command again",
         )
-
-    def detach(self) -> None:
-        """Leave the descriptor to the caller."""
-        self.descriptor = -1
 
     def close(self) -> None:
         """Give the descriptor back; what was read is read, so that a failure changes nothing."""
@@ -311,16 +296,11 @@ def open_regular_file(path: str) -> RegularFile | None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
-        waits = os.O_NONBLOCK | os.O_NOCTTY  # it may have become a pipe by now
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | waits)
+        # It may have become a pipe by now.
+        file = open_file(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except (OSError, ValueError):
         return None
-    with suppress(OSError):
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return RegularFile(descriptor, path)
-    with suppress(OSError):
-        os.close(descriptor)
-    return None
+    return file if stat.S_ISREG(file.status.st_mode) else None
 
 
 class Mapping(Record):
@@ -369,9 +349,7 @@ def map_file(
     mapping = find_mapping(array)
     assert mapping is not None
     _MAPPINGS[mapping] = Mapping(file, offset, _address(array), array.nbytes)
-    install_sigbus_handler(
-        lambda library: [place.remap_truncated(library) for place in list(_MAPPINGS.values())]
-    )
+    install_sigbus_handler(lambda libc: [m.remap_truncated(libc) for m in list(_MAPPINGS.values())])
     return array
 
 
@@ -432,8 +410,7 @@ def find_file(array: Array) -> tuple[RegularFile, int] | None:
 
     None for arrays in memory, for those that `map_file` did not make, and for views with gaps.
     """
-    mapping = find_mapping(array)
-    place = None if mapping is None else _MAPPINGS.get(mapping)
+    place = _find_place(array)
     if place is None or not array.flags.c_contiguous:
         return None
     return place.file, place.offset + _address(array) - place.address
@@ -442,8 +419,7 @@ def find_file(array: Array) -> tuple[RegularFile, int] | None:
 def check_unchanged(*arrays: Array) -> None:
     """CannotRead where the file of a mapped array was written to since it was opened."""
     for array in arrays:
-        mapping = find_mapping(array)
-        place = None if mapping is None else _MAPPINGS.get(mapping)
+        place = _find_place(array)
         if place is not None:
             place.file.check_unchanged()
 
@@ -460,6 +436,11 @@ def map_copy_on_write(array: Array) -> Array | None:
         return np.asarray(map_file(place[0], array.dtype, array.shape, place[1], "c"))
     except (OSError, ValueError):
         return None
+
+
+def _find_place(array: Array) -> Mapping | None:
+    mapping = find_mapping(array)
+    return None if mapping is None else _MAPPINGS.get(mapping)
 
 
 def _address(array: Array) -> int:

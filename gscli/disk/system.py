@@ -46,9 +46,8 @@ def write_error(
 ) -> CannotWrite:
     """CannotWrite for a failure of the system."""
     details = (state,) if state else ()
-    return CannotWrite(
-        f"{what} {name}", where=f"{name}: {error_reason(error)}", details=details, hint=hint
-    )
+    where = f"{name}: {error_reason(error)}"
+    return CannotWrite(f"{what} {name}", where=where, details=details, hint=hint)
 
 
 @contextmanager
@@ -58,9 +57,8 @@ def lock_file(file: RegularFile) -> Iterator[None]:
         try:
             fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CannotWrite(
-                f"{file.name} is being patched by another process", where=file.name
-            ) from error
+            problem = f"{file.name} is being patched by another process"
+            raise CannotWrite(problem, where=file.name) from error
         except OSError:  # a file system without locks, or one that locks only for writers
             pass
     try:
@@ -131,3 +129,15 @@ def sync_folder(folder: str) -> None:
     finally:
         with suppress(OSError):
             os.close(descriptor)
+
+
+def check_space(place: str | int, needed: int, name: str, what: str = "", hint: str = "") -> None:
+    """CannotWrite where the file system of a folder or open file has not so many bytes left.
+
+    `what` stands before the name in the message. Raises OSError.
+    """
+    status = os.statvfs(place)
+    free = status.f_bavail * status.f_frsize
+    if needed > free:
+        where = f"{name}: needs {needed:,} bytes, {free:,} are free"
+        raise CannotWrite(f"not enough space for {what}{name}", where=where, hint=hint)

@@ -188,18 +188,12 @@ def check_kind(path: str) -> None:
 def _refuse_special(mode: int, name: str) -> None:
     for is_kind, words in _KINDS:
         if is_kind(mode):
-            raise CannotRead(
-                f"cannot read {name}",
-                where=f"{name}: {words}",
-                hint="regular files and pipes are read",
-            )
+            hint = "regular files and pipes are read"
+            raise CannotRead(f"cannot read {name}", where=f"{name}: {words}", hint=hint)
 
 
 def read_pipe(
-    read: Callable[[int], bytes],
-    name: str,
-    limit: int,
-    bounds_for: BoundsFunction | None = None,
+    read: Callable[[int], bytes], name: str, limit: int, bounds_for: BoundsFunction | None = None
 ) -> bytearray:
     """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
 

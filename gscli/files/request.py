@@ -283,6 +283,11 @@ def group_error(place: str) -> CannotWrite:
     )
 
 
+def same_name_error(things: str, name: str, file: str) -> ContentRefused:
+    """What is said where a name of a file means two of its arrays."""
+    return ContentRefused(f"two {things} are called {sanitize(name, 60)}", where=file)
+
+
 def list_keys(names: Iterable[str]) -> str:
     """Names from a file for a message: the first ones, and how many more.
 

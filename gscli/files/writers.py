@@ -78,13 +78,11 @@ def save_file(
 def _check_member(member: str, suffix: str, target: str) -> None:
     """A name every container can hold, and that means one thing only in each of them."""
     if suffix not in MANY_MEMBERS:
-        raise UsageError(
-            f"{target} can hold only one array", hint=f"leave ::{sanitize(member, 60)} off"
-        )
+        hint = f"leave ::{sanitize(member, 60)} off"
+        raise UsageError(f"{target} can hold only one array", hint=hint)
     if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
-        raise UsageError(
-            f"{sanitize(member, 60)} is no name for an array", valid="visible characters"
-        )
+        problem = f"{sanitize(member, 60)} is no name for an array"
+        raise UsageError(problem, valid="visible characters")
 
 
 def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None:
@@ -95,33 +93,20 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
     if suffix in STORES:
         raise UsageError("a Zarr store is a folder, not a stream", hint="-o out.zarr")
     if suffix not in TEXT_SUFFIXES and stream.isatty():
-        raise UsageError(
-            f"refusing to write binary {suffix} to the terminal",
-            hint=f"-o out{suffix}, or --json for text",
-        )
-    out = _StdoutWriter(stream)
-    format_for(suffix).write(
-        out.write, {DEFAULT_MEMBER: _to_writable(array, STANDARD_OUTPUT)}, suffix
-    )
-    out.flush()
+        problem = f"refusing to write binary {suffix} to the terminal"
+        raise UsageError(problem, hint=f"-o out{suffix}, or --json for text")
 
-
-class _StdoutWriter:
-    """Standard output as a writer sees it: bytes in order, failures as CannotWrite."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, data: bytes | memoryview, /) -> int:
+    def write_all(data: bytes | memoryview) -> int:
         view, done = memoryview(data), 0
         with write_errors(STANDARD_OUTPUT):
             while done < view.nbytes:  # an unbuffered stream may take less than all
-                done += self._stream.write(view[done:]) or 0
+                done += stream.write(view[done:]) or 0
         return done
 
-    def flush(self) -> None:
-        with write_errors(STANDARD_OUTPUT):
-            self._stream.flush()
+    arrays = {DEFAULT_MEMBER: _to_writable(array, STANDARD_OUTPUT)}
+    format_for(suffix).write(write_all, arrays, suffix)
+    with write_errors(STANDARD_OUTPUT):
+        stream.flush()
 
 
 def _choose_suffix(form: str | None, path: str) -> str:

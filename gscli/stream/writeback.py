@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Self, TypeAlias
 
 from gscli.base import GscliError
@@ -71,12 +70,7 @@ class WriteBehind:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.join()
         if kind is None:
             self.raise_error()
@@ -145,12 +139,7 @@ class _DirectWriter:
     def __enter__(self) -> Write:
         return self.write
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 self.finish()
@@ -191,9 +180,6 @@ class _DirectWriter:
     def _write_and_free(self, buffer: mmap.mmap, position: int) -> None:
         try:
             with memoryview(buffer) as view:
-                self._write_at(view, position)
+                write_at(self._file.fileno(), view, position)
         finally:
             self._free.put(buffer)
-
-    def _write_at(self, view: memoryview, position: int) -> None:
-        write_at(self._file.fileno(), view, position)

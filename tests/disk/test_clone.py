@@ -98,7 +98,7 @@ def test_room_is_asked_for_first(
     source: RegularFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full: Any = SimpleNamespace(f_bavail=1, f_frsize=512)
-    monkeypatch.setattr("os.fstatvfs", lambda _: full)
+    monkeypatch.setattr("os.statvfs", lambda _: full)
     with pytest.raises(CannotWrite, match="not enough space") as caught:
         copied(source, tmp_path)
     assert "--in-place=direct" in caught.value.hint

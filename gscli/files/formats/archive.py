@@ -15,6 +15,8 @@ from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import Content
+from gscli.files.extras import library_errors
+from gscli.files.request import same_name_error
 
 DIRECTORY_LIMIT = 4 << 20
 MEMBER_LIMIT = 10_000
@@ -48,18 +50,9 @@ class ZipEntry(Record):
 def read_directory(content: Content) -> dict[str, ZipEntry]:
     """Every member by its name, in the archive's order. ContentRefused for anything unusual."""
     count = _read_end_record(content)
-    try:
-        with content.open_file() as file, zipfile.ZipFile(file) as archive:
-            infos = archive.infolist()
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        ValueError,
-        OverflowError,
-        struct.error,
-        OSError,
-    ) as error:
-        raise _archive_error(content.name, sanitize(str(error), 80)) from error
+    errors = library_errors(lambda error: _archive_error(content.name, sanitize(str(error), 80)))
+    with errors, content.open_file() as file, zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
     if len(infos) != count:
         raise _archive_error(content.name, f"it states {count:,} members and lists {len(infos):,}")
     entries: dict[str, ZipEntry] = {}
@@ -69,9 +62,7 @@ def read_directory(content: Content) -> dict[str, ZipEntry]:
             raise _archive_error(content.name, "members overlap or bytes stand before the first")
         entry = entry_of(content, info)
         if entry.name in entries:
-            raise ContentRefused(
-                f"two members are called {sanitize(entry.name, 60)}", where=content.name
-            )
+            raise same_name_error("members", entry.name, content.name)
         next_offset = entry.offset + entry.compressed_size
         entries[entry.name] = entry
     return {info.orig_filename: entries[info.orig_filename] for info in infos}
@@ -133,9 +124,8 @@ def _read_end_record(content: Content) -> int:
         *_, here, count, size, offset = _END64.unpack(record)
         after = tail_size
     if comment or here != count or count > MEMBER_LIMIT or size > DIRECTORY_LIMIT:
-        raise _archive_error(
-            content.name, f"its directory of {count:,} members is not one of arrays"
-        )
+        why = f"its directory of {count:,} members is not one of arrays"
+        raise _archive_error(content.name, why)
     if offset + size + after != content.size:
         raise _archive_error(content.name, "there are bytes outside the archive")
     return int(count)
@@ -162,11 +152,8 @@ def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
     names, extras = local[9], local[10]
     offset = info.header_offset + _LOCAL.size + names + extras
     stored = info.compress_type == zipfile.ZIP_STORED
-    if (
-        local[0] != b"PK\x03\x04"
-        or local[3] != info.compress_type
-        or offset + info.compress_size > content.size
-    ):
+    is_local = local[0] == b"PK\x03\x04" and local[3] == info.compress_type
+    if not is_local or offset + info.compress_size > content.size:
         raise _archive_error(content.name, f"member {shown} lies outside the file")
     local_name = bytes(content.read(info.header_offset + _LOCAL.size, names))
     if local_name != name.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):

@@ -85,9 +85,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         if array.dtype.kind == "U":
             _check_text_cells(cells, where)
             if table.shape[1] == 1 and _has_other_delimiter(cells):
-                raise DtypeRefused(
-                    "a text would be read back as a row of numbers", where=where, hint="use .json"
-                )
+                raise _text_error("a text would be read back as a row of numbers", where)
         out(_format_line(cells, suffix))
 
 
@@ -120,9 +118,8 @@ def _iter_rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[st
             if row:
                 yield reader.line_num, [cell.strip() for cell in row]
     except csv.Error as error:
-        raise ContentRefused(
-            f"{name} is not a table", where=f"{name} line {reader.line_num}: {error}"
-        ) from error
+        where = f"{name} line {reader.line_num}: {error}"
+        raise ContentRefused(f"{name} is not a table", where=where) from error
 
 
 def _parse_row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
@@ -164,17 +161,10 @@ def _has_other_delimiter(values: list[Any]) -> bool:
 
 
 def _check_no_header(values: list[Any], width: int, name: str) -> None:
-    first, second = values[:width], values[width : 2 * width]
-    if (
-        second
-        and all(isinstance(v, str) for v in first)
-        and not any(isinstance(v, str) for v in second)
-    ):
-        raise ContentRefused(
-            "the first line is a header, not numbers",
-            where=f"{name} line 1",
-            hint="remove the line",
-        )
+    is_text = [isinstance(value, str) for value in values[: 2 * width]]
+    if is_text[width:] and all(is_text[:width]) and not any(is_text[width:]):
+        problem = "the first line is a header, not numbers"
+        raise ContentRefused(problem, where=f"{name} line 1", hint="remove the line")
 
 
 def _format_cell(value: float | str) -> str:
@@ -183,21 +173,15 @@ def _format_cell(value: float | str) -> str:
 
 def _check_text_cells(cells: list[str], where: str) -> None:
     for cell in cells:
-        if _is_formula(cell):
-            raise DtypeRefused(
-                "a spreadsheet would take a text for a formula",
-                where=f"{where}: {sanitize(cell, 60)}",
-                hint="use .json",
-            )
+        if cell.startswith(("=", "+", "-", "@")):  # it would run it (OWASP, CSV injection)
+            problem = "a spreadsheet would take a text for a formula"
+            raise _text_error(problem, f"{where}: {sanitize(cell, 60)}")
         if not _is_round_trip(cell, where):
-            raise DtypeRefused(
-                "a text would be read back as something else", where=where, hint="use .json"
-            )
+            raise _text_error("a text would be read back as something else", where)
 
 
-def _is_formula(cell: str) -> bool:
-    """Whether a spreadsheet would run this text (OWASP, CSV injection)."""
-    return cell.startswith(("=", "+", "-", "@"))
+def _text_error(problem: str, where: str) -> DtypeRefused:
+    return DtypeRefused(problem, where=where, hint="use .json")
 
 
 def _is_round_trip(cell: str, where: str) -> bool:

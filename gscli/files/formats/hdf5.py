@@ -16,6 +16,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -153,21 +154,15 @@ def _open_hdf5(content: Content) -> Iterator[Any]:
     if content.read_prefix(len(SIGNATURE)) != SIGNATURE:
         raise ContentRefused(f"{content.name} is not an HDF5 file", where=content.name)
     library = import_extra("h5py", "hdf5")
-    with (
-        content.open_file() as stream,
-        _hdf5_errors(content.name),
-        library.File(stream, "r") as file,
-    ):
+    errors = _hdf5_errors(content.name)
+    with content.open_file() as stream, errors, library.File(stream, "r") as file:
         yield file
 
 
 def _hdf5_errors(name: str) -> AbstractContextManager[None]:
     """Whatever h5py raises on a damaged file, as ContentRefused."""
-    return library_errors(
-        lambda error: ContentRefused(
-            f"{name} is not a sound HDF5 file", where=f"{name}: {sanitize(str(error), 120)}"
-        )
-    )
+    unsound = partial(ContentRefused, f"{name} is not a sound HDF5 file")
+    return library_errors(lambda error: unsound(where=f"{name}: {sanitize(str(error), 120)}"))
 
 
 def _find_datasets(file: Any, where: str) -> dict[str, Any]:
@@ -201,9 +196,8 @@ def _find_datasets(file: Any, where: str) -> dict[str, Any]:
 def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     """Judge a dataset before a byte of it is read."""
     if dataset.is_virtual or dataset.external:
-        raise ContentRefused(
-            "the values lie in another file, which gscli does not follow", where=where
-        )
+        problem = "the values lie in another file, which gscli does not follow"
+        raise ContentRefused(problem, where=where)
     if dataset.shape is None:
         raise ContentRefused("the dataset is empty, without a shape", where=where)
     filters = _filter_ids(dataset)

@@ -28,6 +28,7 @@ from gscli.base.arrays import (
 from gscli.base.words import format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsontext import (
+    JsonPath,
     ParsedJson,
     add_location_and_hint,
     caret_line,
@@ -72,7 +73,7 @@ def array_of_json(parsed: ParsedJson, wish: ReadOptions, limit: int) -> ReadResu
         levels = _flatten_lists(parsed, value, ())
         array = _build_array(parsed, levels, wish.untyped_dtype, wish, limit)
         return ReadResult(array, typed=False)
-    path: tuple[int | str, ...] = ()
+    path: JsonPath = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
         if not isinstance(value, dict):
@@ -135,7 +136,7 @@ def json_values(flat: Array) -> list[Any]:
 def _read_document(
     parsed: ParsedJson,
     document: dict[str, Any],
-    path: tuple[int | str, ...],
+    path: JsonPath,
     wish: ReadOptions,
     limit: int,
 ) -> ReadResult:
@@ -177,18 +178,15 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
         return None
     shape = document["shape"]
     if not isinstance(shape, list) or not is_shape(shape):
-        raise ContentRefused(
-            '"shape" is not a list of sizes',
-            where=name,
-            valid=f"sizes from 0 up, at most {RANK_LIMIT}",
-        )
+        sizes = f"sizes from 0 up, at most {RANK_LIMIT}"
+        raise ContentRefused('"shape" is not a list of sizes', where=name, valid=sizes)
     return tuple(shape)
 
 
 def _flatten_lists(
     parsed: ParsedJson,
     value: object,
-    path: tuple[int | str, ...],
+    path: JsonPath,
     *,
     pairs: bool = False,
 ) -> tuple[tuple[int, ...], list[Any]]:
@@ -237,7 +235,7 @@ def _are_pairs(level: list[list[Any]]) -> bool:
 
 
 def _check_row_lengths(
-    parsed: ParsedJson, level: list[list[Any]], shape: tuple[int, ...], path: tuple[int | str, ...]
+    parsed: ParsedJson, level: list[list[Any]], shape: tuple[int, ...], path: JsonPath
 ) -> None:
     if len(set(map(len, level))) == 1:
         return
@@ -248,7 +246,7 @@ def _check_row_lengths(
 
 
 def _raise_mixed_depth(
-    parsed: ParsedJson, level: list[Any], shape: tuple[int, ...], path: tuple[int | str, ...]
+    parsed: ParsedJson, level: list[Any], shape: tuple[int, ...], path: JsonPath
 ) -> None:
     """Lists and values stand side by side in one level."""
     first_is_list = isinstance(level[0], list)
@@ -258,7 +256,7 @@ def _raise_mixed_depth(
     _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 
-def _raise_ragged(parsed: ParsedJson, path: tuple[int | str, ...], note: str) -> NoReturn:
+def _raise_ragged(parsed: ParsedJson, path: JsonPath, note: str) -> NoReturn:
     start, end = add_location_and_hint(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = _format_position(tuple(step for step in path if isinstance(step, int)))

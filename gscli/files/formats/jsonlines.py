@@ -63,9 +63,8 @@ def _iter_line_tensors(line: bytes, number: int, file: str) -> Iterator[tuple[st
     value = parse_json(line, where).value
     inputs = value.get("inputs") if isinstance(value, dict) else None
     if not isinstance(inputs, dict):
-        raise ContentRefused(
-            "neither a recorded case nor a job", where=where, valid='{"op", "inputs": {…}, …}'
-        )
+        form = '{"op", "inputs": {…}, …}'
+        raise ContentRefused("neither a recorded case nor a job", where=where, valid=form)
     for name, tensor in {**inputs, "output": value.get("output")}.items():
         if isinstance(tensor, (dict, list)):
             full = f"{value.get('id', number)}/{name}"

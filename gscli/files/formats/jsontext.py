@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,10 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
+
+
+JsonPath: TypeAlias = tuple[int | str, ...]
+"""Keys and positions that lead to a value."""
 
 
 class ParsedJson(Record):
@@ -105,7 +109,7 @@ def line_number(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def add_location_and_hint(text: str, path: tuple[int | str, ...]) -> tuple[int, int]:
+def add_location_and_hint(text: str, path: JsonPath) -> tuple[int, int]:
     r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
 
     >>> add_location_and_hint("[[0],\n [1, 2]]", (1, 0))
@@ -177,7 +181,6 @@ def _check_depth(raw: bytes, name: str) -> None:
         opens = (chunk == ord("[")) | (chunk == ord("{"))
         course = depth + np.cumsum(np.where(opens, 1, -1), dtype=np.int64)
         if course.max() > DEPTH_LIMIT:
-            raise ContentRefused(
-                f"{name} is nested too deep", where=name, valid=f"at most {DEPTH_LIMIT} levels"
-            )
+            levels = f"at most {DEPTH_LIMIT} levels"
+            raise ContentRefused(f"{name} is nested too deep", where=name, valid=levels)
         depth = int(course[-1])

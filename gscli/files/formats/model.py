@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gscli.base import ContentRefused
-from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import parse_protobuf, to_array
@@ -18,6 +16,7 @@ from gscli.files.request import (
     ReadResult,
     choose_member,
     member_place,
+    same_name_error,
 )
 
 MAX_CALL_DEPTH = 32
@@ -151,8 +150,6 @@ def _find_tensors(content: Content, limit: int) -> dict[str, Any]:
         for own, tensor in graph.iter_tensors():
             name = graph.prefix + own
             if name in tensors:
-                raise ContentRefused(
-                    f"two tensors are called {sanitize(name, 60)}", where=content.name
-                )
+                raise same_name_error("tensors", name, content.name)
             tensors[name] = tensor
     return tensors

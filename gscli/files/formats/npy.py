@@ -204,9 +204,8 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
         raise _magic_error(prefix, name)
     version = tuple(prefix[6:8])
     if version not in _VERSIONS:
-        raise ContentRefused(
-            f"unknown .npy version {'.'.join(map(str, version))}", where=name, valid="1.0, 2.0, 3.0"
-        )
+        number = ".".join(map(str, version))
+        raise ContentRefused(f"unknown .npy version {number}", where=name, valid="1.0, 2.0, 3.0")
     field = _VERSIONS[version]
     start = 8 + struct.calcsize(field)
     if len(prefix) < start:

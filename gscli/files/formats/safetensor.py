@@ -218,9 +218,8 @@ def _check_no_gaps(tensors: dict[str, StoredTensor], data_start: int, content: C
     if position != content.size:
         missing = content.size - position
         problem = "goes on after the tensors" if missing > 0 else "is cut off"
-        raise ContentRefused(
-            f"{content.name} {problem}", where=f"{content.name}: {abs(missing):,} bytes"
-        )
+        where = f"{content.name}: {abs(missing):,} bytes"
+        raise ContentRefused(f"{content.name} {problem}", where=where)
 
 
 def _header_error(name: str, why: str) -> ContentRefused:

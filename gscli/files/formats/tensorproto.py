@@ -168,13 +168,7 @@ def _from_raw(raw: bytes, dtype: DType, count: int, where: str) -> Array:
     return to_native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
 
 
-def _from_field(
-    values: Any,
-    wide: type[np.generic],
-    dtype: DType,
-    count: int,
-    where: str,
-) -> Array:
+def _from_field(values: Any, wide: type[np.generic], dtype: DType, count: int, where: str) -> Array:
     """Values from a field whose numbers are wider than the type: each must fit."""
     parts = 2 * count if dtype.kind == "c" else -(-count * BITS.get(dtype.name, 8) // 8)
     _check_count(len(values), parts, "values", where)
@@ -193,11 +187,8 @@ def _from_field(
 
 def _check_count(stored: int, expected: int, unit: str, where: str) -> None:
     if stored != expected:
-        raise ContentRefused(
-            f"the tensor holds {stored:,} {unit}",
-            where=where,
-            valid=f"{expected:,} for its dimensions",
-        )
+        wanted = f"{expected:,} for its dimensions"
+        raise ContentRefused(f"the tensor holds {stored:,} {unit}", where=where, valid=wanted)
 
 
 def _unpack_elements(stored: Array, dtype: DType, count: int) -> Array:

@@ -101,10 +101,8 @@ def _check_kinds(values: list[Any], kinds: set[type], dtype: DType, place: Locat
     if set(map(type, values)) <= kinds:
         return values
     number = next(n for n, value in enumerate(values) if type(value) not in kinds)
-    raise ContentRefused(
-        f"{describe_kind(values[number])} among {document_dtype(dtype)} values",
-        where=place(number),
-    )
+    kind, name = describe_kind(values[number]), document_dtype(dtype)
+    raise ContentRefused(f"{kind} among {name} values", where=place(number))
 
 
 def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
@@ -162,9 +160,8 @@ def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
     lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
     if lost.any():
         number = int(np.argmax(lost))
-        raise ContentRefused(
-            f"{wide[number]!s} does not fit {document_dtype(dtype)}", where=place(number)
-        )
+        problem = f"{wide[number]!s} does not fit {document_dtype(dtype)}"
+        raise ContentRefused(problem, where=place(number))
     _check_integers_exact(values, back, dtype, place)
     return np.asarray(narrow)
 
@@ -201,11 +198,8 @@ def _as_float(value: object, number: int, place: Locate) -> object:
     if not isinstance(value, str):
         return value
     if value not in SPECIAL_FLOATS:
-        raise ContentRefused(
-            f"{sanitize(value, 40)} is not a number",
-            where=place(number),
-            valid='"nan", "inf", "-inf"',
-        )
+        problem, words = f"{sanitize(value, 40)} is not a number", '"nan", "inf", "-inf"'
+        raise ContentRefused(problem, where=place(number), valid=words)
     return SPECIAL_FLOATS[value]
 
 
@@ -239,10 +233,8 @@ def _byte_text(values: list[str], dtype: DType, place: Locate) -> Array:
         except UnicodeEncodeError:
             raise ContentRefused("a character is no byte", where=place(number)) from None
         if len(value) > dtype.itemsize or value.endswith("\0"):
-            raise ContentRefused(
-                f"text of {len(value)} bytes among {document_dtype(dtype)} values",
-                where=place(number),
-            )
+            problem = f"text of {len(value)} bytes among {document_dtype(dtype)} values"
+            raise ContentRefused(problem, where=place(number))
     return np.array(encoded, dtype)
 
 

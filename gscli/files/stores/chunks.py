@@ -42,9 +42,8 @@ class ChunkedArray(ABC):
     @property
     def chunk_counts(self) -> tuple[int, ...]:
         """Chunks on each axis."""
-        return tuple(
-            -(-size // step) for size, step in zip(self.shape, self.chunk_shape, strict=True)
-        )
+        pairs = zip(self.shape, self.chunk_shape, strict=True)
+        return tuple(-(-size // step) for size, step in pairs)
 
     def chunk_slices(self, coordinates: tuple[int, ...]) -> Slices:
         """The cells of one chunk."""

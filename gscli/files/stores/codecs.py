@@ -197,9 +197,8 @@ def _limit_codecs(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> 
 def _limited_shard(codec: Any, cell: int, where: str) -> Any:
     inner = tuple(codec.chunk_shape)
     if {_name_and_settings(item)[0] for item in codec.index_codecs} - _INDEX_CODECS:
-        raise ContentRefused(
-            "the index of a shard is packed", where=where, valid=", ".join(sorted(_INDEX_CODECS))
-        )
+        names = ", ".join(sorted(_INDEX_CODECS))
+        raise ContentRefused("the index of a shard is packed", where=where, valid=names)
     codecs = tuple(_limit_codecs(codec.codecs, inner, cell, where))
     return ShardingCodec(
         chunk_shape=inner, codecs=codecs, index_codecs=codec.index_codecs,

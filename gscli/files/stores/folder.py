@@ -70,10 +70,8 @@ def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularF
         raise CannotWrite(f"cannot write {name}", where=f"{name}: is no folder")
     old = open_file(target, _FOLDER, name=name)
     if os.listdir(target) and not ours(target):
-        raise CannotWrite(
-            f"cannot write {name}",
-            where=f"{name}: is a folder of something else, and would be lost",
-        )
+        where = f"{name}: is a folder of something else, and would be lost"
+        raise CannotWrite(f"cannot write {name}", where=where)
     return old
 
 

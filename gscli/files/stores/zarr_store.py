@@ -54,9 +54,8 @@ class ZarrArray(ChunkedArray):
         pairs = zip(self._unit, self.shape, strict=True)
         self.chunk_shape = tuple(max(min(unit, size), 1) for unit, size in pairs)
         if 0 in self._unit and 0 not in self.shape:
-            raise ContentRefused(
-                "a chunk has no cells", where=f"{self.name}: chunks {format_shape(self._unit)}"
-            )
+            where = f"{self.name}: chunks {format_shape(self._unit)}"
+            raise ContentRefused("a chunk has no cells", where=where)
         self._plain = None if self.folder is None else RawChunks.from_zarr(array)
         if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
             where = f"{self.name}: {format_shape(self.shape)}"
@@ -239,7 +238,10 @@ def _element_dtype(array: Any, opaque: Any, name: str) -> DType:
 def open_zarr_array(
     place: ZarrPath, limit: int = 1 << 62, opaque: DType | None = None, writable: bool = False
 ) -> ZarrArray:
-    """The array at a place; a chunk may have `limit` bytes. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
+    """The array at a place; a chunk may have `limit` bytes.
+
+    Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused.
+    """
     node = open_node(place, limit, writable=writable)
     if not hasattr(node, "chunks"):
         problem = f"{place.name} is a group of arrays, not an array"
@@ -283,9 +285,8 @@ def check_folder(place: ZarrPath) -> None:
     for part in ("", *filter(None, place.member.split("/"))):
         folder = os.path.join(folder, part) if part else folder
         if part and os.path.islink(folder):
-            raise ContentRefused(
-                f"{sanitize(part, 60)} is a link, and gscli does not follow it", where=place.name
-            )
+            problem = f"{sanitize(part, 60)} is a link, and gscli does not follow it"
+            raise ContentRefused(problem, where=place.name)
         for name in METADATA:
             path = os.path.join(folder, name)
             if os.path.lexists(path):
