@@ -28,7 +28,7 @@ from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
 from gscli.stream.scatter import ExternalSort, RowBlock, apply_updates, update_records
-from gscli.stream.to_file import ProgressCallback, make_update_reader, open_data_rows
+from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import UndoFile, put_back, reserve_rows, write_rows
 
 CHUNK = 8 << 20
@@ -40,8 +40,8 @@ def patch_in_place(
     file: RegularFile,
     *,
     direct: bool = False,
-    progress: ProgressCallback | None = None,
-    saving: ProgressCallback | None = None,
+    progress: Progress = None,
+    saving: Progress = None,
 ) -> int:
     """Write a scatter's updates into the .npy file that its data were loaded from; rows changed.
 
@@ -65,12 +65,10 @@ def patch_in_place(
             return DirectPatch(file, patch, check, progress, saving).run()
         with write_errors(file.name), lock_file(file), replace() as out:
             clone_file(file, out)
-            done = 0
+            written = ProgressCounter(progress, patch.nbytes)
             for rows, _, new in patch.iter_batches():
                 write_rows(out.fileno(), offset, rows, new)
-                done += new.nbytes
-                if progress is not None:
-                    progress(done, patch.nbytes)
+                written.add(new.nbytes)
         return patch.rows.size
     if direct:
         raise UsageError(
@@ -148,8 +146,8 @@ class DirectPatch:
     file: RegularFile
     patch: RowUpdates
     check: Callable[[], None]
-    progress: ProgressCallback | None
-    saving: ProgressCallback | None
+    progress: Progress
+    saving: Progress
 
     def run(self) -> int:
         """Write the new rows; how many they are."""
@@ -177,14 +175,13 @@ class DirectPatch:
         patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
         with write_errors(*failure):
             undo_file = UndoFile(self.file, patch.offset, patch.source.width)
-        done = 0
+        saved = ProgressCounter(self.saving, patch.nbytes)
         try:
             with write_errors(*failure), interrupts.allow():
                 for rows, old, new in patch.iter_batches():
                     interrupts.deliver_pending()
                     undo_file.add(rows, old, new)
-                    done += old.nbytes
-                    self._report(self.saving, done)
+                    saved.add(old.nbytes)
                 self.check()
                 self.file.check_unchanged()
                 undo_file.commit()
@@ -203,15 +200,14 @@ class DirectPatch:
         self, undo_file: UndoFile, writable: RegularFile, interrupts: DeferredSignals
     ) -> None:
         """Change the rows as noted; where that fails, put the old ones back at once."""
-        done, descriptor = 0, writable.descriptor
+        written = ProgressCounter(self.progress, self.patch.nbytes)
         try:
             with interrupts.allow():
                 for rows, _, new in undo_file.parts():
                     interrupts.deliver_pending()
-                    write_rows(descriptor, self.patch.offset, rows, new)
-                    done += new.nbytes
-                    self._report(self.progress, done)
-                sync(descriptor)
+                    write_rows(writable.descriptor, self.patch.offset, rows, new)
+                    written.add(new.nbytes)
+                sync(writable.descriptor)
         except BaseException as error:
             self._restore_rows(undo_file, writable, error)
             if isinstance(error, OSError):
@@ -231,7 +227,3 @@ class DirectPatch:
             raise write_error(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
             undo_file.remove(writable)
-
-    def _report(self, report: ProgressCallback | None, done: int) -> None:
-        if report is not None:
-            report(done, self.patch.nbytes)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from math import prod
 from pathlib import Path
-from typing import IO
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,22 @@ from gscli.stream.rows import Rows, open_rows
 from gscli.stream.scatter import BLOCK, ExternalSort, apply_updates, update_records
 from gscli.stream.writeback import open_direct_writer
 
-ProgressCallback = Callable[[int, int], None]
+Progress: TypeAlias = Callable[[int, int], None] | None
+"""Who is told how many bytes are done, and how many there are in all."""
+
+
+class ProgressCounter:
+    """Counts bytes that are done, never more than there are, and says so."""
+
+    def __init__(self, report: Progress, total: int) -> None:
+        self._report, self._total, self._done = report, total, 0
+
+    def add(self, count: int) -> None:
+        """So many more are done."""
+        self._done = min(self._done + count, self._total)
+        if self._report is not None:
+            self._report(self._done, self._total)
+
 
 MIN_STREAM_BYTES = 64 << 20
 """Bytes of a mapped input from which a result is streamed rather than made in memory."""
@@ -36,15 +51,11 @@ MIN_STREAM_BYTES = 64 << 20
 
 def is_worth_streaming(inputs: Mapping[str, Array]) -> bool:
     """Whether any input is a mapped file so large that the result should not be held in memory."""
-    return any(
-        array.nbytes >= MIN_STREAM_BYTES and mapped.find_file(array) is not None
-        for array in inputs.values()
-    )
+    large = (array for array in inputs.values() if array.nbytes >= MIN_STREAM_BYTES)
+    return any(mapped.find_file(array) is not None for array in large)
 
 
-def run_to_file(
-    plan: ValidatedPlan, path: str, *, progress: ProgressCallback | None = None
-) -> Array:
+def run_to_file(plan: ValidatedPlan, path: str, *, progress: Progress = None) -> Array:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
     `progress` is called with the bytes of the result written so far and in all. Returns the new
@@ -55,19 +66,18 @@ def run_to_file(
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
-    with ExitStack() as stack, translate_temp_file_errors(folder):
-        parts = iter_pieces(plan, dtype, folder, stack)
-        file = stack.enter_context(open_atomic(path, size=len(header) + total))
-        with open_direct_writer(file, len(header) + total) as write:
-            write(header)
-            done = 0
-            for piece in parts:
-                # As bytes, because bfloat16 and its like have no buffer of their own.
-                done += write(piece.reshape(-1).view(np.uint8).data)
-                if progress is not None:
-                    progress(done, total)
-        mapped.check_unchanged(*plan.inputs.values())
-        return _mapped_output(file, dtype, plan.layout, len(header))
+    size = len(header) + total
+    with translate_temp_file_errors(folder):
+        pieces = iter_pieces(plan, dtype, folder)
+        with open_atomic(path, size=size) as file:
+            with open_direct_writer(file, size) as write:
+                write(header)
+                written = ProgressCounter(progress, total)
+                for piece in pieces:
+                    # As bytes, because bfloat16 and its like have no buffer of their own.
+                    written.add(write(piece.reshape(-1).view(np.uint8).data))
+            mapped.check_unchanged(*plan.inputs.values())
+            return _mapped_output(file, dtype, plan.layout, len(header))
 
 
 @contextmanager
@@ -77,8 +87,8 @@ def open_result(plan: ValidatedPlan) -> Iterator[Iterator[Array]]:
     Temporary files are where Python puts them.
     """
     mapped.release_pages(*plan.inputs.values())
-    with ExitStack() as stack, translate_temp_file_errors(None):
-        yield iter_pieces(plan, output_dtype(plan), None, stack)
+    with translate_temp_file_errors(None):
+        yield iter_pieces(plan, output_dtype(plan), None)
 
 
 def translate_temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
@@ -113,12 +123,10 @@ def _mapped_output(file: AtomicFile, dtype: DType, layout: Layout, offset: int) 
         return np.memmap(file, dtype, "r", offset, layout.output_shape)
 
 
-def iter_pieces(
-    plan: ValidatedPlan, dtype: DType, folder: str | None, stack: ExitStack
-) -> Iterator[Array]:
+def iter_pieces(plan: ValidatedPlan, dtype: DType, folder: str | None) -> Iterator[Array]:
     """The result's cells in row-major order, some at a time; a piece is overwritten by the next.
 
-    Temporary files lie in `folder` and vanish with `stack`.
+    Temporary files lie in `folder`.
     """
     layout = plan.layout
     if 0 in layout.output_shape:
@@ -134,22 +142,22 @@ def iter_pieces(
         pieces = iter_gathered_chunks(plan, source.chunks, source.grid, folder)
     if layout.form.result_axes == layout.addressing.result_axes:
         return pieces
-    return _iter_transposed(
-        layout, pieces, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
-    )
+    return _iter_transposed(layout, pieces, dtype, folder)
 
 
 def _iter_transposed(
-    layout: Layout, pieces: Iterator[Array], dtype: DType, file: IO[bytes]
+    layout: Layout, pieces: Iterator[Array], dtype: DType, folder: str | None
 ) -> Iterator[Array]:
     """The canonical result by way of a temporary file, with its axes in the operator's order."""
-    for piece in pieces:
-        file.write(piece.reshape(-1).view(np.uint8).data)
-    file.flush()
-    order, axes = layout.form.result_axes, layout.addressing.result_axes
-    both = layout.addressing.entry_shape + layout.addressing.window
-    full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
-    for block in iter_byte_blocks(np.asarray(full).transpose([order.index(axis) for axis in axes])):
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for piece in pieces:
+            file.write(piece.reshape(-1).view(np.uint8).data)
+        file.flush()
+        order, axes = layout.form.result_axes, layout.addressing.result_axes
+        both = layout.addressing.entry_shape + layout.addressing.window
+        full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
+    turned = np.asarray(full).transpose([order.index(axis) for axis in axes])
+    for block in iter_byte_blocks(turned):
         yield np.frombuffer(block, np.uint8).view(dtype)
         mapped.release_pages(full)
 

@@ -48,13 +48,11 @@ class UndoFile:
 
     def add(self, rows: Indices, old: Bytes, new: Bytes) -> None:
         """Note what some rows (n,) hold and will hold: (n, width) bytes each."""
-        self._begin()
-        for content in (_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes()):
-            self._write(content)
+        self._write(_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes())
 
     def commit(self) -> None:
         """The undo file is complete and durable from here on; the data may change."""
-        self._begin()
+        self._write()
         self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
         sync(self.file.descriptor)
         sync_folder(os.path.dirname(self.path))
@@ -74,15 +72,13 @@ class UndoFile:
         """The data may be a mix: keep the undo file for `gscli undo`."""
         self.file.close()
 
-    def _begin(self) -> None:
-        first, self._first = self._first, b""
-        self._write(first)
-
-    def _write(self, content: bytes) -> None:
-        self._crc = zlib.crc32(content, self._crc)
-        view = memoryview(content)
-        while view:
-            view = view[os.write(self.file.descriptor, view) :]
+    def _write(self, *parts: bytes) -> None:
+        """Write some bytes, and what the file begins with before the first ones."""
+        for content in (self._first, *parts):
+            self._crc, view = zlib.crc32(content, self._crc), memoryview(content)
+            while view:
+                view = view[os.write(self.file.descriptor, view) :]
+        self._first = b""
 
 
 def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> None:
@@ -203,10 +199,8 @@ def _check_old_or_new(
 
 
 def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
-    parts = (
-        file.read(offset + int(rows[begin]) * width, (end - begin) * width)
-        for begin, end in _neighbours(rows)
-    )
+    spans = ((int(rows[begin]), end - begin) for begin, end in _neighbours(rows))
+    parts = (file.read(offset + first * width, count * width) for first, count in spans)
     return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
 
 
@@ -228,11 +222,8 @@ def _parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
         if not width or count * (_NUMBER + 2 * width) > end - position:
             raise ValueError("a part goes on beyond the end")
         rows = np.frombuffer(undo.read(position, count * _NUMBER), np.int64)
-        if (
-            rows[0] < 0
-            or (rows[1:] <= rows[:-1]).any()
-            or int(rows[-1]) >= (size - offset) // width
-        ):
+        is_rising = rows[0] >= 0 and (rows[1:] > rows[:-1]).all()
+        if not is_rising or int(rows[-1]) >= (size - offset) // width:
             raise ValueError("a row is none of the file's")
         position += rows.nbytes
         both = np.frombuffer(undo.read(position, 2 * count * width), np.uint8)

@@ -14,7 +14,7 @@ from gscli.files.stores.zarr_store import ZarrArray
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import scatter_by_chunk
-from gscli.stream.to_file import ProgressCallback, make_update_reader
+from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader
 
 Session: TypeAlias = Any
 """Icechunk's; the package is an extra."""
@@ -32,7 +32,7 @@ def commit_scatter(
     store: ZarrArray,
     message: str | None = None,
     *,
-    progress: ProgressCallback | None = None,
+    progress: Progress = None,
 ) -> CommitResult:
     """Write a scatter's updates into the repository where data lie, and commit them.
 
@@ -51,13 +51,12 @@ def commit_scatter(
     grid = ChunkGrid.for_row_size(target.shape, target.chunk_shape, layout.form.row_size)
     if target.shape != store.shape or grid is None:
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
-    chunks = done = 0
+    chunks, counter = 0, ProgressCounter(progress, target.nbytes)
     if not layout.is_noop:
         updates = make_update_reader(plan, target.dtype)
         for count in scatter_by_chunk(plan, target, target.write_chunk, grid, updates, None):
-            chunks, done = chunks + 1, done + count
-            if progress is not None:
-                progress(min(done, target.nbytes), target.nbytes)
+            chunks += 1
+            counter.add(count)
     if not session.has_uncommitted_changes:
         return CommitResult(0, "")
     said = message or f"gscli scatter, {format_count(layout.entry_count, 'entry', 'entries')}"

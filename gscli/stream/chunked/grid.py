@@ -93,22 +93,12 @@ class ChunkGrid(Record):
 
     def chunks_of_row_group(self, owner: int) -> Iterator[ChunkColumns]:
         """The chunks of one owner, along the columns."""
-        leading = (
-            np.unravel_index(owner, self.chunk_counts[: self.row_axes]) if self.row_axes else ()
-        )
-        first = tuple(int(at) for at in leading)
-        rows = tuple(
-            min(step, size - at * step)
-            for at, step, size in zip(first, self.chunk, self.shape, strict=False)
-        )
+        first = tuple(map(int, np.unravel_index(owner, self.chunk_counts[: self.row_axes])))
         for rest in np.ndindex(*self.chunk_counts[self.row_axes :]):
-            columns = tuple(
-                slice(at * step, min((at + 1) * step, size))
-                for at, step, size in zip(
-                    rest, self.chunk[self.row_axes :], self.shape[self.row_axes :], strict=True
-                )
-            )
-            yield ChunkColumns((*first, *rest), rows, columns)
+            places = zip((*first, *rest), self.chunk, self.shape, strict=True)
+            box = [slice(at * step, min((at + 1) * step, size)) for at, step, size in places]
+            rows = tuple(part.stop - part.start for part in box[: self.row_axes])
+            yield ChunkColumns((*first, *rest), rows, tuple(box[self.row_axes :]))
 
     def iter_row_groups(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
         """Each owner in numbers that ascend by owner, and where its own stand."""

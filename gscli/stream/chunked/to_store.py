@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import partial
 from math import prod
 
@@ -25,7 +25,8 @@ from gscli.stream.chunked.gather import iter_rows_by_chunk
 from gscli.stream.chunked.grid import ChunkGrid, Coordinates
 from gscli.stream.chunked.scatter import copy_untouched, create_like, scatter_by_chunk
 from gscli.stream.to_file import (
-    ProgressCallback,
+    Progress,
+    ProgressCounter,
     iter_pieces,
     make_update_reader,
     output_dtype,
@@ -40,9 +41,7 @@ MAX_QUEUED_CHUNK_BYTES = 16 << 20
 """Bytes of a chunk up to which others may wait; larger ones would take too much memory."""
 
 
-def run_to_store(
-    plan: ValidatedPlan, path: str, *, progress: ProgressCallback | None = None
-) -> Array:
+def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -> Array:
     """Write the result to the Zarr store `path`, which appears whole or not at all.
 
     A scatter keeps chunks, codecs and attributes of data's store. `progress` is called with bytes
@@ -52,16 +51,15 @@ def run_to_store(
     place = parse_location(path)
     check_writable(place)
     folder = os.path.dirname(os.path.realpath(place.path))
-    with ExitStack() as stack, translate_temp_file_errors(folder):
-        check = partial(mapped.check_unchanged, *plan.inputs.values())
-        hidden = stack.enter_context(open_folder(place.path, is_array_or_group, check=check))
-        total, done = prod(plan.layout.output_shape) * output_dtype(plan).itemsize, 0
+    check = partial(mapped.check_unchanged, *plan.inputs.values())
+    in_place = open_folder(place.path, is_array_or_group, check=check)
+    with translate_temp_file_errors(folder), in_place as hidden:
+        total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
+        counter = ProgressCounter(progress, total)
         # Closed before the folder is removed: whoever writes behind has ended then.
-        written = stack.enter_context(closing(_write_result(plan, hidden, folder)))
-        for count in written:
-            done += count
-            if progress is not None:
-                progress(min(done, total), total)
+        with closing(_write_result(plan, hidden, folder)) as written:
+            for count in written:
+                counter.add(count)
     return LazyArray.of(open_zarr_array(place, opaque=output_dtype(plan)))
 
 
@@ -113,9 +111,9 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
             yield from copy_untouched(store, hidden, behind.submit)
         return
     target = create_zarr_array(ZarrPath(hidden), dtype, layout.output_shape, like=store)
-    with ExitStack() as stack, _write_behind(target) as behind:
+    with _write_behind(target) as behind:
         write = partial(behind.submit, target.write_chunk)
-        yield from write_in_order(iter_pieces(plan, dtype, folder, stack), target, write)
+        yield from write_in_order(iter_pieces(plan, dtype, folder), target, write)
 
 
 def _write_behind(target: ZarrArray) -> WriteBehind:

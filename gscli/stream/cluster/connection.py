@@ -14,7 +14,7 @@ from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any
 
-from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.words import sanitize
 from gscli.files.extras import import_extra
 
@@ -135,15 +135,11 @@ def _connect(distributed: Any, where: Any) -> Any:
 @contextmanager
 def _translate_dask_errors(distributed: Any, address: str) -> Iterator[None]:
     """What Dask raises in mid-work, as CannotWrite: the folder in the making is removed."""
-    gone: tuple[type[BaseException], ...] = (
-        distributed.KilledWorker, distributed.comm.CommClosedError, OSError, TimeoutError,
-    )  # fmt: skip
     from concurrent.futures import CancelledError
 
+    gone = distributed.KilledWorker, distributed.comm.CommClosedError, OSError, TimeoutError
     try:
         yield
-    except GscliError:
-        raise
     except (*gone, CancelledError, distributed.client.FutureCancelledError) as error:
         raise CannotWrite(
             "the cluster did not finish the work",

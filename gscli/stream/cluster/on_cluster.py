@@ -28,7 +28,7 @@ from gscli.stream.cluster.connection import cancel_futures, check_workers, clust
 from gscli.stream.cluster.packed_plans import FileReference, pickle_plan, to_file_reference
 from gscli.stream.cluster.tasks import Shuffle
 from gscli.stream.scatter import SEQUENTIAL_TILE
-from gscli.stream.to_file import ProgressCallback, output_dtype
+from gscli.stream.to_file import Progress, ProgressCounter, output_dtype
 
 ENTRIES = 1 << 17
 """Entries that a task judges or deals out."""
@@ -41,7 +41,7 @@ KEYS = 64
 
 
 def run_on_cluster(
-    plan: Plan, path: str, address: str = "", *, progress: ProgressCallback | None = None,
+    plan: Plan, path: str, address: str = "", *, progress: Progress = None,
     client: Any = None,
 ) -> Array:  # fmt: skip
     """Write the result to the Zarr store `path`, whole or not at all; the bits of one process.
@@ -73,7 +73,7 @@ class _ClusterRun:
         plan: Plan,
         store: ZarrArray,
         grid: ChunkGrid,
-        progress: ProgressCallback | None,
+        progress: Progress,
     ) -> None:
         self.client, self.plan, self.store, self.progress = client, plan, store, progress
         self.shuffle = self._shuffle(grid)
@@ -167,14 +167,12 @@ class _ClusterRun:
 
     def _wait_for(self, futures: Sequence[Any], total: int) -> None:
         """Until all are done; the first failure is raised."""
-        done = 0
+        counter = ProgressCounter(self.progress, total)
         from distributed import as_completed
 
         finished: Any = as_completed
         for future in finished(futures, loop=self.client.loop):
-            done += future.result()
-            if self.progress is not None:
-                self.progress(min(done, total), total)
+            counter.add(future.result())
 
 
 def _remove_partial(folder: str) -> None:

@@ -43,9 +43,8 @@ class FileReference(Record):
 
 def pickle_plan(plan: Plan) -> bytes:
     """A plan without its judgment, and without the values that lie in files."""
-    return pickle.dumps(
-        (plan.layout, {name: to_file_reference(a) for name, a in plan.inputs.items()})
-    )
+    inputs = {name: to_file_reference(array) for name, array in plan.inputs.items()}
+    return pickle.dumps((plan.layout, inputs))
 
 
 def to_file_reference(array: Array) -> Array | FileReference:
@@ -63,9 +62,9 @@ def to_file_reference(array: Array) -> Array | FileReference:
 def unpickle_plan(content: bytes) -> ValidatedPlan:
     """The plan again; it looks at no index before it is asked for some entries."""
     layout, inputs = pickle.loads(content)  # noqa: S301  made by `pickle_plan`, sent by the client
-    arrays = {
-        name: a.map_array() if isinstance(a, FileReference) else a for name, a in inputs.items()
-    }
-    plan = ValidatedPlan(layout, arrays)
+    for name, array in inputs.items():
+        if isinstance(array, FileReference):
+            inputs[name] = array.map_array()
+    plan = ValidatedPlan(layout, inputs)
     plan.__dict__["in_bounds"] = (False,) * len(layout.column_axes)
     return plan
