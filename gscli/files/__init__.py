@@ -104,24 +104,14 @@ def load(
     >>> load("[0.5, 1]", like=parse_dtype("float32")).array
     array([0.5, 1. ], dtype=float32)
     """
+    wish = ReadOptions(_parse(dtype), like, _parse(empty_dtype), opaque_only)
     source = Source.parse(text)
-    wish = ReadOptions(
-        None if dtype is None else parse_dtype(dtype),
-        like,
-        None if empty_dtype is None else parse_dtype(empty_dtype),
-        opaque_only,
-    )
     with _translate_memory_errors(name):
-        loaded = _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
-        if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
-            array = cast_lossless(loaded.array, wish.dtype, loaded.origin)
-            loaded = loaded._replace(array=array)
-    return _freeze(loaded)
+        return _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
 
 
-def _freeze(loaded: LoadedInput) -> LoadedInput:
-    loaded.array.flags.writeable = False
-    return loaded
+def _parse(dtype: str | None) -> DType | None:
+    return None if dtype is None else parse_dtype(dtype)
 
 
 def load_many(
@@ -140,17 +130,11 @@ def load_many(
     elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
     is in `optional`).
     """
-    wish = ReadOptions(
-        None if dtype is None else parse_dtype(dtype),
-        dtype_if_empty=None if empty_dtype is None else parse_dtype(empty_dtype),
-        opaque_only=True,
-    )
+    wish = ReadOptions(_parse(dtype), None, _parse(empty_dtype), opaque_only=True)
     with _translate_memory_errors(text):
         limit = max_bytes or MAX_BYTES
         parts = _match_sources(text, names, optional, limit)
-        return {
-            name: _freeze(_load(source, name, wish, limit, None)) for name, source in parts.items()
-        }
+        return {name: _load(source, name, wish, limit) for name, source in parts.items()}
 
 
 def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
@@ -202,10 +186,7 @@ def save(
 
     with _translate_memory_errors(path):
         if path == "-":
-            stream = stdout
-            if stream is None:
-                stream = None if sys.stdout is None else sys.stdout.buffer
-            writers.save_stream(stream, array, format)
+            writers.save_stream(stdout or getattr(sys.stdout, "buffer", None), array, format)
         else:
             writers.save_file(path, array, format, max_bytes or MAX_BYTES, chunks)
 
@@ -219,14 +200,22 @@ def _translate_memory_errors(name: str) -> Iterator[None]:
 
 
 def _load(
-    source: Source,
-    name: str,
-    wish: ReadOptions,
-    limit: int,
-    stdin: BinaryIO | None,
-    *,
-    leave: bool = False,
-) -> LoadedInput:
+    source: Source, name: str, wish: ReadOptions, limit: int,
+    stdin: BinaryIO | None = None, *, leave: bool = False,
+) -> LoadedInput:  # fmt: skip
+    """An input in the type that is wanted, which nobody may write to."""
+    loaded = _read(source, name, wish, limit, stdin, leave=leave)
+    if wish.dtype is not None and not wish.opaque_only and loaded.array.dtype != wish.dtype:
+        array = cast_lossless(loaded.array, wish.dtype, loaded.origin)
+        loaded = loaded._replace(array=array)
+    loaded.array.flags.writeable = False
+    return loaded
+
+
+def _read(
+    source: Source, name: str, wish: ReadOptions, limit: int,
+    stdin: BinaryIO | None, *, leave: bool,
+) -> LoadedInput:  # fmt: skip
     if source.kind == "generator":
         from gscli.files.generators import generate
 
@@ -247,23 +236,18 @@ def _load(
     with content:
         request = ReadRequest(name, source.member, wish, limit, suffix)
         if leave and wish.dtype is None and suffix in STORES:
-            return _load_lazily(content, request, sanitize(source.text))
+            from gscli.files.stores.zarr_format import open_member
+
+            lazy = LazyArray.of(open_member(content, request))
+            return LoadedInput(lazy, sanitize(source.text), is_typed=True)
         read = read_array(content, request)
         file = content.detach_file() if leave and file_suffix(source.path) == ".npy" else None
     origin = STANDARD_INPUT if source.kind == "stdin" else sanitize(source.text)
     return LoadedInput(read.array, origin, read.typed, file)
 
 
-def _load_lazily(content: Content, request: ReadRequest, origin: str) -> LoadedInput:
-    from gscli.files.stores.zarr_format import open_member
-
-    return LoadedInput(LazyArray.of(open_member(content, request)), origin, is_typed=True)
-
-
 def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
-    stream = stdin
-    if stream is None:
-        stream = None if sys.stdin is None else sys.stdin.buffer
+    stream = stdin or getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
     data = read_pipe(blocking_reader(stream), STANDARD_INPUT, limit, stream_bounds)

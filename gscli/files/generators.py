@@ -14,8 +14,8 @@ from gscli.base.words import sanitize
 from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import parse_json
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT
-from gscli.files.request import ReadOptions
+from gscli.files.formats.npy import RANK_LIMIT, is_shape
+from gscli.files.request import JSON_WORDS, ReadOptions
 
 FORMS = (
     *("arange:3x4[:DTYPE]", "zeros:3x4[:DTYPE]", "ones:3x4[:DTYPE]", "full:3x4:VALUE[:DTYPE]"),
@@ -47,19 +47,28 @@ def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
     >>> generate("full:2:nan:float32", ReadOptions(), 1000)
     (array([nan, nan], dtype=float32), True)
     """
-    recipe = _parse_spec(text)
-    typed = recipe.dtype is not None
-    dtype = recipe.dtype if typed else wish.untyped_dtype
-    value = _parse_value(recipe, dtype, text, limit) if recipe.value else None
+    spec = _parse_spec(text)
+    typed = spec.dtype is not None
+    dtype = spec.dtype if typed else wish.untyped_dtype
+    value = _parse_value(spec, dtype, text, limit) if spec.value else None
     if dtype is None:
-        dtype = _default_dtype(recipe) if value is None else value.dtype
-    count = math.prod(recipe.shape)
+        default = "int64" if spec.kind == "arange" or "below" in spec.settings else "float64"
+        dtype = np.dtype(default) if value is None else value.dtype
+    count = math.prod(spec.shape)
     check_limit(count * max(dtype.itemsize, 8), limit, text, "the array")
-    if math.prod(size or 1 for size in recipe.shape) >= BYTES_LIMIT // 16:
+    if not is_shape(spec.shape):
         raise _spec_error(text, "no array can have this shape, even without its zeros")
     if dtype.kind in "US":
         raise _spec_error(text, f"{dtype.name} has no numbers")
-    return _wrap_labels(recipe, dtype, value, text).reshape(recipe.shape), typed
+    if value is not None:
+        flat = np.full(count, value, dtype)
+    elif spec.kind == "rand":
+        flat = _random_values(spec, count, dtype, text)
+    elif spec.kind == "arange":
+        flat = cast_lossless(np.arange(count), dtype, sanitize(text, 60))
+    else:
+        flat = (np.ones if spec.kind == "ones" else np.zeros)(count, dtype)
+    return flat.reshape(spec.shape), typed
 
 
 def _parse_spec(text: str) -> _GeneratorSpec:
@@ -82,13 +91,8 @@ def _parse_spec(text: str) -> _GeneratorSpec:
     return _GeneratorSpec(kind, shape, value, parse_dtype(parts[0]) if parts else None, settings)
 
 
-def _default_dtype(recipe: _GeneratorSpec) -> DType:
-    whole = recipe.kind == "arange" or "below" in recipe.settings
-    return np.dtype("int64" if whole else "float64")
-
-
-def _parse_value(recipe: _GeneratorSpec, dtype: DType | None, text: str, limit: int) -> Array:
-    word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
+def _parse_value(spec: _GeneratorSpec, dtype: DType | None, text: str, limit: int) -> Array:
+    word = JSON_WORDS.get(spec.value, spec.value)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
     value = array_of_json(parsed, ReadOptions(dtype=dtype), limit).array
     if value.ndim:
@@ -96,20 +100,9 @@ def _parse_value(recipe: _GeneratorSpec, dtype: DType | None, text: str, limit: 
     return value
 
 
-def _wrap_labels(recipe: _GeneratorSpec, dtype: DType, value: Array | None, text: str) -> Array:
-    count = math.prod(recipe.shape)
-    if value is not None:
-        return np.full(count, value, dtype)
-    if recipe.kind == "rand":
-        return _random_values(recipe, count, dtype, text)
-    if recipe.kind == "arange":
-        return cast_lossless(np.arange(count), dtype, sanitize(text, 60))
-    return (np.ones if recipe.kind == "ones" else np.zeros)(count, dtype)
-
-
-def _random_values(recipe: _GeneratorSpec, count: int, dtype: DType, text: str) -> Array:
-    source = np.random.default_rng(recipe.settings.get("seed", 0))
-    below = recipe.settings.get("below")
+def _random_values(spec: _GeneratorSpec, count: int, dtype: DType, text: str) -> Array:
+    source = np.random.default_rng(spec.settings.get("seed", 0))
+    below = spec.settings.get("below")
     if below is not None:
         if below == 0:
             raise _spec_error(text, "below=0 leaves no number")

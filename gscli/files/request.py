@@ -41,10 +41,10 @@ SourceKind = Literal["file", "stdin", "inline", "generator"]
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
 _NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
 
-_WORDS = {
-    "true": "true", "false": "false", "null": "null", "nan": "NaN", "NaN": "NaN",
-    "inf": "Infinity", "-inf": "-Infinity", "Infinity": "Infinity", "-Infinity": "-Infinity",
-}  # fmt: skip
+JSON_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+"""Bare words, and how JSON spells them."""
+
+_INLINE_WORDS = ("true", "false", "null", *JSON_WORDS, *JSON_WORDS.values())
 
 FORMATS = {
     ".npy": ("formats.npy", "written"),
@@ -128,7 +128,7 @@ class Source(Record):
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")
-        if _is_json(stripped) or stripped in _WORDS or _is_number(stripped):
+        if _is_json(stripped) or stripped in _INLINE_WORDS or _is_number(stripped):
             return cls(text, "inline")
         if text.startswith(tuple(f"{name}:" for name in GENERATORS)):
             return cls(text, "generator")
@@ -142,7 +142,7 @@ class Source(Record):
     @property
     def json(self) -> str:
         """The JSON text of an inline source; the bare words nan and inf get JSON's spelling."""
-        return _WORDS.get(self.text.strip(), self.text)
+        return JSON_WORDS.get(self.text.strip(), self.text)
 
 
 def _is_json(text: str) -> bool:

@@ -35,11 +35,7 @@ STANDARD_OUTPUT = "standard output"
 
 
 def save_file(
-    path: str,
-    array: Array,
-    form: str | None,
-    limit: int,
-    chunks: Sequence[int] | None = None,
+    path: str, array: Array, form: str | None, limit: int, chunks: Sequence[int] | None
 ) -> None:
     """Replace the file `path` (or one member of it) as a whole."""
     source = Source.parse(path)

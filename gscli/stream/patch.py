@@ -27,7 +27,7 @@ from gscli.files.formats import npy
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
-from gscli.stream.scatter import ExternalSort, RowBlock, apply_updates, update_records
+from gscli.stream.scatter import ExternalSort, RowBlock, Updates, apply_updates, update_records
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import UndoFile, put_back, reserve_rows, write_rows
 
@@ -66,9 +66,9 @@ def patch_in_place(
         with write_errors(file.name), lock_file(file), replace() as out:
             clone_file(file, out)
             written = ProgressCounter(progress, patch.nbytes)
-            for rows, _, new in patch.iter_batches():
-                write_rows(out.fileno(), offset, rows, new)
-                written.add(new.nbytes)
+            for rows, block, updates in patch.iter_batches():
+                write_rows(out.fileno(), offset, rows, patch.apply(block, updates))
+                written.add(block.nbytes)
         return patch.rows.size
     if direct:
         raise UsageError(
@@ -124,17 +124,21 @@ class RowUpdates:
         """Bytes of all touched rows."""
         return self.rows.size * self.source.width
 
-    def iter_batches(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """A few megabytes of rows (n,) at a time, and their bytes (n, width) before and after.
+    def iter_batches(self) -> Iterator[tuple[Indices, Array, Updates]]:
+        """A few megabytes of rows (n,) at a time, their bytes (n, width), and their updates.
 
         They can be passed over once.
         """
         for part in self.blocks:
             rows = self.rows[part.first : part.last]
-            old = np.empty((rows.size, self.source.width), np.uint8)
-            self.source.take(rows, old)
-            new = apply_updates(self.layout, old.copy().view(self.dtype), part.updates)
-            yield rows, old, new.reshape(rows.size, -1).view(np.uint8)
+            block = np.empty((rows.size, self.source.width), np.uint8)
+            self.source.take(rows, block)
+            yield rows, block, part.updates
+
+    def apply(self, block: Array, updates: Updates) -> Array:
+        """The bytes of rows after their updates; `block`: those before, overwritten."""
+        new = apply_updates(self.layout, block.view(self.dtype), updates)
+        return new.reshape(len(block), -1).view(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,10 @@ class DirectPatch:
         saved = ProgressCounter(self.saving, patch.nbytes)
         try:
             with write_errors(*failure), interrupts.allow():
-                for rows, old, new in patch.iter_batches():
+                for rows, block, updates in patch.iter_batches():
                     interrupts.deliver_pending()
-                    undo_file.add(rows, old, new)
-                    saved.add(old.nbytes)
+                    undo_file.add(rows, block.copy(), patch.apply(block, updates))
+                    saved.add(block.nbytes)
                 self.check()
                 self.file.check_unchanged()
                 undo_file.commit()

@@ -68,7 +68,8 @@ def split_by_number(numbers: Indices, count: int, *arrays: Array) -> Iterator[tu
     """
     order = stable_argsort(numbers, count)
     ends = np.cumsum(np.bincount(numbers, minlength=count))[:-1]
-    return zip(*(np.split(array[order], ends) for array in arrays), strict=True)
+    parts = (np.split(array.take(order, axis=0, mode="wrap"), ends) for array in arrays)
+    return zip(*parts, strict=True)
 
 
 @dataclass(frozen=True)

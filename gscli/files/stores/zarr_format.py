@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gscli.base import CannotWrite, UsageError
-from gscli.base.arrays import DType, is_narrow_dtype
+from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
 from gscli.files.content import Content, check_kind, check_limit
 from gscli.files.extras import import_extra
@@ -115,11 +114,7 @@ def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
 
 
 def save(
-    path: str,
-    member: str | None,
-    array: NDArray[Any],
-    *,
-    chunks: Sequence[int] | None = None,
+    path: str, member: str | None, array: Array, *, chunks: Sequence[int] | None = None
 ) -> None:
     """Write one array as a store of its own, or as an array of a group. Raises CannotWrite."""
     place = parse_location(path, member)
@@ -142,7 +137,7 @@ def check_writable(place: ZarrPath) -> None:
     raise CannotWrite(f"cannot write {place.name}", where=f"{place.name}: {why}")
 
 
-def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
+def _add_array(place: ZarrPath, array: Array, chunks: Sequence[int] | None) -> None:
     """Put an array into a group that is there, beside the arrays that it has."""
     check_member(place)
     check_folder(place)
@@ -169,7 +164,7 @@ def _add_array(place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | Non
 
 
 def _write_new(
-    place: ZarrPath, array: NDArray[Any], chunks: Sequence[int] | None, version: int = 3
+    place: ZarrPath, array: Array, chunks: Sequence[int] | None, version: int = 3
 ) -> None:
     """Make an array and write all its chunks, one after the other."""
     store = create_zarr_array(place, array.dtype, array.shape, chunks, version=version)
