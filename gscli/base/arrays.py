@@ -150,6 +150,17 @@ def is_native(dtype: DType) -> bool:
     return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
 
 
+def is_private(array: Array) -> bool:
+    """Whether the values lie in memory of NumPy's own, to which no other process writes.
+
+    >>> is_private(np.arange(4)[1:]), is_private(np.frombuffer(bytes(8)))
+    (True, False)
+    """
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base is None
+
+
 def check_value_bits(array: Array, where: str) -> None:
     """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF.
 

@@ -7,7 +7,7 @@ by block of entries it answers which coordinates each entry addresses after the 
 
 The numbers that are used are the numbers that were judged, even where another process writes to a
 mapped file meanwhile: who turns them into addresses, `coordinates` or the kernel's compiled loops,
-copies a block of them and judges the copy. Who meets a bad one calls `raise_out_of_bounds`, which
+copies a block of them and judges the copy, unless no other process can write to them. Who meets a bad one calls `raise_out_of_bounds`, which
 looks at all of them and tells of the first. A result in memory vanishes with an error, so that no
 index need be
 looked at before the walk, which would be one more pass over all of them: `validate(lazy=True)`
@@ -23,7 +23,7 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import Finding
-from gscli.base.arrays import Array, BoolArray, Indices, dtype_name
+from gscli.base.arrays import Array, BoolArray, Indices, dtype_name, is_private
 from gscli.base.records import Record, cached_property
 from gscli.disk import mapped
 from gscli.layout import Layout
@@ -151,10 +151,13 @@ class ValidatedPlan(Plan):
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, BoolArray | None]:
         """Index numbers of one column after the policy was applied, and which are live.
 
-        The coordinates are a new array. Raises as `raise_out_of_bounds` does where a number is bad.
+        Raises as `raise_out_of_bounds` does where a number is bad.
         """
         layout, fractional = self.layout, numbers.dtype.kind == "f"
-        own = numbers.astype(numbers.dtype if fractional else np.int64)
+        # A read stays within data whatever becomes of a number meanwhile: NumPy's take wraps it.
+        reads = layout.kind == "gather" and numbers.flags.c_contiguous  # else a copy is quicker
+        copy = not (reads and is_private(numbers))
+        own = numbers.astype(numbers.dtype if fractional else np.int64, copy=copy)
         if not own.size or (
             not fractional and max_as_unsigned(own) <= layout.direct_index_limits[column]
         ):
