@@ -214,9 +214,7 @@ class IndexRefused(InputRefused):
         **words: Any,
     ) -> None:
         super().__init__(problem, **words)
-        self.findings = findings
-        self.total = total
-        self.unchecked = unchecked
+        self.findings, self.total, self.unchecked = findings, total, unchecked
 
     @property
     def entry(self) -> int | None:
@@ -229,45 +227,34 @@ class ShapeRefused(InputRefused):
 
 
 class DtypeRefused(InputRefused):
-    """An element type the operator does not take, or a reduction without a meaning for it."""
+    """An element type the operator does not take, or a reduction without a meaning for it.
+
+    `name`: the input that has it, and `wanted` the type that it needs, where these are known.
+    """
+
+    def __init__(self, problem: str, *, name: str = "", wanted: str = "", **facts: Any) -> None:
+        super().__init__(problem, **facts)
+        self.name, self.wanted = name, wanted
 
 
 class IndexTypeRefused(DtypeRefused):
     """Indices of a type that the operator does not list; `allowed` are those it does."""
 
     def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
+        wanted = "int64" if "int64" in allowed else allowed[-1]
         super().__init__(
-            problem,
-            where=where,
-            valid=" ".join(allowed),
-        )
-        self.name = name
+            problem, name=name, wanted=wanted, where=where, valid=" ".join(allowed),
+            hint=f"{name}.astype('{wanted}')",
+        )  # fmt: skip
         self.allowed = allowed
-        self.wanted = "int64" if "int64" in allowed else allowed[-1]
-        self.hint = f"{name}.astype('{self.wanted}')"
 
 
 class UpdatesTypeRefused(DtypeRefused):
     """Updates of another type than data's; they are never cast in silence."""
 
-    def __init__(self, problem: str, *, name: str, wanted: str, where: str) -> None:
-        super().__init__(
-            problem,
-            where=where,
-            valid=wanted,
-            hint=f"{name}.astype('{wanted}')",
-        )
-        self.name = name
-        self.wanted = wanted
-
 
 class LossyTypeRefused(DtypeRefused):
     """An input whose values would change in the element type that was asked for."""
-
-    def __init__(self, problem: str, *, name: str, wanted: str, **facts: Any) -> None:
-        super().__init__(problem, **facts)
-        self.name = name
-        self.wanted = wanted
 
 
 class ExactShapeRefused(ShapeRefused):
@@ -275,8 +262,7 @@ class ExactShapeRefused(ShapeRefused):
 
     def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:
         super().__init__(problem, **facts)
-        self.name = name
-        self.wanted = wanted
+        self.name, self.wanted = name, wanted
 
 
 class StrictFinding(GscliError):

@@ -160,9 +160,7 @@ def dtype_min(dtype: str) -> float | int | bool:
         return False
     if dtype.startswith("uint"):
         return 0
-    if dtype.startswith("int"):
-        return int(-(2 ** (bit_width(dtype) - 1)))
-    return -_LARGEST_FLOAT[dtype]
+    return -dtype_max(dtype) - dtype.startswith("int")
 
 
 def dtype_max(dtype: str) -> float | int | bool:
@@ -173,8 +171,6 @@ def dtype_max(dtype: str) -> float | int | bool:
     """
     if dtype == "bool":
         return True
-    if dtype.startswith("uint"):
-        return int(2 ** bit_width(dtype) - 1)
-    if dtype.startswith("int"):
-        return int(2 ** (bit_width(dtype) - 1) - 1)
-    return _LARGEST_FLOAT[dtype]
+    if dtype in _LARGEST_FLOAT:
+        return _LARGEST_FLOAT[dtype]
+    return int(2 ** (bit_width(dtype) - dtype.startswith("int")) - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.codegen.steps import Instruction
 from gscli.layout.axes import Shape
-from gscli.layout.windows import SCATTER_NAMES, DimensionNumbers
+from gscli.layout.families import SCATTER_NAMES, DimensionNumbers
 
 MLIR_TYPES = {
     "bool": "i1",

@@ -35,7 +35,14 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
+from gscli.layout.families import (
+    SCATTER_NAMES,
+    DimensionNumbers,
+    address_axis,
+    address_elements,
+    address_vectors,
+    normalize_axis,
+)
 from gscli.layout.matching import find_dimension_numbers
 from gscli.layout.refusals import (
     check_batch_dims,
@@ -45,12 +52,7 @@ from gscli.layout.refusals import (
     check_min_rank,
     check_same_dtype,
 )
-from gscli.layout.windows import (
-    SCATTER_NAMES,
-    DimensionNumbers,
-    gather_windows,
-    scatter_windows,
-)
+from gscli.layout.windows import gather_windows, scatter_windows
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 

@@ -17,8 +17,92 @@ from itertools import zip_longest
 from math import prod
 
 from gscli.base import ShapeRefused
+from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
+
+GATHER_NAMES = (
+    "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
+    "start_index_map",
+)  # fmt: skip
+SCATTER_NAMES = (
+    "update_window_dims", "inserted_window_dims", "input_batching_dims",
+    "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
+)  # fmt: skip
+"""What StableHLO calls the lists of dimensions of a gather and of a scatter, in their order."""
+
+
+class DimensionNumbers(Record):
+    """How the dimensions of operand, indices and result (or updates) relate.
+
+    `offset`: where the slice's dimensions stand in the result. `collapsed`: dimensions of operand
+    that the result does not show. `batching`: dimensions of operand that walk together with
+    `indices_batching`. `index_map`: which dimension of operand each number of a vector is for.
+    `names`: what these five are called.
+    """
+
+    offset: Shape
+    collapsed: Shape
+    batching: Shape
+    indices_batching: Shape
+    index_map: Shape
+    index_vector_dim: int
+    names: tuple[str, ...] = GATHER_NAMES
+
+    @property
+    def lists(self) -> dict[str, Shape]:
+        """The lists of dimensions under their names.
+
+        >>> DimensionNumbers((1,), (0,), (), (), (0,), 1).lists["offset_dims"]
+        (1,)
+        """
+        return dict(zip(self.names, self[:5], strict=True))
+
+    @property
+    def attributes(self) -> dict[str, object]:
+        """What an operator's call says of them.
+
+        >>> DimensionNumbers((), (), (), (), (0,), 1, SCATTER_NAMES).attributes
+        {'scatter_dims_to_operand_dims': (0,), 'index_vector_dim': 1}
+        """
+        lists = {name: dims for name, dims in self.lists.items() if dims}
+        return {**lists, "index_vector_dim": self.index_vector_dim}
+
+    def window_dims(self, rank: int) -> list[int]:
+        """The dimensions of an operand of `rank` axes along which a window moves."""
+        removed = {*self.collapsed, *self.batching}
+        return [dim for dim in range(rank) if dim not in removed]
+
+    def address(self, data: Tensor, indices: Tensor, spans: Sequence[int]) -> Addressing:
+        """The addressing that the numbers say; they are judged elsewhere. `spans`: slice sizes."""
+        entries = without_axis(indices.shape, self.index_vector_dim)
+        # Batching dimensions of the indices as axes of the entry grid, which has no vectors.
+        grid = [dim - (dim > self.index_vector_dim) for dim in self.indices_batching]
+        grid_of = dict(zip(self.batching, grid, strict=True))
+        column_of = {dim: column for column, dim in enumerate(self.index_map)}
+        traveling = self.window_dims(data.rank)
+        window_of = {dim: position for position, dim in enumerate(traveling)}
+        axes = tuple(
+            Axis(size, column_of.get(dim), grid_of.get(dim), window_of.get(dim), spans[dim])
+            for dim, size in enumerate(data.shape)
+        )
+        rank, entry_numbers = len(entries) + len(traveling), iter(range(len(entries)))
+        placed = {dim: len(entries) + position for position, dim in enumerate(self.offset)}
+        order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
+        places = [(slot, self.index_vector_dim) for slot in range(len(self.index_map))]
+        if self.index_vector_dim == indices.rank:  # single numbers
+            places = [(None, None)] * len(self.index_map)
+        columns = tuple(Column(indices.name, indices.dtype, *place) for place in places)
+        return Addressing(axes, entries, tuple(spans[dim] for dim in traveling), order, columns)
+
+
+def without_axis(shape: Shape, axis: int) -> Shape:
+    """A shape without one of its axes; all of it where it has no such axis.
+
+    >>> without_axis((2, 3), 0), without_axis((2, 3), 2)
+    ((3,), (2, 3))
+    """
+    return shape[:axis] + shape[axis + 1 :]
 
 
 def describe(tensor: Tensor) -> str:
@@ -91,24 +175,11 @@ def address_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) 
     (2, 7, 4, 3)
     """
     check_batch_shapes(data, indices, batch_dims)
-    outer = list(range(batch_dims, axis))
-    inner = list(range(axis + 1, data.rank))
-    window_of = {dim: position for position, dim in enumerate(outer + inner)}
-    axes = tuple(
-        Axis(size, entry=dim) if dim < batch_dims
-        else Axis(size, column=0) if dim == axis
-        else Axis(size, window=window_of[dim], span=size)
-        for dim, size in enumerate(data.shape)
-    )  # fmt: skip
-    grid = indices.rank
-    order = (
-        *range(batch_dims),
-        *(grid + window_of[dim] for dim in outer),
-        *range(batch_dims, grid),
-        *(grid + window_of[dim] for dim in inner),
-    )
-    window = tuple(data.shape[dim] for dim in outer + inner)
-    return Addressing(axes, indices.shape, window, order, (Column(indices.name, indices.dtype),))
+    batch, behind = tuple(range(batch_dims)), axis + indices.rank - batch_dims
+    offset = (*range(batch_dims, axis), *range(behind, behind + data.rank - 1 - axis))
+    spans = [1 if dim in (*batch, axis) else size for dim, size in enumerate(data.shape)]
+    numbers = DimensionNumbers(offset, (axis,), batch, batch, (axis,), indices.rank)
+    return numbers.address(data, indices, spans)
 
 
 def address_flat(data: Tensor, indices: Tensor) -> Addressing:
@@ -244,68 +315,11 @@ def address_vectors(
             hint="the coordinates of one vector run along the "
             + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
         )
-    dim = vector_dim % indices.rank
-    entries = indices.shape[:dim] + indices.shape[dim + 1 :]
     check_batch_shapes(data, indices, batch_dims)
-    columns = tuple(Column(indices.name, indices.dtype, j, dim) for j in range(length))
-    return _addressing_after_batch(data, entries, batch_dims, columns)
-
-
-def _addressing_after_batch(
-    data: Tensor, entries: Shape, batch_dims: int, columns: tuple[Column, ...]
-) -> Addressing:
-    """Batch axes from the entry grid, then one axis per column, then the slice."""
-    addressed = batch_dims + len(columns)
-    axes = tuple(
-        Axis(size, entry=dim) if dim < batch_dims
-        else Axis(size, column=dim - batch_dims) if dim < addressed
-        else Axis(size, window=dim - addressed, span=size)
-        for dim, size in enumerate(data.shape)
-    )  # fmt: skip
-    window = data.shape[addressed:]
-    order = tuple(range(len(entries) + len(window)))
-    return Addressing(axes, entries, window, order, columns)
-
-
-def address_windows(
-    data: Tensor,
-    indices: Tensor,
-    *,
-    index_vector_dim: int,
-    index_map: Sequence[int],
-    spans: Sequence[int],
-    collapsed: Sequence[int],
-    batching: Sequence[int],
-    indices_batching: Sequence[int],
-    offset_dims: Sequence[int],
-) -> Addressing:
-    """StableHLO's general form: vectors name window starts; batching axes come from the grid.
-
-    The dimension numbers are those of the specification and already judged by its constraints;
-    `spans` are the slice sizes, `offset_dims` where window axes stand in the result.
-    """
-    implicit = index_vector_dim == indices.rank
-    kept = [dim for dim in range(indices.rank) if dim != index_vector_dim]
-    entries = tuple(indices.shape[dim] for dim in kept)
-    grid_of = {
-        operand: kept.index(dim) for operand, dim in zip(batching, indices_batching, strict=True)
-    }
-    column_of = {dim: column for column, dim in enumerate(index_map)}
-    traveling = [d for d in range(data.rank) if d not in collapsed and d not in batching]
-    window_of = {dim: position for position, dim in enumerate(traveling)}
-    axes = tuple(
-        Axis(size, column_of.get(dim), grid_of.get(dim), window_of.get(dim), spans[dim])
-        for dim, size in enumerate(data.shape)
-    )
-    window = tuple(spans[dim] for dim in traveling)
-    rank = len(entries) + len(window)
-    entry_numbers = iter(range(len(entries)))
-    placed = {dim: len(entries) + position for position, dim in enumerate(offset_dims)}
-    order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
-    columns = tuple(
-        Column(indices.name, indices.dtype)
-        if implicit
-        else Column(indices.name, indices.dtype, slot, index_vector_dim)
-        for slot in range(len(index_map))
-    )
-    return Addressing(axes, entries, window, order, columns)
+    batch, addressed = tuple(range(batch_dims)), tuple(range(batch_dims, batch_dims + length))
+    first, last = indices.rank - 1, data.rank - batch_dims - length
+    offset = tuple(range(first, first + last))
+    dim = vector_dim % indices.rank
+    numbers = DimensionNumbers(offset, addressed, batch, batch, addressed, dim)
+    spans = [1] * (batch_dims + length) + [*data.shape[batch_dims + length :]]
+    return numbers.address(data, indices, spans)

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis, Shape, Tensor
-from gscli.layout.families import address_axis, address_elements, address_vectors
-from gscli.layout.windows import DimensionNumbers
+from gscli.layout.families import DimensionNumbers, address_axis, address_elements, address_vectors
 
 
 class IndexForm(Record):

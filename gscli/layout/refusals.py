@@ -56,6 +56,8 @@ def check_same_dtype(data: Tensor, updates: Tensor) -> None:
             name=updates.name,
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
+            valid=data.dtype,
+            hint=f"{updates.name}.astype('{data.dtype}')",
         )
         _raise_or_collect(updates, refusal)
 

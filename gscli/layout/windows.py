@@ -7,80 +7,17 @@ return the addressing; what an index outside means is left to the policy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
-from gscli.layout.families import address_windows, describe
+from gscli.layout.families import DimensionNumbers, describe, without_axis
 from gscli.layout.refusals import check_exact_shape
 
 NamedDims: TypeAlias = tuple[str, Shape]
 """The name that the framework gives to a list of dimensions, and the list."""
-
-GATHER_NAMES = (
-    "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
-    "start_index_map",
-)  # fmt: skip
-SCATTER_NAMES = (
-    "update_window_dims", "inserted_window_dims", "input_batching_dims",
-    "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
-)  # fmt: skip
-"""What StableHLO calls the lists of dimensions of a gather and of a scatter, in their order."""
-
-
-class DimensionNumbers(Record):
-    """How the dimensions of operand, indices and result (or updates) relate.
-
-    `offset`: where the slice's dimensions stand in the result. `collapsed`: dimensions of operand
-    that the result does not show. `batching`: dimensions of operand that walk together with
-    `indices_batching`. `index_map`: which dimension of operand each number of a vector is for.
-    `names`: what these five are called.
-    """
-
-    offset: Shape
-    collapsed: Shape
-    batching: Shape
-    indices_batching: Shape
-    index_map: Shape
-    index_vector_dim: int
-    names: tuple[str, ...] = GATHER_NAMES
-
-    @property
-    def lists(self) -> dict[str, Shape]:
-        """The lists of dimensions under their names.
-
-        >>> DimensionNumbers((1,), (0,), (), (), (0,), 1).lists["offset_dims"]
-        (1,)
-        """
-        return dict(zip(self.names, self[:5], strict=True))
-
-    @property
-    def attributes(self) -> dict[str, object]:
-        """What an operator's call says of them.
-
-        >>> DimensionNumbers((), (), (), (), (0,), 1, SCATTER_NAMES).attributes
-        {'scatter_dims_to_operand_dims': (0,), 'index_vector_dim': 1}
-        """
-        lists = {name: dims for name, dims in self.lists.items() if dims}
-        return {**lists, "index_vector_dim": self.index_vector_dim}
-
-    def address(self, operand: Tensor, indices: Tensor, slice_sizes: Sequence[int]) -> Addressing:
-        """The addressing that the numbers say; they are judged elsewhere."""
-        return address_windows(
-            operand,
-            indices,
-            index_vector_dim=self.index_vector_dim,
-            index_map=self.index_map,
-            spans=slice_sizes,
-            collapsed=self.collapsed,
-            batching=self.batching,
-            indices_batching=self.indices_batching,
-            offset_dims=self.offset,
-        )
 
 
 def gather_windows(
@@ -106,7 +43,7 @@ def gather_windows(
         raise _dimension_error(
             "slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand
         )
-    unbounded = any_without_entries and 0 in _entry_shape(indices, numbers.index_vector_dim)
+    unbounded = any_without_entries and 0 in without_axis(indices.shape, numbers.index_vector_dim)
     for dim, size in enumerate(slice_sizes):
         low = removed_sizes[0] if dim in numbers.collapsed else 0
         room = size if unbounded else operand.shape[dim]
@@ -128,13 +65,13 @@ def scatter_windows(
     """The addressing of a scatter; the windows have the sizes that updates give them.
 
     >>> operand, indices = Tensor("x", (3, 4), "int8"), Tensor("i", (2, 1), "int64")
-    >>> numbers = DimensionNumbers((1,), (0,), (), (), (0,), 1, SCATTER_NAMES)
+    >>> numbers = DimensionNumbers((1,), (0,), (), (), (0,), 1)
     >>> scatter_windows(operand, indices, Tensor("u", (2, 3), "int8"), numbers).window
     (3,)
     """
     _check_dimension_numbers(operand, indices, numbers)
     name, window, dim = numbers.names[0], numbers.offset, numbers.index_vector_dim
-    entries = _entry_shape(indices, dim)
+    entries = without_axis(indices.shape, dim)
     if updates.rank != len(entries) + len(window):
         raise ShapeRefused(
             f"{updates.name} has the wrong number of axes",
@@ -143,7 +80,7 @@ def scatter_windows(
             valid=format_count(len(entries) + len(window), "axis", "axes"),
         )
     spans = [1] * operand.rank
-    for position, axis in zip(window, _window_dims(operand, numbers), strict=True):
+    for position, axis in zip(window, numbers.window_dims(operand.rank), strict=True):
         spans[axis] = updates.shape[position]
         if spans[axis] > operand.shape[axis]:
             raise ShapeRefused(
@@ -157,16 +94,6 @@ def scatter_windows(
     parts = f"{indices.name} without axis {dim} {format_shape(entries)}, windows at {name}"
     check_exact_shape(updates, addressing.result_shape, parts)
     return addressing
-
-
-def _entry_shape(indices: Tensor, vector_dim: int) -> Shape:
-    """The shape of the indices without the axis that vectors run along."""
-    return indices.shape[:vector_dim] + indices.shape[vector_dim + 1 :]
-
-
-def _window_dims(operand: Tensor, numbers: DimensionNumbers) -> list[int]:
-    gone = {*numbers.collapsed, *numbers.batching}
-    return [dim for dim in range(operand.rank) if dim not in gone]
 
 
 def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
@@ -193,13 +120,12 @@ def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: Dimensio
         if set(dims[1]) & set(numbers.batching):
             raise _dimension_error(*dims, f"axes outside {batching[0]} {format_shape(batching[1])}")
     _check_batching(operand, indices, numbers)
-    if len(_window_dims(operand, numbers)) != len(numbers.offset):
+    kept = len(numbers.window_dims(operand.rank))
+    if kept != len(numbers.offset):
         where = f"{collapsed[0]} {format_shape(collapsed[1])}"
         axes = format_count(operand.rank, "axis", "axes")
-        kept = (
-            f"{format_count(len(_window_dims(operand, numbers)), 'number')}: {axes} without {where}"
-        )
-        raise _dimension_error(*offset, kept, operand)
+        legal = f"{format_count(kept, 'number')}: {axes} without {where}"
+        raise _dimension_error(*offset, legal, operand)
 
 
 def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:

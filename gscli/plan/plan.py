@@ -7,11 +7,11 @@ by block of entries it answers which coordinates each entry addresses after the 
 
 The numbers that are used are the numbers that were judged, even where another process writes to a
 mapped file meanwhile: who turns them into addresses, `coordinates` or the kernel's compiled loops,
-copies a block of them and judges the copy, unless no other process can write to them. Who meets a bad one calls `raise_out_of_bounds`, which
-looks at all of them and tells of the first. A result in memory vanishes with an error, so that no
-index need be
-looked at before the walk, which would be one more pass over all of them: `validate(lazy=True)`
-leaves that out where the policy is simple enough.
+copies a block of them and judges the copy, unless no other process can write to them. Who meets a
+bad one calls `raise_out_of_bounds`, which looks at all of them and tells of the first. A result in
+memory vanishes with an error, so that no index need be looked at before the walk, which would be
+one more pass over all of them: `validate(lazy=True)` leaves that out where the policy is simple
+enough.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ from gscli.frameworks.jax.common import (
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation, Updates
-from gscli.layout.families import describe
+from gscli.layout.families import SCATTER_NAMES as STABLEHLO_NAMES
+from gscli.layout.families import DimensionNumbers, describe
 from gscli.layout.refusals import (
     check_dtype,
     check_dtypes,
@@ -36,14 +37,7 @@ from gscli.layout.refusals import (
     check_min_rank,
     check_same_dtype,
 )
-from gscli.layout.windows import (
-    SCATTER_NAMES as STABLEHLO_NAMES,
-)
-from gscli.layout.windows import (
-    DimensionNumbers,
-    gather_windows,
-    scatter_windows,
-)
+from gscli.layout.windows import gather_windows, scatter_windows
 
 SCATTER_NAMES = tuple(
     name.replace("input_batching", "operand_batching") for name in STABLEHLO_NAMES
