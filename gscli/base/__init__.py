@@ -241,10 +241,10 @@ class IndexTypeRefused(DtypeRefused):
     """Indices of a type that the operator does not list; `allowed` are those it does."""
 
     def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
-        wanted = "int64" if "int64" in allowed else allowed[-1]
+        dtype = "int64" if "int64" in allowed else allowed[-1]
         super().__init__(
-            problem, name=name, wanted=wanted, where=where, valid=" ".join(allowed),
-            hint=f"{name}.astype('{wanted}')",
+            problem, name=name, wanted=dtype, where=where, valid=" ".join(allowed),
+            hint=f"{name}.astype('{dtype}')",
         )  # fmt: skip
         self.allowed = allowed
 

@@ -80,8 +80,7 @@ def parse_dtype(name: str) -> DType:
     if text:
         return np.dtype(f"{text[1]}{text[2]}")
     raise UsageError(
-        f"unknown element type {sanitize(name, 60)}",
-        valid=", ".join((*NUMPY_NAMES, *SMALL_NAMES)),
+        f"unknown element type {sanitize(name, 60)}", valid=", ".join((*NUMPY_NAMES, *SMALL_NAMES))
     )
 
 

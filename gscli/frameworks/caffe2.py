@@ -156,11 +156,7 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
             f"{format_shape(addressing.result_shape)}",
         )
     return scatter_layout(
-        DATA,
-        Updates(SLICES.name, Fit.RESHAPE),
-        addressing,
-        UNCHECKED,
-        open_order=OPEN_ORDER,
+        DATA, Updates(SLICES.name, Fit.RESHAPE), addressing, UNCHECKED, open_order=OPEN_ORDER
     )
 
 

@@ -303,11 +303,7 @@ def _check_castable(a: Tensor, values: Tensor) -> None:
 
 
 def _build_at_layout(
-    a: Tensor,
-    indices: tuple[Tensor, ...],
-    b: Tensor,
-    reduction: Reduction,
-    subscript: str | None,
+    a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction, subscript: str | None
 ) -> Layout:
     texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
     for tensor in () if texts else (a, b):

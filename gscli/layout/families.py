@@ -89,10 +89,13 @@ class DimensionNumbers(Record):
         rank, entry_numbers = len(entries) + len(traveling), iter(range(len(entries)))
         placed = {dim: len(entries) + position for position, dim in enumerate(self.offset)}
         order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
-        places = [(slot, self.index_vector_dim) for slot in range(len(self.index_map))]
-        if self.index_vector_dim == indices.rank:  # single numbers
-            places = [(None, None)] * len(self.index_map)
-        columns = tuple(Column(indices.name, indices.dtype, *place) for place in places)
+        single = Column(indices.name, indices.dtype)
+        columns = tuple(
+            single
+            if self.index_vector_dim == indices.rank
+            else single._replace(component=slot, vector_dim=self.index_vector_dim)
+            for slot in range(len(self.index_map))
+        )
         return Addressing(axes, entries, tuple(spans[dim] for dim in traveling), order, columns)
 
 
@@ -316,10 +319,9 @@ def address_vectors(
             + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
         )
     check_batch_shapes(data, indices, batch_dims)
-    batch, addressed = tuple(range(batch_dims)), tuple(range(batch_dims, batch_dims + length))
-    first, last = indices.rank - 1, data.rank - batch_dims - length
-    offset = tuple(range(first, first + last))
+    grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice
+    batch, addressed = tuple(range(batch_dims)), tuple(range(batch_dims, rest))
+    offset = tuple(range(grid, grid + data.rank - rest))
     dim = vector_dim % indices.rank
     numbers = DimensionNumbers(offset, addressed, batch, batch, addressed, dim)
-    spans = [1] * (batch_dims + length) + [*data.shape[batch_dims + length :]]
-    return numbers.address(data, indices, spans)
+    return numbers.address(data, indices, [1] * rest + [*data.shape[rest:]])

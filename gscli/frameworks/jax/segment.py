@@ -83,11 +83,7 @@ def segment_max() -> None:
 
 
 def _build_segment_layout(
-    data: Tensor,
-    ids: Tensor,
-    num_segments: int | None,
-    mode: str | None,
-    reduction: Reduction,
+    data: Tensor, ids: Tensor, num_segments: int | None, mode: str | None, reduction: Reduction
 ) -> Layout:
     check_dtypes(data, NON_TEXT_DTYPES, ids, INTEGERS)
     check_bool_arithmetic(data.dtype, reduction, describe(data))

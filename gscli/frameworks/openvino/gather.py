@@ -21,16 +21,10 @@ from gscli.layout.families import (
     normalize_axis,
     off_axis_shape_error,
 )
-from gscli.layout.refusals import (
-    check_batch_dims,
-    check_dtypes,
-    check_min_rank,
-)
+from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 READS_ZERO = Policy(
-    Negative.OUTSIDE,
-    note="the CPU plugin reads 0 there",
-    unchecked_outcomes=("reads 0", "reads 0"),
+    Negative.OUTSIDE, note="the CPU plugin reads 0 there", unchecked_outcomes=("reads 0", "reads 0")
 )
 """[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 

@@ -20,11 +20,7 @@ from gscli.frameworks.tensorflow.rules import (
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tensor, Truncation
 from gscli.layout.families import address_axis, address_vectors, describe, normalize_axis
-from gscli.layout.refusals import (
-    check_batch_dims,
-    check_dtypes,
-    check_min_rank,
-)
+from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)
 """XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32."""

@@ -16,13 +16,7 @@ from gscli.base.words import (
 )
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow.rules import (
-    FRAMEWORK,
-    REAL,
-    Device,
-    is_compiled,
-    unspecified_nan,
-)
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, Device, is_compiled, unspecified_nan
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import SKIP_OUTSIDE, Negative, Number, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import address_axis

@@ -11,21 +11,9 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.rules import DATA, FRAMEWORK, OPEN_ORDER, is_empty
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import (
-    FROM_END,
-    RAISE_OUTSIDE,
-    WRAP_OUTSIDE,
-    Fit,
-    Tensor,
-    Updates,
-)
+from gscli.layout.axes import FROM_END, RAISE_OUTSIDE, WRAP_OUTSIDE, Fit, Tensor, Updates
 from gscli.layout.families import address_elements, address_flat, describe, normalize_axis
-from gscli.layout.refusals import (
-    check_dtype,
-    check_dtypes,
-    check_index_dtype,
-    check_min_rank,
-)
+from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
 

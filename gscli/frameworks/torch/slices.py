@@ -21,15 +21,7 @@ from gscli.frameworks.torch.rules import (
     scatter_strictly,
 )
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import (
-    FROM_END,
-    RAISE_OUTSIDE,
-    Addressing,
-    Fit,
-    Number,
-    Tensor,
-    Updates,
-)
+from gscli.layout.axes import FROM_END, RAISE_OUTSIDE, Addressing, Fit, Number, Tensor, Updates
 from gscli.layout.families import address_axis, describe, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
