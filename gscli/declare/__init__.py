@@ -64,29 +64,21 @@ class Input(Record):
 class Signature:
     """What one operator of one framework takes, under which versions, and the layout it returns.
 
-    `owner` is the framework's name, `version_word` what it calls `opset`. `versions` are the
-    opsets that changed the operator, `until` the last one that has it, `newest` the last of all
-    that was read.
+    `versions` are the opsets that changed the operator, `last_version` the last one that has it,
+    `newest_version` the last of all that was read, `version_label` what the framework calls opsets.
 
     >>> from gscli.frameworks.onnx import gather
     >>> [i.name for i in gather.inputs], [a.name for a in gather.attributes]
     (['data', 'indices'], ['axis', 'opset'])
     """
 
-    def __init__(
-        self,
-        owner: str,
-        name: str,
-        function: Callable[..., Layout],
-        *,
-        versions: tuple[int, ...] = (),
-        until: int | None = None,
-        version_word: str = "opset",
-        newest: int | None = None,
-    ) -> None:
-        self.newest_version = newest
-        self.framework_name, self.name, self.function = owner, name, function
-        self.versions, self.last_version, self.version_label = versions, until, version_word
+    framework_name: str
+    name: str
+    function: Callable[..., Layout]
+    versions: tuple[int, ...]
+    last_version: int | None
+    newest_version: int | None
+    version_label: str
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.full_name}>"

@@ -79,7 +79,7 @@ class Attribute(Record):
             return self._match_choice(text)
         try:
             return self.convert(_KINDS[self.kind].parse(text))
-        except ValueError:
+        except (KeyError, ValueError):
             raise self._value_error(f"--{self.name} {text}") from None
 
     def _value_error(self, where: str) -> UsageError:
@@ -132,17 +132,22 @@ def _kind_of(annotation: Any) -> tuple[AttributeKind, tuple[str, ...]]:
 
 
 class _AttributeParser(Record):
-    """How values and words of one kind are read; either raises TypeError or ValueError."""
+    """How values and words of one kind are read; either raises TypeError, ValueError, KeyError."""
 
     words: str
     convert: Callable[[Any], object]
     parse: Callable[[str], object]
 
 
-def _to_int(value: Any) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return index(value)
+def _converter(convert: Callable[[Any], object], *refused: type) -> Callable[[Any], object]:
+    """A conversion that takes no value of these types."""
+
+    def convert_value(value: Any) -> object:
+        if isinstance(value, refused):
+            raise TypeError
+        return convert(value)
+
+    return convert_value
 
 
 def _to_bool(value: Any) -> bool:
@@ -151,22 +156,10 @@ def _to_bool(value: Any) -> bool:
     raise TypeError
 
 
-def _to_float(value: Any) -> float:
-    if isinstance(value, (str, bool)):
-        raise TypeError
-    return float(value)
-
-
 def _to_str(value: Any) -> str:
     if isinstance(value, str):
         return value
     raise TypeError
-
-
-def _to_ints(value: Any) -> tuple[int, ...]:
-    if isinstance(value, str):
-        raise TypeError
-    return tuple(index(item) for item in value)
 
 
 def _to_number(value: Any) -> object:
@@ -174,13 +167,6 @@ def _to_number(value: Any) -> object:
     if isinstance(item, (bool, int, float, complex, str)):
         return item
     raise TypeError
-
-
-def _parse_bool(text: str) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if text.lower() not in words:
-        raise ValueError(text)
-    return words[text.lower()]
 
 
 def _parse_int(text: str) -> int:
@@ -226,12 +212,18 @@ def _check_ascii_digits(text: str) -> str:
     return text
 
 
+_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
 _KINDS: dict[AttributeKind, _AttributeParser] = {
-    "int": _AttributeParser("a whole number", _to_int, _parse_int),
-    "bool": _AttributeParser("true or false", _to_bool, _parse_bool),
-    "float": _AttributeParser("a number", _to_float, _parse_float),
+    "int": _AttributeParser("a whole number", _converter(index, bool), _parse_int),
+    "bool": _AttributeParser("true or false", _to_bool, lambda text: _TRUTHS[text.lower()]),
+    "float": _AttributeParser("a number", _converter(float, str, bool), _parse_float),
     "str": _AttributeParser("a word", _to_str, str),
-    "ints": _AttributeParser("whole numbers, separated by commas", _to_ints, _parse_ints),
+    "ints": _AttributeParser(
+        "whole numbers, separated by commas",
+        _converter(lambda items: tuple(map(index, items)), str),
+        _parse_ints,
+    ),
     "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }
 # What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.

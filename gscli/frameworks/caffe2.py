@@ -54,10 +54,7 @@ OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --axis -2",
-    compares=[
-        Comparison(concept, "Caffe2 Gather", ("DATA", "INDICES"), axis="axis")
-        for concept in ("gather", "take")
-    ],
+    compares=[Comparison(concept, "Caffe2 Gather", axis="axis") for concept in ("gather", "take")],
 )
 def gather(
     DATA: Tensor,
@@ -92,11 +89,7 @@ def gather(
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[2,0],[0,1]]' '[[10,20],[30,40]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[2],[-1]]' '[[10],[20]]'",
-    compares=[
-        Comparison(
-            "scatter-elements", "Caffe2 Scatter", ("DATA", "INDICES", "UPDATES"), axis="axis"
-        )
-    ],
+    compares=[Comparison("scatter-elements", "Caffe2 Scatter", axis="axis")],
 )
 def scatter(
     DATA: Tensor,
@@ -130,7 +123,7 @@ def scatter(
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
     refused="'[[1,2],[3,4],[5,6]]' '[3]' '[[10,20]]'",
-    compares=[Comparison("scatter-update", "Caffe2 ScatterAssign", ("DATA", "INDICES", "SLICES"))],
+    compares=[Comparison("scatter-update", "Caffe2 ScatterAssign")],
 )
 def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     """Replace whole slices of DATA along axis 0.

@@ -68,7 +68,7 @@ PickMode: TypeAlias = Annotated[
 def _take_mappings(name: str) -> list[Comparison]:
     """How a gather along an axis becomes a call of `take`, in each of its modes."""
     return [
-        Comparison(concept, f"MXNet {name} ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        Comparison(concept, f"MXNet {name} ({mode})", fixed_attributes={"mode": mode}, axis="axis")
         for mode in MODES
         for concept in ("gather", "take")
     ]
@@ -77,9 +77,9 @@ def _take_mappings(name: str) -> list[Comparison]:
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
-    compares=Comparison(
-        "gather-nd", "MXNet {} gather_nd", ("data", "indices"), vector_layout="first"
-    ).expand_over("release", {"1.6": "1.6", "1.9": "1.9"}),
+    compares=Comparison("gather-nd", "MXNet {} gather_nd", vector_layout="first").expand_over(
+        "release", {"1.6": "1.6", "1.9": "1.9"}
+    ),
 )
 def gather_nd(
     data: Tensor,

@@ -65,7 +65,7 @@ Mode: TypeAlias = Annotated[
     refused="'[[10,20,30],[40,50,60]]' '[2,0]' --axis 0",
     bare=True,
     compares=[
-        Comparison(concept, f"NumPy take ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        Comparison(concept, f"NumPy take ({mode})", fixed_attributes={"mode": mode}, axis="axis")
         for mode in POLICIES
         for concept in ("gather", "take")
     ],
@@ -96,9 +96,7 @@ def take(
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[[3],[0]]' --axis 1",
-    compares=[
-        Comparison("gather-elements", "NumPy take_along_axis", ("arr", "indices"), axis="axis")
-    ],
+    compares=[Comparison("gather-elements", "NumPy take_along_axis", axis="axis")],
 )
 def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -137,11 +135,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[[2],[-4]]' '[[7],[8]]' --axis 1",
-    compares=[
-        Comparison(
-            "scatter-elements", "NumPy put_along_axis", ("arr", "indices", "values"), axis="axis"
-        )
-    ],
+    compares=[Comparison("scatter-elements", "NumPy put_along_axis", axis="axis")],
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
@@ -161,7 +155,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
-    compares=[Comparison("gather-nd", "NumPy a[i, j]", ("a", "indices"), vector_layout="tuple")],
+    compares=[Comparison("gather-nd", "NumPy a[i, j]", vector_layout="tuple")],
 )
 def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: a[i, 1:3, None, ...].
@@ -178,11 +172,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[[7],[8],[9]]'",
-    compares=[
-        Comparison(
-            "scatter-nd", "NumPy a[i, j] =", ("a", "indices", "values"), vector_layout="tuple"
-        )
-    ],
+    compares=[Comparison("scatter-nd", "NumPy a[i, j] =", vector_layout="tuple")],
 )
 def setitem(
     a: Tensor, indices: VariadicInput, values: Tensor, *, subscript: Subscript = None
@@ -221,7 +211,7 @@ def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMemb
     def compares(name: str) -> list[Comparison]:
         return [
             Comparison(
-                "scatter-nd", f"NumPy {name}", ("a", "indices", "b"),
+                "scatter-nd", f"NumPy {name}",
                 reductions={reduction: name}, vector_layout="tuple",
             )
         ]  # fmt: skip

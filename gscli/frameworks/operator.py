@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -76,10 +77,10 @@ OVERWRITE: Mapping[str, object] = {"none": "none"}
 class Comparison(Record):
     """How a concept's call becomes one operator's, under one rule set.
 
-    `inputs`: the operator's names for data, indices and updates. `fixed_attributes`: attributes
-    that make this rule set. `axis`, `batch_dims`, `reduction`: the names of the attributes that
-    take these
-    arguments; an operator without one expresses only calls that leave the argument alone.
+    `inputs`: the operator's names for data, indices and updates; by default those of its first
+    inputs. `fixed_attributes`: attributes that make this rule set. `axis`, `batch_dims`,
+    `reduction`: the names of the attributes that take these arguments; an operator without one
+    expresses only calls that leave the argument alone.
     `reductions`: what the operator calls each reduction it has. `build_attributes` replaces all
     that. `vector_layout`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column;
     "one": the whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
@@ -89,7 +90,7 @@ class Comparison(Record):
 
     concept: ConceptName
     label: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
     fixed_attributes: Mapping[str, object] = MappingProxyType({})
     axis: str = ""
     batch_dims: str = ""
@@ -100,6 +101,11 @@ class Comparison(Record):
     axis_input: str = ""
     has_zero_data: bool = False
     shape_input: str = ""
+
+    @property
+    def scatters(self) -> bool:
+        """Whether the concept has updates."""
+        return self.concept.startswith("scatter")
 
     def expand_over(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
         """The same under each value of an attribute, whose title is put into the label.
@@ -146,18 +152,11 @@ class Operator(Signature):
         dotted: bool = False,
     ) -> None:
         name = function.__name__.replace("_", ".", 1) if dotted else function.__name__
-        super().__init__(
-            framework.name,
-            name,
-            function,
-            versions=versions,
-            until=until,
-            version_word=framework.version_word,
-            newest=framework.newest,
-        )
+        self.framework_name, self.name, self.function = framework.name, name, function
+        self.versions, self.last_version = versions, until
+        self.newest_version, self.version_label = framework.newest, framework.version_word
         self.framework, self.example, self.error_example = framework, example, refused
-        self.has_bare_name = bare
-        self.concept_mappings = tuple(compares(name) if callable(compares) else compares)
+        self.has_bare_name, self._comparisons = bare, compares
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
@@ -178,6 +177,16 @@ class Operator(Signature):
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
         """Pickled by name: the declaration itself stays where it is written."""
         return _unpickle_operator, (self.framework_name, self.name)
+
+    @cached_property
+    def concept_mappings(self) -> tuple[Comparison, ...]:
+        """How calls of common concepts become calls of this operator."""
+        compares = self._comparisons
+        entries = compares(self.name) if callable(compares) else compares
+        return tuple(
+            entry._replace(inputs=entry.inputs or self.input_names[: 2 + entry.scatters])
+            for entry in entries
+        )
 
     @property
     def command(self) -> str:

@@ -13,7 +13,7 @@ from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
 from gscli.plan.plan import BLOCK, ValidatedPlan
 
 
-@former_names(written="raw_value")
+@former_names(written="raw_value", how="sign")
 class AdjustedIndex(Record):
     """One index number that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
@@ -38,11 +38,6 @@ class AdjustedIndex(Record):
     def sign(self) -> OutcomeSign:
         """Which sign stands beside the number."""
         return OUTCOMES[self.outcome].sign or "skipped"
-
-    @property
-    def how(self) -> OutcomeSign:
-        """The same, as it was called before."""
-        return self.sign
 
     @property
     def index_path(self) -> str:

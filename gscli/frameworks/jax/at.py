@@ -53,8 +53,8 @@ WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, 
     example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
     refused="'[10,20,30,40]' '[0]' '[1]'",
     compares=[
-        Comparison("gather", "JAX x[i]", ("x", "indices"), vector_layout="one"),
-        Comparison("gather-nd", "JAX x[i, j]", ("x", "indices"), vector_layout="tuple"),
+        Comparison("gather", "JAX x[i]", vector_layout="one"),
+        Comparison("gather-nd", "JAX x[i, j]", vector_layout="tuple"),
     ],
 )
 def at_get(
@@ -101,7 +101,7 @@ def _update(reduction: Reduction, *, example: str, refused: str) -> FamilyMember
 
     def compares(name: str) -> list[Comparison]:
         only = Comparison(
-            "scatter-nd", f"JAX {name}", ("x", "indices", "values"),
+            "scatter-nd", f"JAX {name}",
             reductions={reduction: name}, vector_layout="tuple",
         )  # fmt: skip
         slices = only._replace(concept="scatter-update", reductions=OVERWRITE, vector_layout="one")

@@ -41,7 +41,7 @@ TakeMode: TypeAlias = Annotated[
     example="'[[1.5,2.5],[3.5,4.5],[5.5,6.5]]' '[2,-1,3]' --axis 0",
     refused="'[[1.5,2.5],[3.5,4.5]]' '[0]' --axis 2",
     compares=[
-        Comparison(concept, f"JAX take ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        Comparison(concept, f"JAX take ({mode})", fixed_attributes={"mode": mode}, axis="axis")
         for mode in ("fill", "clip", "wrap")
         for concept in ("gather", "take")
     ],
@@ -94,9 +94,9 @@ def take(
 @FRAMEWORK.operator(
     example="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[[0,-1],[3,1]]' --axis 1",
     refused="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[0,1]' --axis 1",
-    compares=Comparison(
-        "gather-elements", "JAX take_along_axis ({})", ("arr", "indices"), axis="axis"
-    ).expand_over("mode", {"fill": "fill", "clip": "clip"}),
+    compares=Comparison("gather-elements", "JAX take_along_axis ({})", axis="axis").expand_over(
+        "mode", {"fill": "fill", "clip": "clip"}
+    ),
 )
 def take_along_axis(
     arr: Tensor,

@@ -35,15 +35,13 @@ READS_OUTSIDE = (
 
 DATA_DTYPES = (*NUMERIC, "str")
 
-_READ = ("data", "indices")
-
 
 @FRAMEWORK.operator(
     versions=(1, 7, 8),
     example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
     refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
     compares=Comparison(
-        "gather", "OpenVINO Gather-{}", _READ, batch_dims="batch_dims", axis_input="axis"
+        "gather", "OpenVINO Gather-{}", batch_dims="batch_dims", axis_input="axis"
     ).expand_over("opset", {8: "8", 7: "7"}),
 )
 def gather(
@@ -82,9 +80,7 @@ def gather(
     versions=(6,),
     example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
     refused="'[[1,2,3],[4,5,6]]' '[[-1,0,0]]' --axis 0",
-    compares=[
-        Comparison("gather-elements", "OpenVINO GatherElements-6", ("data", "indices"), axis="axis")
-    ],
+    compares=[Comparison("gather-elements", "OpenVINO GatherElements-6", axis="axis")],
 )
 def gather_elements(
     data: Tensor,
@@ -112,9 +108,9 @@ def gather_elements(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
-    compares=Comparison(
-        "gather-nd", "OpenVINO GatherND-{}", _READ, batch_dims="batch_dims"
-    ).expand_over("opset", {8: "8", 5: "5"}),
+    compares=Comparison("gather-nd", "OpenVINO GatherND-{}", batch_dims="batch_dims").expand_over(
+        "opset", {8: "8", 5: "5"}
+    ),
 )
 def gather_nd(
     data: Tensor,

@@ -53,17 +53,12 @@ REDUCTIONS: dict[str, Reduction] = {
 }  # fmt: skip
 
 
-_WRITTEN = ("data", "indices", "updates")
-
-
 @FRAMEWORK.operator(
     versions=(3,),
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
     refused="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,-1]' '[[70,80,90],[10,20,30]]' 0",
     bare=True,
-    compares=[
-        Comparison("scatter-update", "OpenVINO ScatterUpdate-3", _WRITTEN, axis_input="axis")
-    ],
+    compares=[Comparison("scatter-update", "OpenVINO ScatterUpdate-3", axis_input="axis")],
 )
 def scatter_update(
     data: Tensor, indices: Tensor, updates: Tensor, axis: ShapeInput, *, opset: Opset = None
@@ -95,7 +90,6 @@ def scatter_update(
         Comparison(
             "scatter-elements",
             "OpenVINO ScatterElementsUpdate-12",
-            _WRITTEN,
             reduction="reduction",
             reductions={own: name for name, own in REDUCTIONS.items() if own != "sub"},
             axis_input="axis",
@@ -164,7 +158,6 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
         Comparison(
             "scatter-nd",
             "OpenVINO ScatterNDUpdate-15",
-            _WRITTEN,
             reduction="reduction",
             reductions={own: name for name, own in REDUCTIONS.items() if own != "mean"},
         )

@@ -29,8 +29,7 @@ UNCHECKED = Policy(
     Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
 )
 
-_READ = ("params", "indices")
-_GATHER = Comparison("gather", "TF gather {}", _READ, axis="axis", batch_dims="batch_dims")
+_GATHER = Comparison("gather", "TF gather {}", axis="axis", batch_dims="batch_dims")
 
 INDEX_TYPES = ("int32", "int64", "int16")
 
@@ -89,7 +88,7 @@ def gather(
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     refused="'[[1,2],[3,4]]' '[[0,2]]'",
-    compares=Comparison("gather-nd", "TF gather_nd {}", _READ, batch_dims="batch_dims").expand_over(
+    compares=Comparison("gather-nd", "TF gather_nd {}", batch_dims="batch_dims").expand_over(
         "device", DEVICES
     ),
 )

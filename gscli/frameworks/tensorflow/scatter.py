@@ -94,8 +94,7 @@ def _tensor_scatter(
         )
 
     def compares(name: str) -> list[Comparison]:
-        inputs, label = ("tensor", "indices", "updates"), f"TF {name} {{}}"
-        every = Comparison("scatter-nd", label, inputs, reductions={reduction: name})
+        every = Comparison("scatter-nd", f"TF {name} {{}}", reductions={reduction: name})
         return every.expand_over("device", DEVICES)
 
     return FRAMEWORK.family_member(

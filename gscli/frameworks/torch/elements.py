@@ -33,7 +33,7 @@ REDUCTIONS: dict[str, Reduction] = {
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[[2,-1]]' --dim 1",
-    compares=[Comparison("gather-elements", "PyTorch gather", ("input", "index"), axis="dim")],
+    compares=[Comparison("gather-elements", "PyTorch gather", axis="dim")],
 )
 def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -50,9 +50,7 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
     refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]' '[[70],[80]]' --dim 1",
-    compares=[
-        Comparison("scatter-elements", "PyTorch scatter", ("input", "index", "src"), axis="dim")
-    ],
+    compares=[Comparison("scatter-elements", "PyTorch scatter", axis="dim")],
 )
 def scatter(
     input: Tensor,
@@ -104,7 +102,6 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
         Comparison(
             "scatter-elements",
             "PyTorch scatter_reduce",
-            ("input", "index", "src"),
             axis="dim",
             reduction="reduce",
             reductions={own: name for name, own in REDUCTIONS.items()},

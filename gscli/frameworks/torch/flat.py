@@ -21,7 +21,7 @@ Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplic
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'",
     refused="'[[10,20,30],[40,50,60]]' '[5,6]'",
-    compares=[Comparison("take", "PyTorch take", ("input", "index"))],
+    compares=[Comparison("take", "PyTorch take")],
 )
 def take(input: Tensor, index: Tensor) -> NewOutput:
     """Take cells of the flattened input.
@@ -37,9 +37,7 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[5,-1]'",
-    compares=[
-        Comparison("gather-elements", "PyTorch take_along_dim", ("input", "indices"), axis="dim")
-    ],
+    compares=[Comparison("gather-elements", "PyTorch take_along_dim", axis="dim")],
 )
 def take_along_dim(
     input: Tensor,

@@ -34,9 +34,7 @@ UNSIGNED = ("uint16", "uint32", "uint64")
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
-    compares=[
-        Comparison("gather-nd", "PyTorch x[i, j]", ("input", "indices"), vector_layout="tuple")
-    ],
+    compares=[Comparison("gather-nd", "PyTorch x[i, j]", vector_layout="tuple")],
 )
 def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: input[i, 1:3, None, ...].
@@ -60,7 +58,6 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
         Comparison(
             "scatter-nd",
             "PyTorch index_put_",
-            ("self", "indices", "values"),
             reduction="accumulate",
             reductions={"none": False, "add": True},
             vector_layout="tuple",
