@@ -101,11 +101,6 @@ class AtomicFile(io.RawIOBase):
             os.ftruncate(self.fileno(), length)
         return length
 
-    def sync(self) -> None:
-        """Ask the device to keep what was written."""
-        with write_errors(self.name):
-            sync(self.fileno())
-
     def close(self) -> None:
         """Close the descriptor exactly once: after a failed close it is gone all the same."""
         if self.closed:
@@ -188,7 +183,10 @@ def _replace_file(
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
     with DeferredSignals() as interrupts:
-        file = _create_temporary(temporary, old, name)
+        # At no moment is it more open to others than the old one was.
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        with write_errors(name):
+            file = AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
         left = True
         try:
             with _closing(file), interrupts.allow():
@@ -197,7 +195,8 @@ def _replace_file(
                     with write_errors(name):
                         copy_permissions(target, file.fileno(), old.status)
                 yield file
-                file.sync()
+                with write_errors(name):
+                    sync(file.fileno())
                 interrupts.deliver_pending()
             if check is not None:
                 check()
@@ -215,13 +214,6 @@ def _replace_file(
         state = f"{name} is complete, but may not survive a power failure"
         with write_errors(f"folder of {name}", "cannot sync the", state):
             sync_folder(folder)
-
-
-def _create_temporary(temporary: str, old: RegularFile | None, name: str) -> AtomicFile:
-    """Make the hidden file; at no moment is it more open to others than the old one was."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    with write_errors(name):
-        return AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
 
 
 def _follow_links(path: str) -> str:

@@ -128,7 +128,7 @@ class Source(Record):
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")
-        if _is_json(stripped) or stripped in _INLINE_WORDS or _is_number(stripped):
+        if _is_json(stripped) or stripped in _INLINE_WORDS or re.fullmatch(_NUMBER, stripped):
             return cls(text, "inline")
         if text.startswith(tuple(f"{name}:" for name in GENERATORS)):
             return cls(text, "generator")
@@ -152,10 +152,6 @@ def _is_json(text: str) -> bool:
     (True, False)
     """
     return text[:1] in {"[", "{", '"'} and not _is_file_name(text)
-
-
-def _is_number(text: str) -> bool:
-    return text[:1] in set("-0123456789") and bool(re.fullmatch(_NUMBER, text))
 
 
 def _is_file_name(text: str) -> bool:

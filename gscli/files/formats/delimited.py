@@ -81,7 +81,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
     table = array.reshape(array.shape[0] if array.ndim else 1, -1)
     for row in table:
-        cells = [_format_cell(value) for value in json_values(row)]
+        cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]
         if array.dtype.kind == "U":
             _check_text_cells(cells, where)
             if table.shape[1] == 1 and _has_other_delimiter(cells):
@@ -167,27 +167,19 @@ def _check_no_header(values: list[Any], width: int, name: str) -> None:
         raise ContentRefused(problem, where=f"{name} line 1", hint="remove the line")
 
 
-def _format_cell(value: float | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _check_text_cells(cells: list[str], where: str) -> None:
     for cell in cells:
         if cell.startswith(("=", "+", "-", "@")):  # it would run it (OWASP, CSV injection)
             problem = "a spreadsheet would take a text for a formula"
             raise _text_error(problem, f"{where}: {sanitize(cell, 60)}")
-        if not _is_round_trip(cell, where):
+        # A table gives it back: no blanks around it, no number, no half character.
+        whole = cell.encode("utf-8", "ignore").decode("utf-8")
+        if not cell or not cell.strip() == cell == whole or _parse_cell(cell, where) != cell:
             raise _text_error("a text would be read back as something else", where)
 
 
 def _text_error(problem: str, where: str) -> DtypeRefused:
     return DtypeRefused(problem, where=where, hint="use .json")
-
-
-def _is_round_trip(cell: str, where: str) -> bool:
-    """Whether a table gives this text back: no blanks around it, no number, no half character."""
-    whole = cell.encode("utf-8", "ignore").decode("utf-8")
-    return bool(cell) and cell == cell.strip() == whole and _parse_cell(cell, where) == cell
 
 
 def _format_line(cells: list[str], suffix: str) -> bytes:

@@ -102,8 +102,10 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     where = _place(old.name, path)
     with _hdf5_errors(old.name), library.File(buffer, "r+") as file:
         _check_parents(file, path, old.name)
-        same = _find_datasets(file, old.name).get(path)
-        if same is not None and _is_same_form(same, array):
+        same: Any = _find_datasets(file, old.name).get(path)
+        form = None if same is None else (same.dtype, same.shape)
+        # It may have one name alone.
+        if form == (array.dtype, array.shape) and library.h5o.get_info(same.id).rc == 1:
             _check_dataset(same, where, array.nbytes)
             _check_stored_size(same, old.size, where)
             same[...] = array
@@ -119,12 +121,6 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
 
 def _place(file: str, path: str) -> str:
     return f"{file}::/{sanitize(path, 60)}"
-
-
-def _is_same_form(dataset: Any, array: Array) -> bool:
-    """Whether values can go into a dataset as it is; it must have one name alone."""
-    names = import_extra("h5py", "hdf5").h5o.get_info(dataset.id).rc
-    return names == 1 and (dataset.dtype, dataset.shape) == (array.dtype, array.shape)
 
 
 def _check_parents(file: Any, path: str, name: str) -> None:

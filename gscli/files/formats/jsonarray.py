@@ -198,7 +198,8 @@ def _flatten_lists(
     shape: tuple[int, ...] = ()
     while set(map(type, level)) == {list}:
         lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
-        if pairs and shape and _are_pairs(lists):
+        nested = (isinstance(item, list) for inner in lists for item in inner)
+        if pairs and shape and any(lists) and not any(nested):  # complex values, no axis
             break
         _check_row_lengths(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
@@ -229,11 +230,6 @@ def _build_array(
     return array_of_dtype(values, dtype, place, limit).reshape(shape)
 
 
-def _are_pairs(level: list[list[Any]]) -> bool:
-    """Whether these lists are complex values, not one more axis."""
-    return any(level) and not any(isinstance(item, list) for pair in level for item in pair)
-
-
 def _check_row_lengths(
     parsed: ParsedJson, level: list[list[Any]], shape: tuple[int, ...], path: JsonPath
 ) -> None:
@@ -241,7 +237,8 @@ def _check_row_lengths(
         return
     length = len(level[0])
     number = next(n for n, inner in enumerate(level) if len(inner) != length)
-    note = f"{_format_value_count(len(level[number]))}, the row before has {length}"
+    count = len(level[number])
+    note = f"{count} value{'' if count == 1 else 's'}, the row before has {length}"
     _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
 
 
@@ -280,7 +277,3 @@ def _unravel(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _format_position(position: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
-
-
-def _format_value_count(count: int) -> str:
-    return f"{count} value{'' if count == 1 else 's'}"

@@ -7,6 +7,7 @@ states, before the rest of it is inflated.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -51,22 +52,21 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     entry = entries[name]
     pieces = iter_member_bytes(content, entry)
     start = _read_prefix(pieces)
-    header = parse_header(bytes(start), where)
+    header = parse_header(start, where)
     check_length(header, entry.size, where)
     check_limit(header.nbytes, request.limit, where, "the array")
     dtype = element_dtype(header.dtype, request.options.dtype, where)
-    data = np.empty(header.nbytes, np.uint8)
-    _inflate_into(data, bytes(start[header.offset :]), pieces)
+    data, done = np.empty(header.nbytes, np.uint8), 0
+    for piece in chain([start[header.offset :]], pieces):  # to the end: the checksum counts
+        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+        done += len(piece)
     return ReadResult(reshape_elements(data.view(dtype), header, request.limit, where))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array, from its header."""
-    members = []
-    for name, entry in _array_entries(content).items():
-        header = _header(content, name, entry)
-        members.append(member_from_header(header, name))
-    return members
+    entries = _array_entries(content).items()
+    return [member_from_header(_header(content, name, entry), name) for name, entry in entries]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
@@ -122,12 +122,3 @@ def _read_prefix(pieces: Iterator[bytes | memoryview]) -> bytes:
         if len(start) >= PREFIX_LIMIT:
             break
     return start
-
-
-def _inflate_into(data: Array, start: bytes, pieces: Iterator[bytes | memoryview]) -> None:
-    """Put a member's data in place, to its very end, so that the checksum counts."""
-    data[: len(start)] = np.frombuffer(start, np.uint8)
-    done = len(start)
-    for piece in pieces:
-        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
-from gscli.base.arrays import Array, DType, check_value_bits, document_dtype, parse_dtype, to_native
+from gscli.base.arrays import Array, check_value_bits, document_dtype, parse_dtype, to_native
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
@@ -136,7 +136,10 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
                 where=sanitize(name, 60),
                 valid=", ".join(codes),
             )
-    ordered = sorted(arrays.items(), key=lambda item: (-_alignment_rank(item[1].dtype), item[0]))
+    ranks = list(codes)
+    ordered = sorted(
+        arrays.items(), key=lambda item: (-ranks.index(document_dtype(item[1].dtype)), item[0])
+    )
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
     for name, array in ordered:
@@ -149,10 +152,6 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
     for _, array in ordered:
         for block in iter_byte_blocks(to_native(array)):
             out(block)
-
-
-def _alignment_rank(dtype: DType) -> int:
-    return list(TYPES.values()).index(document_dtype(dtype))
 
 
 def parse_header(content: Content) -> SafetensorsHeader:

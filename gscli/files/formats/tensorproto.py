@@ -29,34 +29,18 @@ from gscli.files.formats.values import array_of_dtype
 from gscli.files.formats.wire import check_fields, encode_bytes_header, encode_varint_field
 from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
 
-TYPES = {
-    1: ("float32", "float_data"),
-    2: ("uint8", "int32_data"),
-    3: ("int8", "int32_data"),
-    4: ("uint16", "int32_data"),
-    5: ("int16", "int32_data"),
-    6: ("int32", "int32_data"),
-    7: ("int64", "int64_data"),
-    8: ("str", "string_data"),
-    9: ("bool", "int32_data"),
-    10: ("float16", "int32_data"),
-    11: ("float64", "double_data"),
-    12: ("uint32", "uint64_data"),
-    13: ("uint64", "uint64_data"),
-    14: ("complex64", "float_data"),
-    15: ("complex128", "double_data"),
-    16: ("bfloat16", "int32_data"),
-    17: ("float8_e4m3fn", "int32_data"),
-    18: ("float8_e4m3fnuz", "int32_data"),
-    19: ("float8_e5m2", "int32_data"),
-    20: ("float8_e5m2fnuz", "int32_data"),
-    21: ("uint4", "int32_data"),
-    22: ("int4", "int32_data"),
-    23: ("float4_e2m1fn", "int32_data"),
-    24: ("float8_e8m0fnu", "int32_data"),
-    25: ("uint2", "int32_data"),
-    26: ("int2", "int32_data"),
-}
+_NAMES = (
+    *("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "str", "bool", "float16"),
+    *("float64", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8_e4m3fn"),
+    *("float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "uint4", "int4", "float4_e2m1fn"),
+    *("float8_e8m0fnu", "uint2", "int2"),
+)
+_WIDE_FIELDS = {
+    "float32": "float_data", "complex64": "float_data", "float64": "double_data",
+    "complex128": "double_data", "int64": "int64_data", "uint32": "uint64_data",
+    "uint64": "uint64_data", "str": "string_data",
+}  # fmt: skip
+TYPES = {code: (name, _WIDE_FIELDS.get(name, "int32_data")) for code, name in enumerate(_NAMES, 1)}
 """TensorProto.DataType → element type and the field that holds it when raw_data does not."""
 
 BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
@@ -90,13 +74,12 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     A handful of fields, written as they come: the onnx package would hold the tensor three times.
     """
     ((name, array),) = arrays.items()
-    codes = {label: code for code, (label, _) in TYPES.items()}
     label = document_dtype(array.dtype)
-    if label not in codes:
-        raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
+    if label not in _NAMES:
+        raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(_NAMES))
     check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", is_fixed=True)
     head = [encode_varint_field(_DIMS, length) for length in array.shape]
-    head.append(encode_varint_field(_DATA_TYPE, codes[label]))
+    head.append(encode_varint_field(_DATA_TYPE, _NAMES.index(label) + 1))
     if label == "str":
         texts = [_encode_text(value, name) for value in array.reshape(-1).tolist()]
         head += [encode_bytes_header(_STRING_DATA, len(text)) + text for text in texts]
@@ -136,7 +119,9 @@ def to_array(tensor: Any, where: str, limit: int) -> Array:
     if tensor.data_type not in TYPES:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
-    dtype, shape = parse_dtype(label), _parse_shape(tensor, where)
+    dtype, shape = parse_dtype(label), tuple(tensor.dims)
+    if not is_shape(shape):
+        raise ContentRefused(f"dimensions {sanitize(str(shape), 60)} name no shape", where=where)
     count = math.prod(shape)
     check_limit(count * dtype.itemsize, limit, where, "the tensor")
     used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
@@ -150,13 +135,6 @@ def to_array(tensor: Any, where: str, limit: int) -> Array:
         flat = _from_field(getattr(tensor, field), _FIELD_TYPES[field], dtype, count, where)
     check_value_bits(flat, where)
     return flat.reshape(shape)
-
-
-def _parse_shape(tensor: Any, where: str) -> tuple[int, ...]:
-    shape = tuple(tensor.dims)
-    if not is_shape(shape):
-        raise ContentRefused(f"dimensions {sanitize(str(shape), 60)} name no shape", where=where)
-    return shape
 
 
 def _from_raw(raw: bytes, dtype: DType, count: int, where: str) -> Array:

@@ -41,7 +41,10 @@ def open_folder(
         _remove_leftovers(target, path)
     with DeferredSignals() as interrupts:
         with write_errors(path):
-            hidden, lock = _create_hidden(target)
+            hidden = f"{target}.gscli-{os.urandom(4).hex()}"
+            os.mkdir(hidden)
+            lock = open_file(hidden, _FOLDER)
+            _try_lock(lock)
         try:
             with interrupts.allow():
                 yield hidden
@@ -73,15 +76,6 @@ def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularF
         where = f"{name}: is a folder of something else, and would be lost"
         raise CannotWrite(f"cannot write {name}", where=where)
     return old
-
-
-def _create_hidden(target: str) -> tuple[str, RegularFile]:
-    """The hidden folder, held open with its lock."""
-    hidden = f"{target}.gscli-{os.urandom(4).hex()}"
-    os.mkdir(hidden)
-    folder = open_file(hidden, _FOLDER)
-    _try_lock(folder)
-    return hidden, folder
 
 
 def _try_lock(folder: RegularFile) -> bool:
