@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer, WriteableBuffer
 
+    Check = Callable[[], None] | None
+
 MAX_LINKS = 40
 """As many as Linux itself follows before it says ELOOP."""
 
-_DESCRIPTOR = re.compile(r"/dev/fd/(\d{1,9})|/proc/self/fd/(\d{1,9})")
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
 _HELD = getattr(os, "O_PATH", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
 """To hold a file open whose content is of no interest, so that no other can be taken for it."""
 
@@ -115,7 +117,7 @@ def open_atomic(
     path: str,
     *,
     size: int | None = None,
-    check: Callable[[], None] | None = None,
+    check: Check = None,
     replaces: RegularFile | None = None,
 ) -> Iterator[AtomicFile]:
     """Open `path` for writing; the new content appears when the block ends without an exception.
@@ -141,8 +143,11 @@ def open_atomic(
         # A second descriptor of /dev/stdout and its like: opening by name would start at byte 0.
         opened = None if number is None else AtomicFile(os.dup(number), path)
         status = None if opened is not None else _stat_or_none(target)
-    if status is not None and not stat.S_ISREG(status.st_mode):
-        opened = _open_special(target, status, path)
+        if status is not None and stat.S_ISSOCK(status.st_mode):
+            raise CannotWrite(f"cannot write {path}", where=f"{path}: is a socket")
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY
+            opened = AtomicFile(os.open(target, flags), path)
     if opened is not None:
         with _closing(opened) as file:
             yield file
@@ -152,8 +157,7 @@ def open_atomic(
             refuse_unfinished(target)
             if status is not None and old is None:
                 old = open_file(target, _HELD, name=path)
-        if size is not None:
-            with write_errors(path):
+            if size is not None:
                 check_space(os.path.dirname(target) or ".", size, path)
         with _replace_file(target, old, path, check, is_input=replaces is not None) as file:
             yield file
@@ -173,12 +177,7 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 
 @contextmanager
 def _replace_file(
-    target: str,
-    old: RegularFile | None,
-    name: str,
-    check: Callable[[], None] | None,
-    *,
-    is_input: bool,
+    target: str, old: RegularFile | None, name: str, check: Check, *, is_input: bool
 ) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
@@ -227,10 +226,8 @@ def _follow_links(path: str) -> str:
 
 
 def _descriptor_number(target: str) -> int | None:
-    if target in _STANDARD_STREAMS:
-        return _STANDARD_STREAMS[target]
     match = _DESCRIPTOR.fullmatch(target)
-    return int(match[1] or match[2]) if match else None
+    return int(match[1]) if match else _STANDARD_STREAMS.get(target)
 
 
 def _stat_or_none(target: str) -> os.stat_result | None:
@@ -247,10 +244,3 @@ def _stat_or_none(target: str) -> os.stat_result | None:
         # The folder would allow a replacement, but the owner protected this file.
         raise PermissionError(errno.EACCES, "the file is write-protected")
     return status
-
-
-def _open_special(target: str, status: os.stat_result, name: str) -> AtomicFile:
-    if stat.S_ISSOCK(status.st_mode):
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: is a socket")
-    with write_errors(name):
-        return AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), name)

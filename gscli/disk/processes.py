@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, Self, TypeAlias
+from typing import IO, Literal, Self, TypeAlias
 
 from gscli.base.records import Record
 from gscli.base.words import sanitize
@@ -71,11 +71,8 @@ def isolated_environment() -> dict[str, str]:
     >>> isolated_environment()["PYTHONSAFEPATH"]
     '1'
     """
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("PYTHON") or name in PYTHON_VARIABLES
-    }
+    dropped = {name for name in os.environ if name.startswith("PYTHON")} - PYTHON_VARIABLES
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return {**kept, "PYTHONSAFEPATH": "1"}
 
 
@@ -109,9 +106,8 @@ class Child:
         with ExitStack() as started:
             folder = None
             if program.is_isolated:
-                folder = started.enter_context(
-                    TemporaryDirectory(prefix="gscli-", ignore_cleanup_errors=True)
-                )
+                own = TemporaryDirectory(prefix="gscli-", ignore_cleanup_errors=True)
+                folder = started.enter_context(own)
             strangers = frozenset(row.number for row in _processes() if row.parent == os.getpid())
             adopt_orphans()
             self._process = subprocess.Popen(  # noqa: S603  no shell
@@ -122,15 +118,10 @@ class Child:
             started.callback(self._end, strangers)
             self._strangers, self._next_look = strangers, time.monotonic() + LOOK_EVERY
             self._started = started.pop_all()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._in, self._out, self._err = (
-            stream.fileno()
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr)
-        )
-        for pipe in (self._in, self._out, self._err):
+        pipes = [stream.fileno() for stream in self._streams]
+        for pipe in pipes:
             os.set_blocking(pipe, False)
+        self._in, self._out, self._err = pipes
         _LEADERS.add(self._process.pid)
 
     def __enter__(self) -> Self:
@@ -138,6 +129,11 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    @property
+    def _streams(self) -> list[IO[bytes]]:
+        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
+        return [stream for stream in streams if stream is not None]
 
     @property
     def number(self) -> int:
@@ -177,9 +173,8 @@ class Child:
             return False
         members = [number, *_family(number, self._strangers)]
         self._next_look = time.monotonic() + LOOK_EVERY
-        return all(
-            sum(map(size, members)) > self._memory for size in (resident_bytes, proportional_bytes)
-        )
+        sizes = (sum(map(size, members)) for size in (resident_bytes, proportional_bytes))
+        return all(size > self._memory for size in sizes)
 
     def _move(self, selector: selectors.BaseSelector, limit: float) -> bool:
         """Read and write what is possible within a time; False where the other side is gone."""
@@ -253,9 +248,8 @@ class Child:
         self._started.close()
 
     def _end(self, strangers: frozenset[int]) -> None:
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        for stream in self._streams:
+            stream.close()
         _end_family(self._process, strangers)
 
 

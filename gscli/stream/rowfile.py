@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, read_errors
 from gscli.kernel.tuning import DEFAULT, run_parallel
@@ -39,7 +40,6 @@ class FileRows:
     def __init__(self, file: RegularFile, offset: int, width: int, count: int) -> None:
         self.name, self.offset, self.width, self.count = file.name, offset, width, count
         self._file, self._descriptor = file, file.descriptor
-        self._whole: Bytes | None = None
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
@@ -61,7 +61,7 @@ class FileRows:
             self._take_by_pread(ordered[alone], order[alone], into)
             crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE_FACTOR].tolist()
 
-            whole = self._map_all() if crowded else into
+            whole = self._whole if crowded else into
 
             def take_near(ends: list[int]) -> None:
                 here = slice(*ends)
@@ -84,11 +84,10 @@ class FileRows:
                 raise self._file.truncation_error()
             into.view(item)[places[first : first + MAX_PREADS], 0] = np.frombuffer(content, item)
 
-    def _map_all(self) -> Bytes:
-        if self._whole is None:
-            shape = (self.count * self.width,)
-            self._whole = mapped.map_file(self._file, np.dtype(np.uint8), shape, self.offset)
-        return self._whole
+    @cached_property
+    def _whole(self) -> Bytes:
+        shape = (self.count * self.width,)
+        return mapped.map_file(self._file, np.dtype(np.uint8), shape, self.offset)
 
     def _take_window(self, whole: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows of one window, whose pages the system maps together, and lets go of again."""

@@ -134,11 +134,7 @@ def json_values(flat: Array) -> list[Any]:
 
 
 def _read_document(
-    parsed: ParsedJson,
-    document: dict[str, Any],
-    path: JsonPath,
-    wish: ReadOptions,
-    limit: int,
+    parsed: ParsedJson, document: dict[str, Any], path: JsonPath, wish: ReadOptions, limit: int
 ) -> ReadResult:
     name = parsed.name
     unknown = set(document) - _DOCUMENT_KEYS
@@ -184,11 +180,7 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
 
 
 def _flatten_lists(
-    parsed: ParsedJson,
-    value: object,
-    path: JsonPath,
-    *,
-    pairs: bool = False,
+    parsed: ParsedJson, value: object, path: JsonPath, *, pairs: bool = False
 ) -> tuple[tuple[int, ...], list[Any]]:
     """The shape of nested lists and their values in order; a level's lists have one length.
 

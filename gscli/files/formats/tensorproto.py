@@ -165,8 +165,8 @@ def _from_field(values: Any, wide: type[np.generic], dtype: DType, count: int, w
 
 def _check_count(stored: int, expected: int, unit: str, where: str) -> None:
     if stored != expected:
-        wanted = f"{expected:,} for its dimensions"
-        raise ContentRefused(f"the tensor holds {stored:,} {unit}", where=where, valid=wanted)
+        needed = f"{expected:,} for its dimensions"
+        raise ContentRefused(f"the tensor holds {stored:,} {unit}", where=where, valid=needed)
 
 
 def _unpack_elements(stored: Array, dtype: DType, count: int) -> Array:

@@ -28,11 +28,7 @@ class CommitResult(Record):
 
 
 def commit_scatter(
-    plan: ValidatedPlan,
-    store: ZarrArray,
-    message: str | None = None,
-    *,
-    progress: Progress = None,
+    plan: ValidatedPlan, store: ZarrArray, message: str | None = None, *, progress: Progress = None
 ) -> CommitResult:
     """Write a scatter's updates into the repository where data lie, and commit them.
 

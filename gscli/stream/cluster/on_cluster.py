@@ -68,12 +68,7 @@ class _ClusterRun:
     """One run: the futures of its tasks, and who is told how far it is."""
 
     def __init__(
-        self,
-        client: Any,
-        plan: Plan,
-        store: ZarrArray,
-        grid: ChunkGrid,
-        progress: Progress,
+        self, client: Any, plan: Plan, store: ZarrArray, grid: ChunkGrid, progress: Progress
     ) -> None:
         self.client, self.plan, self.store, self.progress = client, plan, store, progress
         self.shuffle = self._shuffle(grid)
