@@ -141,6 +141,15 @@ _LARGEST_FLOAT = {
 }
 
 
+def real_part(dtype: str) -> str:
+    """The type of the real part of a number.
+
+    >>> real_part("complex64"), real_part("float16")
+    ('float32', 'float16')
+    """
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
 def bit_width(dtype: str) -> int:
     """Width of a numeric type.
 

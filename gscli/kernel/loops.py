@@ -20,21 +20,20 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.words import INTEGERS, real_part
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 4
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
-_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_NUMBERS = (*_INTEGERS, "float32", "float64", "float16", "bfloat16")
+_NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of WHOLE and NUMBERS in loops.c."""
 
 _OPERATIONS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
 _OF_BOOL = {np.logical_or: 3, np.logical_and: 4}
 """Bytes that are 0 or 1: the larger of two is their or, the smaller their and."""
 
-_PARTS_OF_COMPLEX = {"complex64": "float32", "complex128": "float64"}
 _EACH_PART = (np.add, np.subtract)
 """Operations on complex numbers that treat their parts alike."""
 
@@ -82,6 +81,15 @@ class Deferred:
             for own, *facts in columns
         ]
         self.columns = (_ColumnStruct * len(made))(*made)
+
+    def resolve(self) -> Indices:
+        """The addresses themselves."""
+        addresses, native = np.empty(self.shape, np.int64), library()
+        assert native is not None, "only what C can resolve is left to it"
+        where = _addresses_struct(self)
+        if addresses.size and native.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
+            self.raise_out_of_bounds()
+        return addresses
 
 
 class _AddressesStruct(ctypes.Structure):
@@ -159,20 +167,10 @@ def dtype_code(dtype: np.dtype[Any]) -> int | None:
     return _NUMBERS.index(dtype.name) if known else None
 
 
-def resolve_addresses(numbers: Deferred) -> Indices:
-    """The addresses themselves."""
-    addresses, native = np.empty(numbers.shape, np.int64), library()
-    assert native is not None, "only what C can resolve is left to it"
-    where = _addresses_struct(numbers)
-    if addresses.size and native.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
-        numbers.raise_out_of_bounds()
-    return addresses
-
-
 def can_resolve(numbers: Array) -> bool:
     """Whether C can read index numbers: there is a library, and it knows their type."""
     number = dtype_code(numbers.dtype)
-    known = number is not None and number < len(_INTEGERS) and numbers.flags.aligned
+    known = number is not None and number < len(INTEGERS) and numbers.flags.aligned
     return known and library() is not None
 
 
@@ -224,8 +222,8 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
     """Operation, type and cells for each number of a reduction that C knows, else None."""
     if dtype.kind == "b":
         return (_OF_BOOL[ufunc], _NUMBERS.index("uint8"), 1) if ufunc in _OF_BOOL else None
-    if dtype.name in _PARTS_OF_COMPLEX and dtype.isnative:
-        part = _NUMBERS.index(_PARTS_OF_COMPLEX[dtype.name])
+    if dtype.kind == "c" and dtype.isnative:
+        part = _NUMBERS.index(real_part(dtype.name))
         return (_OPERATIONS[ufunc], part, 2) if ufunc in _EACH_PART else None
     number = dtype_code(dtype)
     known = number is not None and ufunc in _OPERATIONS
@@ -233,8 +231,8 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
 
 
 def combine(
-    rows: Array, addresses: Indices | Deferred, updates: Array, ufunc: Any, *,
-    parts: int = 1, source: Array | None = None, share: ThreadShare = WHOLE,
+    rows: Array, addresses: Indices | Deferred, updates: Array, ufunc: Any, parts: int = 1,
+    source: Array | None = None, *, share: ThreadShare = WHOLE,
 ) -> bool:  # fmt: skip
     """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows.
 

@@ -51,9 +51,7 @@ class Tile(Record):
 
     @property
     def addresses(self) -> Indices:
-        """Row numbers within `row_range`; raises IndexRefused where an index number is out of
-        range.
-        """
+        """Row numbers within `row_range`; IndexRefused where an index number is out of range."""
         return resolve_addresses(self.deferred)
 
     def flat_addresses(self) -> tuple[Indices, BoolArray | None]:
@@ -69,11 +67,7 @@ class Tile(Record):
 
 def resolve_addresses(addresses: Addresses) -> Indices:
     """The row numbers themselves; raises IndexRefused where an index number is out of range."""
-    if isinstance(addresses, np.ndarray):
-        return addresses
-    from gscli.kernel import loops
-
-    return loops.resolve_addresses(addresses)
+    return addresses if isinstance(addresses, np.ndarray) else addresses.resolve()
 
 
 def native_loops_for(step: Tile, items: Array) -> ModuleType | None:
@@ -141,25 +135,20 @@ def combine(
     flat addresses, and several times slower with rows.
     """
     target, run = rows[step.row_range], rows.shape[1]
-    loops, how = (
-        native_loops_for(step, updates),
-        {"parts": step.repeats, "source": step.initial_rows},
-    )
-    if loops and loops.combine(target, step.deferred, updates, ufunc, share=share, **how):
+    loops, where = native_loops_for(step, updates), (step.repeats, step.initial_rows)
+    if loops and loops.combine(target, step.deferred, updates, ufunc, *where, share=share):
         return
     if step.initial_rows is not None:
         target[...] = step.initial_rows
     low, high = 0, run
     if share != WHOLE:
-        (top, bottom), (low, high) = share.cell_ranges(
-            len(target) // step.repeats, run, rows.itemsize
-        )
+        count = len(target) // step.repeats
+        (top, bottom), (low, high) = share.cell_ranges(count, run, rows.itemsize)
         at = step.addresses
         mine = (top <= at) & (at < bottom)
         step = step._replace(deferred=at, live=mine if step.live is None else mine & step.live)
-    addresses, live = step._replace(
-        row_range=slice(0, len(target))
-    ).flat_addresses()  # not added to once more
+    own = step._replace(row_range=slice(0, len(target)))  # its begin is not added once more
+    addresses, live = own.flat_addresses()
     values = updates.reshape(-1, run)[:, low:high]
     if live is not None:
         addresses, values = addresses[live], values[live]

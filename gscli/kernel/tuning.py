@@ -106,10 +106,7 @@ def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threa
         for lane in partitions:
             work(lane)
         return
-    waiting, failures = (
-        iter(partitions),
-        list[BaseException](),
-    )  # an iterator's next is one operation
+    waiting, failures = iter(partitions), list[BaseException]()  # its next is one operation
 
     def run() -> None:
         try:

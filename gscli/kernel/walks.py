@@ -52,7 +52,7 @@ def tile_plan(
     if form.kind == "cells":
         return CellTiling(plan, form, block, ordered=ordered)
     if form.row_size == 1 and not sequential:
-        if can_defer_addresses(plan):
+        if deferrable_axes(plan):
             block *= LARGEST if ordered and form.is_flat else LARGER
         else:
             block //= max(len(form.column_strides), 1)  # the numbers of each column are copied
@@ -90,13 +90,8 @@ class Tiling(ABC):
         *,
         ordered: bool,
     ) -> None:
-        self.plan, self.grid, self.data_dims, self.tile_entries = (
-            plan,
-            grid,
-            data,
-            sizes[self.along],
-        )
-        self.axes = _axis_bounds(plan) if can_defer_addresses(plan) else []
+        self.plan, self.grid, self.data_dims = plan, grid, data
+        self.tile_entries, self.axes = sizes[self.along], deferrable_axes(plan)
         pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
         if ordered:
             pieces[self.along] = [slice(0, grid[self.along])]
@@ -263,30 +258,25 @@ class CellTiling(Tiling):
             yield (at >= 0) & (at < axis.size)
 
 
-def can_defer_addresses(plan: ValidatedPlan) -> bool:
-    """Whether addresses can wait until compiled loops need them, which do all the plan would.
+def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
+    """For each column how many rows its axis has, and what C adds to negative numbers.
 
-    They know one policy, the common one: each number is one row, as it stands or from the end, or
-    is refused.
+    None of them where addresses cannot wait until compiled loops need them, which do all the plan
+    would. They know one policy, the common one: each number is one row, as it stands or from the
+    end, or is refused.
     """
-    columns = range(len(plan.layout.column_axes))
-    if (
-        not columns
-        or not plan.layout.has_strict_row_indices
-        or plan.layout.entry_count < tuning.MIN_NATIVE_ITEMS
-    ):
-        return False
+    layout = plan.layout
+    if not layout.has_strict_row_indices or layout.entry_count < tuning.MIN_NATIVE_ITEMS:
+        return []
     from gscli.kernel import loops
 
-    return all(loops.can_resolve(plan.raw_indices(column, 0, 0)) for column in columns)
-
-
-def _axis_bounds(plan: ValidatedPlan) -> list[tuple[int, int]]:
-    """For each column how many rows its axis has, and what C adds to negative numbers."""
-    sizes = [plan.layout.axes[axis].size for axis in plan.layout.column_axes]
-    from_end = plan.layout.policy.negative is Negative.FROM_END
-    signed = [from_end and plan.raw_indices(k, 0, 0).dtype.kind == "i" for k in range(len(sizes))]
-    return [(size, size * turns) for size, turns in zip(sizes, signed, strict=True)]
+    from_end, axes = layout.policy.negative is Negative.FROM_END, list[tuple[int, int]]()
+    for column, axis in enumerate(layout.column_axes):
+        numbers, size = plan.raw_indices(column, 0, 0), layout.axes[axis].size
+        if not loops.can_resolve(numbers):
+            return []
+        axes.append((size, size if from_end and numbers.dtype.kind == "i" else 0))
+    return axes
 
 
 def _defer_addresses(

@@ -122,7 +122,7 @@ def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> Non
 
     def resolved(*grids: Array) -> Array:
         columns = [(one, 6, turn, 10, 1000, 1, 7) for one in grids]
-        return loops.resolve_addresses(Deferred(columns, grid.shape, refuse))
+        return Deferred(columns, grid.shape, refuse).resolve()
 
     wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
     expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4) + 7

@@ -16,6 +16,7 @@ from gscli.base.words import (
     bit_width,
     dtype_max,
     dtype_min,
+    real_part,
 )
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
@@ -105,7 +106,7 @@ def _fits_64_bits(value: complex) -> bool:
 
 def _overflow_to_infinity(value: float, name: str) -> float:
     """Infinity for what the float type cannot hold."""
-    part = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+    part = real_part(name)
     largest = dtype_max(part) if part in FLOATS else float("inf")
     return copysign(float("inf"), value) if abs(value) > largest else value
 

@@ -7,7 +7,16 @@ from math import isfinite, prod
 from typing import Annotated, TypeAlias
 
 from gscli.base import DtypeRefused, UsageError
-from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, dtype_max, dtype_min
+from gscli.base.words import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+    dtype_max,
+    dtype_min,
+    real_part,
+)
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout import scatter_layout
@@ -83,8 +92,8 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
         return bool(value)
     if isinstance(value, complex) and dtype not in COMPLEX and value.imag == 0:
         value = value.real
+    part = real_part(dtype)
     if isinstance(value, complex):
-        part = "float32" if dtype == "complex64" else "float64"
         fits = (
             dtype in COMPLEX
             and _is_representable(value.real, part)
@@ -92,7 +101,6 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
         )
         legal = "a real number" if dtype not in COMPLEX else f"parts of {part}"
     else:
-        part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
         fits = _is_representable(value, part)
         legal = f"{dtype_min(part)} … {dtype_max(part)}"
     if not fits:
