@@ -8,15 +8,23 @@ without loss.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from gscli.base import DtypeRefused, IndexTypeRefused, LossyTypeRefused, Notice, UpdatesTypeRefused
+from gscli.base import (
+    DtypeRefused,
+    GscliError,
+    IndexTypeRefused,
+    LossyTypeRefused,
+    Notice,
+    UpdatesTypeRefused,
+)
 from gscli.base.arrays import Array, cast_lossless, document_dtype, parse_dtype
 from gscli.declare import Signature
 from gscli.layout.axes import DtypeError
-from gscli.plan import CallInputs, collect_dtype_errors, infer_layout
+from gscli.plan import CallInputs, infer_layout
 
 
 def cast_inputs(
@@ -59,7 +67,10 @@ def _names_to_convert(
     arrays, lossy = _try_casts(operator, inputs, target)
     trial = CallInputs(arrays, inputs.origins, inputs.is_typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
-        for refusal in collect_dtype_errors(operator, trial.arrays, attrs):
+        dtype_errors: list[DtypeError] = []
+        with suppress(GscliError):  # other reasons to refuse the call are found where it is run
+            infer_layout(operator, trial.arrays, attrs, dtype_errors)
+        for refusal in dtype_errors:
             name = refusal.name
             array = inputs.arrays[name]
             if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not array:

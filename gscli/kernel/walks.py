@@ -227,8 +227,7 @@ class CellTiling(Tiling):
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
         coordinates: tuple[Indices, ...] = ()
         if self.partial:  # read once: cells are judged by the numbers that address them
-            block = self.plan.resolve_range(first, last)
-            coordinates, live = block.coordinates, block.live
+            coordinates, live = self.plan.resolve_range(first, last)
             rows, _ = fold_coordinates(
                 [(at, None) for at in coordinates], self.form.column_strides, last - first
             )

@@ -91,9 +91,9 @@ class Probe(Record):
         """The inputs with every index number written as the coordinate it means here."""
         plan = self.trace.plan
         inputs = {name: np.array(array) for name, array in self.inputs.items()}
-        block = plan.resolve_range(0, plan.layout.entry_count)
+        columns, _ = plan.resolve_range(0, plan.layout.entry_count)
         for column, source in self.writable_columns:
-            coordinates = block.coordinates[column].tolist()
+            coordinates = columns[column].tolist()
             for entry, coordinate in reversed([*enumerate(coordinates)]):  # the first step last
                 inputs[source][self._index_position(column, entry, source)] = coordinate
         return inputs

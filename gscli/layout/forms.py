@@ -63,7 +63,7 @@ def choose_form(addressing: Addressing) -> CanonicalForm:
 def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     """Axes in the order batch*, outer*, columns*, inner*, each with one term over its full size."""
     axes, window = addressing.axes, addressing.window
-    batch = _count_leading_entry_axes(addressing)
+    batch = count_batch_axes(addressing, may_cut=True)
     kinds = ["column" if _is_column(axis) else "window" for axis in axes[batch:]]
     if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
         return None
@@ -121,35 +121,29 @@ def build_cells_form(addressing: Addressing) -> CanonicalForm:
     traveling = addressing.traveling
     run = prod(axis.size for axis in axes[len(axes) - traveling :])
     entries, grid = prod(addressing.entry_shape), len(addressing.entry_shape)
-    strides = row_major_strides(axis.size for axis in axes)
+    units = [step // max(run, 1) for step in row_major_strides(axis.size for axis in axes)]
+    terms = [*zip(axes, units, strict=True)]
+    window_strides = {axis.window: unit for axis, unit in terms}
     return CanonicalForm(
         "cells",
         (1, 1, prod(axis.size for axis in axes[: len(axes) - traveling]), run),
         (1, entries, prod(window[: len(window) - traveling]), run),
         _column_strides(addressing, run),
         tuple(range(grid + len(window))),
-        tuple(
-            (axis.entry, stride // max(run, 1))
-            for axis, stride in zip(axes, strides, strict=True)
-            if axis.entry is not None
-        ),
-        tuple(
-            (number, _window_stride(number, axes, strides) // max(run, 1))
-            for number in range(len(window) - traveling)
-        ),
+        tuple((axis.entry, unit) for axis, unit in terms if axis.entry is not None),
+        # An axis of the result alone has one cell.
+        tuple((number, window_strides.get(number, 0)) for number in range(len(window) - traveling)),
     )
 
 
-def _window_stride(number: int, axes: tuple[Axis, ...], strides: tuple[int, ...]) -> int:
-    """How far apart the cells of one window axis lie; an axis of the result alone has one cell."""
-    return next((s for axis, s in zip(axes, strides, strict=True) if axis.window == number), 0)
+def count_batch_axes(addressing: Addressing, *, may_cut: bool = False) -> int:
+    """How many leading axes take the entry's own coordinate over their whole size.
 
-
-def _count_leading_entry_axes(addressing: Addressing) -> int:
-    """How many leading axes take nothing but their own entry coordinate; the first may be cut."""
+    `may_cut`: or over the beginning of the first of them.
+    """
     count = 0
     for axis, extent in zip(addressing.axes, addressing.entry_shape, strict=False):
-        fits = extent == axis.size or (count == 0 and extent < axis.size)
+        fits = extent == axis.size or (may_cut and count == 0 and extent < axis.size)
         if not axis.is_positional or axis.entry != count or not fits:
             break
         count += 1

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis, Shape, Tensor
 from gscli.layout.families import DimensionNumbers, address_axis, address_elements, address_vectors
+from gscli.layout.forms import count_batch_axes
 
 
 class IndexForm(Record):
@@ -35,7 +36,7 @@ def match_along_axis(addressing: Addressing, index_shape: Shape) -> IndexForm | 
     axis = _addressed_axis(addressing)
     if axis is None or index_shape != addressing.entry_shape:
         return None
-    batch = count_batch_axes(addressing, axis)
+    batch = min(count_batch_axes(addressing), axis)
     rebuilt = address_axis(*_specs(addressing, index_shape), axis, batch)
     return IndexForm(axis, batch) if addressing == rebuilt else None
 
@@ -70,7 +71,7 @@ def match_vectors(addressing: Addressing, index_shape: Shape) -> IndexForm | Non
     dim = addressing.columns[0].vector_dim if length else None
     if dim is None or index_shape != _with_vectors(addressing, dim):
         return None
-    batch = count_batch_axes(addressing, len(addressing.axes) - length)
+    batch = min(count_batch_axes(addressing), len(addressing.axes) - length)
     rebuilt = address_vectors(*_specs(addressing, index_shape), batch, vector_dim=dim)
     return IndexForm(batch=batch, vector_dim=dim) if addressing == rebuilt else None
 
@@ -150,18 +151,3 @@ def _is_general(axis: Axis) -> bool:
     if axis.entry is None:
         return axis.column is None and axis.window is None
     return not axis.is_positional
-
-
-def count_batch_axes(addressing: Addressing, most: int) -> int:
-    """How many leading axes take the entry's own coordinate over their whole size.
-
-    >>> data, indices = Tensor("d", (2, 5, 3), "int8"), Tensor("i", (2, 4), "int64")
-    >>> count_batch_axes(address_axis(data, indices, 1, 1), 3)
-    1
-    """
-    leading = zip(addressing.axes[:most], addressing.entry_shape, strict=False)
-    fitting = [
-        axis.is_positional and axis.entry == at and extent == axis.size
-        for at, (axis, extent) in enumerate(leading)
-    ]
-    return (*fitting, False).index(False)

@@ -7,12 +7,11 @@ How large a result may become is judged from shapes alone, before anything is ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 
 import numpy as np
 
-from gscli.base import GscliError, LimitRefused, Notice, UsageError
+from gscli.base import LimitRefused, Notice, UsageError
 from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, as_array, dtype_name, is_lazy, parse_dtype
 from gscli.base.words import format_shape
 from gscli.declare import Signature, variadic_names
@@ -117,19 +116,6 @@ def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | Non
     """
     check_output_size(layout, arrays, max_bytes)
     return Plan(layout, arrays)
-
-
-def collect_dtype_errors(
-    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> list[DtypeError]:
-    """What the layout of a call would refuse of its element types, in the order of its checks.
-
-    Nothing is said here of other reasons to refuse the call.
-    """
-    errors: list[DtypeError] = []
-    with suppress(GscliError):
-        infer_layout(operator, arrays, attrs, errors)
-    return errors
 
 
 def infer_layout(

@@ -24,7 +24,7 @@ import numpy as np
 
 from gscli.base import Finding
 from gscli.base.arrays import Array, BoolArray, Indices, dtype_name, is_private
-from gscli.base.records import Record, cached_property
+from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.layout.axes import Column, Fit, Negative
@@ -42,7 +42,6 @@ from gscli.plan.indices import (
 
 __all__ = [
     "BLOCK",
-    "CoordinateRange",
     "Plan",
     "ValidatedPlan",
     "fit_updates",
@@ -56,15 +55,6 @@ _SET_LIMIT = 256
 
 SHOWN_FINDINGS = 3
 """Bad indices that a refusal describes; it counts the others."""
-
-
-class CoordinateRange(Record):
-    """Resolved coordinates of entries `first` … `last`-1: one int64 array per index column."""
-
-    first: int
-    last: int
-    coordinates: tuple[Indices, ...]
-    live: BoolArray | None
 
 
 class Plan(BoundLayout):
@@ -219,15 +209,15 @@ class ValidatedPlan(Plan):
             name is not None and dtype_name(self.inputs[name].dtype) == self.layout.dtype
         )
 
-    def resolve_range(self, first: int, last: int) -> CoordinateRange:
-        """Coordinates of a range of entries after the policy was applied."""
+    def resolve_range(self, first: int, last: int) -> tuple[tuple[Indices, ...], BoolArray | None]:
+        """Coordinates of some entries, an array for each column, and which of them are live."""
         live: BoolArray | None = None
         coordinates: list[Indices] = []
         for numbers, alive in self._iter_coordinates(first, last):
             coordinates.append(numbers)
             if alive is not None:
                 live = alive if live is None else live & alive
-        return CoordinateRange(first, last, tuple(coordinates), live)
+        return tuple(coordinates), live
 
     def raise_out_of_bounds(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
