@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.base.arrays import Array, DType, document_dtype
@@ -212,9 +214,15 @@ class Member(Record):
     bytes: int
 
     @classmethod
-    def of(cls, array: Array, name: str = "") -> Member:
-        """The member an array makes."""
-        return cls(name, document_dtype(array.dtype), array.shape, array.nbytes)
+    def of(cls, array: Any, name: str = "") -> Member:
+        """The member that an array, or what describes one, makes; opaque bytes are V and a number.
+
+        >>> Member.of(np.zeros(3, "V2"), "a")
+        Member(name='a', dtype='V2', shape=(3,), bytes=6)
+        """
+        opaque = array.dtype.type is np.void
+        dtype = f"V{array.dtype.itemsize}" if opaque else document_dtype(array.dtype)
+        return cls(name, dtype, tuple(array.shape or ()), int(array.nbytes))
 
 
 def member_place(file: str, name: str) -> str:

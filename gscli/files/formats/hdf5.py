@@ -32,7 +32,7 @@ from gscli.base.arrays import (
 from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
 from gscli.files.extras import import_extra, library_errors
-from gscli.files.formats.npy import element_dtype, format_dtype
+from gscli.files.formats.npy import element_dtype
 from gscli.files.request import (
     NAMES_LIMIT,
     Arrays,
@@ -80,10 +80,8 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every dataset by its path."""
     with _open_hdf5(content) as file:
-        return [
-            Member(name, format_dtype(d.dtype), d.shape or (), int(d.nbytes))
-            for name, d in _find_datasets(file, content.name).items()
-        ]
+        datasets = _find_datasets(file, content.name).items()
+        return [Member.of(dataset, name) for name, dataset in datasets]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

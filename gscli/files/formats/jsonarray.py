@@ -30,8 +30,8 @@ from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsontext import (
     JsonPath,
     ParsedJson,
-    add_location_and_hint,
     caret_line,
+    find_value,
     line_number,
     parse_json,
 )
@@ -246,7 +246,7 @@ def _raise_mixed_depth(
 
 
 def _raise_ragged(parsed: ParsedJson, path: JsonPath, note: str) -> NoReturn:
-    start, end = add_location_and_hint(parsed.text, path) if parsed.text else (0, 0)
+    start, end = find_value(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = _format_position(tuple(step for step in path if isinstance(step, int)))
     line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""

@@ -109,29 +109,26 @@ def line_number(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def add_location_and_hint(text: str, path: JsonPath) -> tuple[int, int]:
+def find_value(text: str, path: JsonPath) -> tuple[int, int]:
     r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
 
-    >>> add_location_and_hint("[[0],\n [1, 2]]", (1, 0))
+    >>> find_value("[[0],\n [1, 2]]", (1, 0))
     (8, 9)
     """
-    decoder = json.JSONDecoder()
+    decode = json.JSONDecoder().raw_decode
     start = _skip_whitespace(text, 0)
     for step in path:
-        start = _skip_whitespace(text, start + 1)
-        if isinstance(step, int):
-            for _ in range(step):
-                start = _skip_whitespace(text, decoder.raw_decode(text, start)[1])
-                start = _skip_whitespace(text, start + 1)
-        else:
-            key, end = decoder.raw_decode(text, start)
-            while key != step:
+        start, position = _skip_whitespace(text, start + 1), 0
+        while True:
+            key: int | str = position
+            if isinstance(step, str):
+                key, end = decode(text, start)
                 start = _skip_whitespace(text, _skip_whitespace(text, end) + 1)
-                start = _skip_whitespace(text, decoder.raw_decode(text, start)[1])
-                start = _skip_whitespace(text, start + 1)
-                key, end = decoder.raw_decode(text, start)
-            start = _skip_whitespace(text, _skip_whitespace(text, end) + 1)
-    return start, decoder.raw_decode(text, start)[1]
+            if key == step:
+                break
+            start = _skip_whitespace(text, decode(text, start)[1])
+            start, position = _skip_whitespace(text, start + 1), position + 1
+    return start, decode(text, start)[1]
 
 
 def _skip_whitespace(text: str, position: int) -> int:

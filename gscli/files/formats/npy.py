@@ -25,7 +25,6 @@ from gscli.base.arrays import (
     DType,
     check_dtype_supported,
     check_value_bits,
-    document_dtype,
     is_native,
     to_native,
 )
@@ -87,7 +86,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """The one array of a .npy file, from its header."""
-    return [member_from_header(_read_header(content))]
+    return [Member.of(_read_header(content))]
 
 
 def _read_header(content: Content) -> NpyHeader:
@@ -100,11 +99,6 @@ def is_shape(sizes: Sequence[Any]) -> bool:
     """Whether values are the sizes of axes: whole numbers from 0 up, few, not beyond all memory."""
     whole = all(type(size) is int and size >= 0 for size in sizes) and len(sizes) <= RANK_LIMIT
     return whole and math.prod(size or 1 for size in sizes) < BYTES_LIMIT // 16
-
-
-def member_from_header(header: NpyHeader, name: str = "") -> Member:
-    """What a header says, as a member."""
-    return Member(name, format_dtype(header.dtype), header.shape, header.nbytes)
 
 
 def check_length(header: NpyHeader, size: int, name: str) -> None:
@@ -134,11 +128,6 @@ def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
         valid=", ".join(fitting),
         hint=f"--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
     )
-
-
-def format_dtype(dtype: DType) -> str:
-    """The name of an element type for a listing; opaque bytes are V and their number."""
-    return f"V{dtype.itemsize}" if dtype.type is np.void else document_dtype(dtype)
 
 
 def reshape_elements(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:

@@ -22,7 +22,6 @@ from gscli.files.formats.npy import (
     check_length,
     element_dtype,
     iter_byte_blocks,
-    member_from_header,
     npy_header,
     parse_header,
     reshape_elements,
@@ -66,7 +65,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array, from its header."""
     entries = _array_entries(content).items()
-    return [member_from_header(_header(content, name, entry), name) for name, entry in entries]
+    return [Member.of(_header(content, name, entry), name) for name, entry in entries]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

@@ -55,6 +55,10 @@ _KIND_WORDS = {
 }
 
 
+_KINDS_TAKEN: dict[str, set[type]] = {"b": {bool}, "U": {str}, "S": {str}}
+"""Letter of a type → what its values may be; numbers may be text as well."""
+
+
 def describe_kind(value: object) -> str:
     """What a JSON value is, in words; another Python object by its type."""
     return _KIND_WORDS.get(type(value), type(value).__name__)
@@ -72,14 +76,15 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
-    if dtype.kind == "b":
-        return np.array(_check_kinds(values, {bool}, dtype, place), dtype)
-    if dtype.kind == "U":
-        return _text_array(_check_kinds(values, {str}, dtype, place), place, limit)
-    if dtype.kind == "S":
-        return _byte_text(_check_kinds(values, {str}, dtype, place), dtype, place)
     if dtype.kind == "c":
-        return _complex_array(values, dtype, place)
+        return _complex_array(values, dtype, place, limit)
+    _check_kinds(values, dtype, place)
+    if dtype.kind == "b":
+        return np.array(values, dtype)
+    if dtype.kind == "U":
+        return _text_array(values, place, limit)
+    if dtype.kind == "S":
+        return _byte_text(values, dtype, place)
     if is_integer_dtype(dtype):
         return _integer_array(values, dtype, place)
     return _float_array(values, dtype, place)
@@ -96,13 +101,13 @@ def _infer_dtype(values: list[Any], place: Locate) -> DType:
     raise _mixed_kinds_error(values, place)
 
 
-def _check_kinds(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> list[Any]:
-    """The values themselves, if each is of one of these kinds."""
-    if set(map(type, values)) <= kinds:
-        return values
-    number = next(n for n, value in enumerate(values) if type(value) not in kinds)
-    kind, name = describe_kind(values[number]), document_dtype(dtype)
-    raise ContentRefused(f"{kind} among {name} values", where=place(number))
+def _check_kinds(values: list[Any], dtype: DType, place: Locate) -> None:
+    """Refuse the first value of a kind that the type does not take."""
+    kinds = _KINDS_TAKEN.get(dtype.kind, {int, float, str})
+    if not set(map(type, values)) <= kinds:
+        number = next(n for n, value in enumerate(values) if type(value) not in kinds)
+        kind, name = describe_kind(values[number]), document_dtype(dtype)
+        raise ContentRefused(f"{kind} among {name} values", where=place(number))
 
 
 def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
@@ -119,7 +124,6 @@ def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
 
 
 def _integer_array(values: list[Any], dtype: DType, place: Locate) -> Array:
-    _check_kinds(values, {int, float, str}, dtype, place)
     if set(map(type, values)) - {int}:
         values = [_parse_integer(value, number, place) for number, value in enumerate(values)]
     low, high = integer_limits(dtype)
@@ -148,7 +152,6 @@ def _parse_integer(value: object, number: int, place: Locate) -> int:
 
 
 def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
-    _check_kinds(values, {int, float, str}, dtype, place)
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
     wide = _float64(values, place)
@@ -203,7 +206,7 @@ def _as_float(value: object, number: int, place: Locate) -> object:
     return SPECIAL_FLOATS[value]
 
 
-def _complex_array(values: list[Any], dtype: DType, place: Locate) -> Array:
+def _complex_array(values: list[Any], dtype: DType, place: Locate, limit: int) -> Array:
     """Complex values are pairs [real, imaginary]; a single number is real."""
     pairs = [value if isinstance(value, list) else [value, 0] for value in values]
     for number, pair in enumerate(pairs):
@@ -211,7 +214,7 @@ def _complex_array(values: list[Any], dtype: DType, place: Locate) -> Array:
             raise ContentRefused("a complex value is a pair [real, imaginary]", where=place(number))
     part = np.dtype("float32" if dtype.itemsize == np.dtype("complex64").itemsize else "float64")
     flat = [part_ for pair in pairs for part_ in pair]
-    return _float_array(flat, part, lambda number: place(number // 2)).view(dtype)
+    return array_of_dtype(flat, part, lambda number: place(number // 2), limit).view(dtype)
 
 
 def _text_array(values: list[str], place: Locate, limit: int) -> Array:

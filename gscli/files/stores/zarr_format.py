@@ -18,7 +18,6 @@ from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
 from gscli.files.content import Content, check_kind, check_limit
 from gscli.files.extras import import_extra
-from gscli.files.formats.npy import format_dtype
 from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, group_error
 from gscli.files.stores.folder import open_folder
 from gscli.files.stores.stand_ins import NUMBERS, spill_to_disk
@@ -89,10 +88,7 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
     assert isinstance(content, StoreContent)
     node = open_node(content.place)
     arrays = {"": node} if hasattr(node, "chunks") else _find_arrays(node, content.place)
-    return [
-        Member(name, format_dtype(a.dtype), tuple(a.shape), math.prod(a.shape) * a.dtype.itemsize)
-        for name, a in arrays.items()
-    ]
+    return [Member.of(array, name) for name, array in arrays.items()]
 
 
 def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
