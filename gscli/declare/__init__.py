@@ -102,6 +102,11 @@ class Signature:
     def _python_signature(self) -> inspect.Signature:
         return inspect.signature(self.function, eval_str=True)
 
+    def _parameters(self, *, keywords: bool) -> list[inspect.Parameter]:
+        """The parameters of the function that are attributes, or those that are inputs."""
+        every = self._python_signature.parameters.values()
+        return [each for each in every if (each.kind is each.KEYWORD_ONLY) == keywords]
+
     @property
     def is_in_place_capable(self) -> bool:
         """Whether the output is data with cells written over, so that it may be done in place.
@@ -115,11 +120,7 @@ class Signature:
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         """Input tensors in the framework's order."""
-        return tuple(
-            _input_from_parameter(parameter)
-            for parameter in self._python_signature.parameters.values()
-            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        )
+        return tuple(map(_input_from_parameter, self._parameters(keywords=False)))
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:
@@ -134,10 +135,8 @@ class Signature:
     @cached_property
     def has_byte_masks(self) -> bool:
         """Whether index arrays of uint8 are masks, as in PyTorch."""
-        return any(
-            "bytes" in _annotation_metadata(parameter)
-            for parameter in self._python_signature.parameters.values()
-        )
+        inputs = self._parameters(keywords=False)
+        return any("bytes" in _annotation_metadata(parameter) for parameter in inputs)
 
     @cached_property
     def scalar_attributes(self) -> frozenset[str]:
@@ -153,11 +152,7 @@ class Signature:
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """Attributes in declared order; `opset` where the operator has versions."""
-        return tuple(
-            attribute_from_parameter(parameter)
-            for parameter in self._python_signature.parameters.values()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        )
+        return tuple(map(attribute_from_parameter, self._parameters(keywords=True)))
 
     def attribute(self, role: Role) -> Attribute | None:
         """The attribute with this role, if there is one.
@@ -177,10 +172,8 @@ class Signature:
             problem, valid = f"{self.name} ended with {word} {self.last_version}", ""
             hint = self.doc.splitlines()[-1]
         elif self.newest_version is not None and number > self.newest_version:
-            problem, valid = (
-                f"{word} {number} is newer than what gscli knows",
-                f"{first} … {self.newest_version}",
-            )
+            problem = f"{word} {number} is newer than what gscli knows"
+            valid = f"{first} … {self.newest_version}"
             hint = f"without {word} it is the newest {self.name}"
         elif number < first:
             problem, valid, hint = f"{self.name} needs {word} {first}", f"{first} and later", ""

@@ -11,7 +11,8 @@ from gscli.base.words import entry_name, format_count
 from gscli.declare import Signature
 from gscli.kernel.walks import window_row_addresses
 from gscli.layout import Layout
-from gscli.plan.plan import BLOCK, ValidatedPlan
+from gscli.plan.indices import BLOCK
+from gscli.plan.plan import ValidatedPlan
 
 MAX_COMPARED_CELLS = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""

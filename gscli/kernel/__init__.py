@@ -137,10 +137,7 @@ class ScatterOutput:
     def init_identity(self) -> None:
         """Where data does not take part, touched rows begin with the reduction's identity."""
         if self.counts is not None and self.rule is not None and not self.layout.include_self:
-            identity = np.asarray(self.rule.identity(self.accumulator.dtype)).astype(
-                self.accumulator.dtype
-            )
-            self.rows[self.counts > 0] = identity
+            self.rows[self.counts > 0] = self.rule.typed_identity(self.rows.dtype)
 
     def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
         """Write or combine the updates (*region, run) of one step, in entry order."""
@@ -160,9 +157,7 @@ class ScatterOutput:
             result = self.rule.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
             return saturating_cast(result, parse_dtype(self.layout.dtype))
         if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
-            if (
-                self.accumulator.dtype != self.dtype
-            ):  # whole sums with fractional means, wide halves
+            if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.accumulator = self.accumulator.astype(self.dtype)
                 self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > 0
@@ -229,19 +224,13 @@ def _apply_updates(
             target.count_updates(rows if live is None else rows[live])
         target.init_identity()
     threads = tuning.threads_for(target.accumulator, updates.nbytes)
-    count = (
-        threads
-        if len(route.partitions) == 1 and _can_split_partition(target, dtype, threads)
-        else 1
-    )
-    if (
-        count > 1
-        and dtype.kind in "biu"
-        and updates.nbytes >= PRIVATIZE_RATIO * count * target.accumulator.nbytes
-    ):
+    alone = len(route.partitions) == 1
+    count = threads if alone and _can_split_partition(target, dtype, threads) else 1
+    filled = PRIVATIZE_RATIO * count * target.accumulator.nbytes
+    if count > 1 and dtype.kind in "biu" and updates.nbytes >= filled:
         _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, count)
         return
-    if source is not None and len(route.partitions) == 1:
+    if source is not None and alone:
         _parallel_copy(source, target.data, tuning)
         source = None
 
@@ -249,9 +238,8 @@ def _apply_updates(
         lane, share = part
         steps: Iterable[Tile] = route.iter_tiles(lane)
         if source is not None:
-            steps = _copy_partition(
-                list(steps), target, source, route.data_dims, route.partition_cells(lane)
-            )
+            own = route.partition_cells(lane)
+            steps = _copy_partition(list(steps), target, source, route.data_dims, own)
         for step in steps:
             target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
 

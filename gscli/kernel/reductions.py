@@ -34,6 +34,10 @@ class ReductionRule(Record):
     divisor: Callable[[Array], Array] | None = None
     epilogue: Callable[[Array, Array], Array] | None = None
 
+    def typed_identity(self, dtype: np.dtype[Any]) -> Array:
+        """The identity as a value of a type."""
+        return np.asarray(self.identity(dtype)).astype(dtype)
+
     def select_ufunc(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
         """The ufunc for these types; bool with another type is promoted first."""
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
@@ -200,8 +204,8 @@ def mask_losing_nans(layout: Layout, updates: Array) -> Array:
     compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
     if layout.updates is None or layout.updates.nan_wins or not compared:
         return updates
-    identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
-    return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
+    identity = REDUCTIONS[layout.reduction].typed_identity(updates.dtype)
+    return np.where(np.isnan(updates), identity, updates)
 
 
 def canonical_updates(plan: ValidatedPlan) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.plan.plan import BLOCK
+from gscli.plan.indices import BLOCK
 
 Item = TypeVar("Item")
 

@@ -22,7 +22,8 @@ from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
 from gscli.layout.axes import Negative
 from gscli.layout.forms import CanonicalForm, build_cells_form
-from gscli.plan.plan import ValidatedPlan, fold_coordinates, unravel_range
+from gscli.plan.indices import unravel_range
+from gscli.plan.plan import ValidatedPlan, fold_coordinates
 
 if TYPE_CHECKING:
     from gscli.kernel.loops import Deferred
@@ -153,13 +154,11 @@ class SliceTiling(Tiling):
         begin = first * form.data_dims[1] + outer.start
         base = slice(begin * rows, (begin + several * sharing) * rows)
         if several > 1:
-            addresses = self.row_addresses(
-                first * count, batches.stop * count, form.column_strides, several, rows
-            )
+            ends = first * count, batches.stop * count
+            addresses = self.row_addresses(*ends, form.column_strides, several, rows)
             return Tile(base, *addresses, (batches, 0))
-        addresses = self.row_addresses(
-            first * count + entries.start, first * count + entries.stop, form.column_strides
-        )
+        ends = first * count + entries.start, first * count + entries.stop
+        addresses = self.row_addresses(*ends, form.column_strides)
         place = outer if sharing > 1 else outer.start
         return Tile(base, *addresses, (first, place, entries), sharing)
 
@@ -208,15 +207,11 @@ class CellTiling(Tiling):
         layout = plan.layout
         shape = layout.addressing.window[: len(form.window_strides)]
         self.window = unravel_range(0, width, shape)
-        self.offsets = sum(
-            (self.window[axis] * step for axis, step in form.window_strides),
-            np.zeros(width, np.int64),
-        )
-        self.partial = [
-            axis
-            for axis in layout.axes
-            if axis.column is not None and axis.window is not None and not layout.policy.is_atomic
-        ]
+        self.offsets = np.zeros(width, np.int64)
+        for axis, step in form.window_strides:
+            self.offsets += self.window[axis] * step
+        both = [axis for axis in layout.axes if axis.column is not None and axis.window is not None]
+        self.partial = [] if layout.policy.is_atomic else both
 
     def make_tile(self, region: Region) -> Tile:
         """Some entries with all their cells."""
@@ -228,9 +223,8 @@ class CellTiling(Tiling):
         coordinates: tuple[Indices, ...] = ()
         if self.partial:  # read once: cells are judged by the numbers that address them
             coordinates, live = self.plan.resolve_range(first, last)
-            rows, _ = fold_coordinates(
-                [(at, None) for at in coordinates], self.form.column_strides, last - first
-            )
+            columns = [(at, None) for at in coordinates]
+            rows, _ = fold_coordinates(columns, self.form.column_strides, last - first)
         else:
             numbers, live = self.row_addresses(first, last, self.form.column_strides)
             rows = resolve_addresses(numbers)

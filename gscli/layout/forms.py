@@ -164,9 +164,5 @@ def _window_axis(axis: Axis) -> int:
 def _column_strides(addressing: Addressing, unit: int) -> tuple[int, ...]:
     """For each column the stride of its axis, in units of `unit` cells."""
     strides = row_major_strides(axis.size for axis in addressing.axes)
-    steps = {
-        axis.column: stride // max(unit, 1)
-        for axis, stride in zip(addressing.axes, strides, strict=True)
-        if axis.column is not None
-    }
-    return tuple(steps[column] for column in range(len(addressing.columns)))
+    steps = {axis.column: step for axis, step in zip(addressing.axes, strides, strict=True)}
+    return tuple(steps[column] // max(unit, 1) for column in range(len(addressing.columns)))

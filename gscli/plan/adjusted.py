@@ -8,9 +8,9 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record, former_names
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds, Shape
-from gscli.plan.indices import IndexOutcome, OutcomeSign, apply_policy, legal_range
+from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, legal_range
 from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
-from gscli.plan.plan import BLOCK, ValidatedPlan
+from gscli.plan.plan import ValidatedPlan
 
 
 @former_names(written="raw_value", how="sign")

@@ -36,19 +36,8 @@ from gscli.plan.indices import (
     describe_out_of_range,
     make_change_error,
     max_as_unsigned,
-    unravel_range,
     wrap_negative,
 )
-
-__all__ = [
-    "BLOCK",
-    "Plan",
-    "ValidatedPlan",
-    "fit_updates",
-    "fold_coordinates",
-    "unravel_range",
-]  # fmt: skip
-
 
 _SET_LIMIT = 256
 """Addresses that a set compares in less time than sorting takes."""

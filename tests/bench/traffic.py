@@ -18,7 +18,8 @@ import numpy as np
 from gscli import run
 from gscli.frameworks import find_operator
 from gscli.plan import infer_layout
-from gscli.plan.plan import BLOCK, Plan
+from gscli.plan.indices import BLOCK
+from gscli.plan.plan import Plan
 
 from .report import section_replaced
 
