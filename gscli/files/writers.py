@@ -106,17 +106,14 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
 
 
 def _choose_suffix(form: str | None, path: str) -> str:
+    known = " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
     if form is None and path == "-":
-        raise UsageError("standard output needs a format", valid=_format_suffixes(), hint="-f npy")
+        raise UsageError("standard output needs a format", valid=known, hint="-f npy")
     suffix = file_suffix(path) if form is None else f".{form.lower()}"
     if suffix in WRITABLE_SUFFIXES:
         return suffix
     what = f"no format for {path}" if form is None else f"unknown format {sanitize(form, 40)}"
-    raise UsageError(what, valid=_format_suffixes())
-
-
-def _format_suffixes() -> str:
-    return " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
+    raise UsageError(what, valid=known)
 
 
 def _to_writable(array: Array, where: str) -> Array:

@@ -6,6 +6,7 @@ dealt out to temporary files by range of rows, again and again until a range fit
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -87,7 +88,7 @@ class UpdateRecords:
 
     def sort_all(self) -> tuple[Indices, Indices]:
         """All of them, sorted by row, those of one row in entry order."""
-        rows, places = (np.concatenate(part) for part in zip(*self.iter_chunks(), strict=True))
+        rows, places = map(np.concatenate, zip(*self.iter_chunks(), strict=True))
         order = stable_argsort(rows, int(rows.max(initial=0)) + 1)
         return rows[order], places[order]
 
@@ -97,9 +98,8 @@ def update_records(plan: ValidatedPlan, lanes: slice = slice(None)) -> UpdateRec
 
     Places count rows in the canonical order of the updates.
     """
-    entries = plan.layout.form.result_dims
-    run = plan.layout.form.row_size
-    count = entries[0] * entries[1] * entries[2] * entries[3] // max(run, 1)
+    form = plan.layout.form
+    count = math.prod(form.result_dims) // max(form.row_size, 1)
 
     def chunks() -> Iterator[tuple[Indices, Indices]]:
         yield np.empty(0, np.int64), np.empty(0, np.int64)  # at least one chunk to put together

@@ -23,7 +23,7 @@ from gscli.files.stores.plain_chunks import RawChunks
 from gscli.files.stores.stand_ins import spill_to_disk
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
-from gscli.files.stores.zip_store import zip_store
+from gscli.files.stores.zip_store import CheckedZipStore
 from gscli.frameworks import find_operator
 from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
@@ -83,7 +83,7 @@ def test_members_of_an_archive_are_read_in_part(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "s.zip", "w") as file:
         file.writestr("0", b"0123456789")
     store, prototype = (
-        zip_store(open_content(f"{tmp_path}/s.zip", 1 << 20), 100),
+        CheckedZipStore(open_content(f"{tmp_path}/s.zip", 1 << 20), 100),
         default_buffer_prototype(),
     )
     assert store._get("0", prototype, OffsetByteRequest(6)).to_bytes() == b"6789"

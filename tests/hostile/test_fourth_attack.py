@@ -19,7 +19,7 @@ from gscli.files import load, members, save
 from gscli.files.formats import model
 from gscli.files.formats.wire import encode_bytes_header
 from gscli.files.stores import codecs
-from gscli.files.stores.zip_store import _CheckedZipStore
+from gscli.files.stores.zip_store import CheckedZipStore
 from gscli.runtimes import packs
 
 
@@ -129,13 +129,13 @@ def test_a_member_is_inflated_once_for_all_parts_of_a_shard(
             if path.is_file():
                 archive.write(path, str(path.relative_to(tmp_path / "s.zarr")))
     keys: list[str] = []
-    read_member = _CheckedZipStore._read_member
+    read_member = CheckedZipStore._read_member
 
     def count(store: Any, key: str, info: Any) -> bytes:
         keys.append(key)
         return read_member(store, key, info)
 
-    monkeypatch.setattr(_CheckedZipStore, "_read_member", count)
+    monkeypatch.setattr(CheckedZipStore, "_read_member", count)
     assert np.array_equal(load(str(tmp_path / "s.zip")).array, values)
     assert keys.count("c/0/0") == 1
 

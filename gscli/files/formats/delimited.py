@@ -42,11 +42,9 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     for line, cells in _iter_rows(text, request.suffix, name):
         width = width or len(cells)
         if len(cells) != width:
-            raise ContentRefused(
-                f"{name} is not a rectangular table",
-                where=f"{name} line {line}: {format_count(len(cells), 'cell')}, "
-                f"the first row has {width}",
-            )
+            count = format_count(len(cells), "cell")
+            where = f"{name} line {line}: {count}, the first row has {width}"
+            raise ContentRefused(f"{name} is not a rectangular table", where=where)
         values += cells if as_text else _parse_row(cells, f"{name} line {line}", plain=plain)
         lines.append(line)
     if not lines:

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -124,16 +125,12 @@ def _place(file: str, path: str) -> str:
 def _check_parents(file: Any, path: str, name: str) -> None:
     """Groups on the way to a new dataset must be the file's own: links may lead to other files."""
     library = import_extra("h5py", "hdf5")
-    parents = path.split("/")[:-1]
-    for count in range(1, len(parents) + 1):
-        group = "/".join(parents[:count])
+    for group in accumulate(path.split("/")[:-1], "{}/{}".format):
         link = file.get(group, getlink=True)
         if link is not None and not isinstance(link, library.HardLink):
-            raise ContentRefused(
-                f"{sanitize(group, 60)} is a link, and gscli does not write through links",
-                where=_place(name, path),
-                hint="name a place that is in this file itself",
-            )
+            problem = f"{sanitize(group, 60)} is a link, and gscli does not write through links"
+            hint = "name a place that is in this file itself"
+            raise ContentRefused(problem, where=_place(name, path), hint=hint)
 
 
 def _create_dataset(file: Any, name: str, array: Array) -> None:
@@ -197,11 +194,9 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     filters = _filter_ids(dataset)
     strange = sorted({*filters} - {GZIP, SHUFFLE, FLETCHER})
     if strange or len({*filters}) < len(filters):
-        raise ContentRefused(
-            f"the dataset needs filter {', '.join(map(str, strange or filters))}",
-            where=where,
-            valid="gzip, shuffle and fletcher32, once each",
-        )
+        problem = f"the dataset needs filter {', '.join(map(str, strange or filters))}"
+        known = "gzip, shuffle and fletcher32, once each"
+        raise ContentRefused(problem, where=where, valid=known)
     if not (dataset.dtype.type is np.void and dataset.dtype.names is None):
         check_dtype_supported(dataset.dtype, where)
     check_limit(dataset.nbytes, limit, where, "the dataset")

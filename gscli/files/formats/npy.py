@@ -201,11 +201,8 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
         raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
     (length,) = struct.unpack(field, prefix[8:start])
     if length > HEADER_LIMIT:
-        raise ContentRefused(
-            "the .npy header is too long",
-            where=f"{name}: {length:,} bytes",
-            valid=f"at most {HEADER_LIMIT:,} bytes",
-        )
+        where, most = f"{name}: {length:,} bytes", f"at most {HEADER_LIMIT:,} bytes"
+        raise ContentRefused("the .npy header is too long", where=where, valid=most)
     text = prefix[start : start + length]
     if len(text) < length:
         raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")

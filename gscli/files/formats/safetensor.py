@@ -189,12 +189,8 @@ def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> Stor
             where=f"{file}: {where}",
             valid=", ".join(TYPES),
         )
-    if (
-        not _is_size_list(shape)
-        or len(shape) > RANK_LIMIT
-        or not _is_size_list(offsets)
-        or len(offsets) != 2  # noqa: PLR2004 -- from, to
-    ):
+    lists = _is_size_list(shape) and _is_size_list(offsets)
+    if not lists or len(shape) > RANK_LIMIT or len(offsets) != 2:  # noqa: PLR2004 -- from, to
         raise _header_error(file, f"{where} has no proper shape and offsets")
     size = math.prod(shape) * parse_dtype(TYPES[code]).itemsize
     start, end = offsets

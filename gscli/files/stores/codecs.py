@@ -215,11 +215,8 @@ def _limit(codecs: Iterable[Any], unit: tuple[int, ...], cell: int, where: str) 
         if isinstance(codec, ShardingCodec)
     )
     if count > MAX_INNER_CHUNKS:
-        raise LimitRefused(
-            "a shard has too many chunks",
-            where=f"{where}: {count:,}",
-            valid=f"at most {MAX_INNER_CHUNKS:,}",
-        )
+        most = f"at most {MAX_INNER_CHUNKS:,}"
+        raise LimitRefused("a shard has too many chunks", where=f"{where}: {count:,}", valid=most)
     return size + size // 64 + ALLOWED_OVERHEAD + INNER_SLACK * count
 
 
@@ -235,12 +232,12 @@ def _check_codec(codec: Any, where: str) -> str:
     if name in os.environ.get(TRUSTED_CODECS, "").split(","):
         return name
     if name not in DECODERS and name not in FILTERS:
+        shown = sanitize(name, 40)
         raise ContentRefused(
-            f"the chunks are packed by {sanitize(name, 40)}, whose result has no limit",
+            f"the chunks are packed by {shown}, whose result has no limit",
             where=where,
             valid=", ".join(sorted({*DECODERS, *FILTERS})),
-            hint=f"{TRUSTED_CODECS}={sanitize(name, 40)} in the environment, if you trust "
-            f"the store",
+            hint=f"{TRUSTED_CODECS}={shown} in the environment, if you trust the store",
         )
     types = [np.dtype(settings[key]) for key in _TYPE_KEYS if settings.get(key)]
     if any(dtype.kind not in "biufc" for dtype in types):

@@ -46,9 +46,8 @@ class StoreContent(Content):
     """A store as the readers see an input: a name, whose files the library reads."""
 
     def __init__(self, path: str) -> None:
-        place = parse_location(path)
-        super().__init__(path, b"")
-        self.place = place
+        super().__init__(path)
+        self.place = parse_location(path)
 
 
 def open_store_content(path: str) -> StoreContent:
@@ -149,11 +148,10 @@ def _add_array(place: ZarrPath, array: Array, chunks: Sequence[int] | None) -> N
             where=place.name,
             hint="write a new store",
         )
-    zarr = import_extra("zarr", "zarr")
-    parents = place.member.rpartition("/")[0]
-    version = group.metadata.zarr_format
-    with zarr_write_errors(place.name):
-        if parents:
+    parents, version = place.member.rpartition("/")[0], group.metadata.zarr_format
+    if parents:
+        with zarr_write_errors(place.name):
+            zarr = import_extra("zarr", "zarr")
             zarr.open_group(place.path, path=parents, mode="a", zarr_format=version)
     with open_folder(folder, is_array_or_group) as hidden:
         _write_new(ZarrPath(hidden), array, chunks, version)
@@ -183,9 +181,9 @@ def create_zarr_array(
     zarr = import_extra("zarr", "zarr")
     sizes = choose_chunk_shape(chunks, dtype, shape)
     stored = np.dtype(f"V{dtype.itemsize}") if is_narrow_dtype(dtype) else dtype
-    codecs: Any = "auto" if like is None else (like.array.compressors or None)
+    codecs: Any = "auto"
     if like is not None:
-        version = like.array.metadata.zarr_format
+        codecs, version = like.array.compressors or None, like.array.metadata.zarr_format
     with zarr_write_errors(place.name):
         if place.member:
             zarr.open_group(place.path, mode="a", zarr_format=version)

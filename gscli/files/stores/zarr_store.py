@@ -268,7 +268,7 @@ def open_node(place: ZarrPath, limit: int = 0, *, writable: bool = False) -> Any
 
 def _zip_store(place: ZarrPath, limit: int) -> Any:
     from gscli.files.content import open_content
-    from gscli.files.stores.zip_store import zip_store
+    from gscli.files.stores.zip_store import CheckedZipStore
 
     content = open_content(place.path, 0)
     with zarr_errors(place.name):
@@ -276,7 +276,7 @@ def _zip_store(place: ZarrPath, limit: int) -> Any:
             content.close()
             where = f"{place.name}: no folder, no .zip"
             raise ContentRefused(f"{place.name} is not a Zarr store", where=where)
-        return zip_store(content, limit)
+        return CheckedZipStore(content, limit)
 
 
 def check_folder(place: ZarrPath) -> None:

@@ -14,8 +14,11 @@ from gscli.files.stores.chunks import MIN_CHUNK_LIMIT
 from gscli.files.stores.zarr_place import METADATA, METADATA_LIMIT, check_metadata
 
 
-class _CheckedZipStore(ZipStore):
-    """Members as they are read one by one, each within its limit and of its stated size."""
+class CheckedZipStore(ZipStore):
+    """Members as they are read one by one, each within its limit and of its stated size.
+
+    A chunk may have `limit` bytes.
+    """
 
     def __init__(self, content: Content, limit: int) -> None:
         super().__init__(content.name, mode="r", read_only=True)
@@ -57,8 +60,3 @@ def _part(byte_range: Any, size: int) -> slice:
     if isinstance(byte_range, SuffixByteRequest):
         return slice(max(size - byte_range.suffix, 0), None)
     return slice(None)
-
-
-def zip_store(content: Content, limit: int) -> Any:
-    """The store in an archive; a chunk may have `limit` bytes."""
-    return _CheckedZipStore(content, limit)

@@ -43,7 +43,10 @@ def commit_scatter(
             hint="-o FILE writes a new store; it may be the input",
         )
     branch, session = _open_session(place)
-    target = _open_in_session(session, store)
+    with zarr_write_errors(place.name):
+        zarr = import_extra("zarr", "zarr")
+        array = zarr.open_array(session.store, path=place.member, mode="r+")
+    target = ZarrArray(array, place, 1 << 62, store.dtype)
     grid = ChunkGrid.for_row_size(target.shape, target.chunk_shape, layout.form.row_size)
     if target.shape != store.shape or grid is None:
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
@@ -79,11 +82,3 @@ def _open_session(place: ZarrPath) -> tuple[str, Session]:
         )
     with zarr_write_errors(place.name):
         return branch, repository.writable_session(branch)
-
-
-def _open_in_session(session: Session, store: ZarrArray) -> ZarrArray:
-    """The same array as another store has, in a session."""
-    place = store.place
-    with zarr_write_errors(place.name):
-        array = import_extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
-    return ZarrArray(array, place, 1 << 62, store.dtype)

@@ -17,6 +17,7 @@ from typing import Any
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.words import sanitize
 from gscli.files.extras import import_extra
+from gscli.stream.cluster.packed_plans import SAME_NAMES
 
 CONNECT_TIMEOUT = 10
 """Seconds to wait for a scheduler, and for its first worker."""
@@ -66,16 +67,16 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 def _silence_dask_logs() -> Iterator[None]:
     """Dask logs tracebacks of what is told of here as an error, and warns of large inputs."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
-    levels = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(SILENT_LOG_LEVEL)
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in levels:
+        logger.setLevel(SILENT_LOG_LEVEL)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             yield
     finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 def _start_local_cluster(distributed: Any, workers: int) -> Any:
@@ -184,20 +185,16 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
     for worker, there in answers.items():
         other = [name for name in own if own[name] != there[name]]
         if other:
-            differ = [f"{name} {own[name]} here, {there[name]} there" for name in other]
             raise UsageError(
                 "a worker runs other versions",
                 where=worker,
-                details=tuple(differ),
+                details=tuple(f"{name} {own[name]} here, {there[name]} there" for name in other),
                 hint="install the same where workers run: bits and formats depend on them",
             )
     for worker, missing in blind.items():
         if missing:
-            raise CannotRead(
-                f"a worker cannot see {sanitize(missing[0])}",
-                where=worker,
-                hint="workers must see inputs and output under the same names",
-            )
+            problem = f"a worker cannot see {sanitize(missing[0])}"
+            raise CannotRead(problem, where=worker, hint=SAME_NAMES)
 
 
 def cancel_futures(client: Any, futures: Iterable[Any]) -> None:

@@ -16,6 +16,8 @@ from gscli.disk import mapped
 from gscli.disk.mapped import Stamp, open_regular_file
 from gscli.plan.plan import Plan, ValidatedPlan
 
+SAME_NAMES = "workers must see inputs and output under the same names"
+
 
 class FileReference(Record):
     """An array that a worker maps from a file of the same name and with the same content."""
@@ -30,11 +32,8 @@ class FileReference(Record):
         """The array. CannotRead where the worker's file is not the client's."""
         file = open_regular_file(self.path)
         if file is None:
-            raise CannotRead(
-                f"a worker cannot read {sanitize(self.path)}",
-                where=sanitize(self.path),
-                hint="workers must see inputs and output under the same names",
-            )
+            path = sanitize(self.path)
+            raise CannotRead(f"a worker cannot read {path}", where=path, hint=SAME_NAMES)
         if not file.stamp.is_same_content(self.stamp):
             raise CannotRead(f"{file.name} is another file for a worker", where=file.name)
         count = int(np.prod(self.shape, dtype=np.int64))

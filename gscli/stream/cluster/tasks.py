@@ -57,10 +57,7 @@ def is_range_out_of_bounds(content: bytes, first: int, last: int) -> bool:
 def split_entries(content: bytes, lanes: slice, how: Shuffle) -> list[Bucket]:
     """The entries of some lanes: of a scatter with their updates, of a gather with their places."""
     plan = unpickle_plan(content)
-    parts = [part for part in update_records(plan, lanes).iter_chunks() if part[0].size]
-    if not parts:
-        return how.split(np.empty(0, np.int64), np.empty(0, np.int64))
-    rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+    rows, places = map(np.concatenate, zip(*update_records(plan, lanes).iter_chunks(), strict=True))
     numbers = how.grid.number_by_row_group(rows)
     if plan.layout.kind == "gather":
         return how.split(numbers, places)
