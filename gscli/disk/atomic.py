@@ -27,7 +27,7 @@ from gscli.disk.unfinished import refuse_unfinished
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from _typeshed import ReadableBuffer, WriteableBuffer
+    from _typeshed import ReadableBuffer
 
     Check = Callable[[], None] | None
 
@@ -42,7 +42,7 @@ _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 class AtomicFile(io.RawIOBase):
-    """A binary file to write, seek and read back; every failure of the system is CannotWrite.
+    """A binary file to write and seek; every failure of the system is CannotWrite.
 
     `poll` lets a signal that waits act; whoever writes for long calls it now and then.
 
@@ -66,10 +66,6 @@ class AtomicFile(io.RawIOBase):
         """Always."""
         return True
 
-    def readable(self) -> bool:
-        """Where it is a regular file."""
-        return self.seekable()
-
     def seekable(self) -> bool:
         """Where it is a regular file."""
         with write_errors(self.name):
@@ -83,13 +79,6 @@ class AtomicFile(io.RawIOBase):
             while done < view.nbytes:
                 done += os.write(self.fileno(), view[done:])
             return done
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Read back what was written."""
-        with memoryview(buffer) as whole, whole.cast("B") as view, write_errors(self.name):
-            content = os.read(self.fileno(), view.nbytes)
-            view[: len(content)] = content
-            return len(content)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place."""

@@ -95,7 +95,9 @@ def replace_file(
         _replace_by_renaming(temporary, target, old)
         return False
     try:
-        _check_same(old, temporary, is_input=is_input)
+        if is_input and old.is_same_file(temporary):
+            old.check_unchanged(was_renamed=True)
+        _check_same(old, temporary)
     except GscliError:
         _restore_name(temporary, target, new)
         raise
@@ -114,10 +116,8 @@ def _take_free_name(temporary: str, target: str) -> None:
         ) from error
 
 
-def _check_same(old: RegularFile, path: str, *, is_input: bool = False) -> None:
-    """CannotWrite where a path is not the old content, CannotRead where an input was changed."""
-    if is_input and old.is_same_file(path):
-        old.check_unchanged(was_renamed=True)
+def _check_same(old: RegularFile, path: str) -> None:
+    """CannotWrite where a path is not the old content."""
     if not old.is_same_file(path) or not old.is_unchanged(was_renamed=True):
         raise old.replaced_error()
 
@@ -127,7 +127,7 @@ def _replace_by_renaming(temporary: str, target: str, old: RegularFile) -> None:
     if not os.path.lexists(target):
         _take_free_name(temporary, target)
         return
-    if not old.is_folder:
+    if not stat.S_ISDIR(old.status.st_mode):
         _check_same(old, target)
         os.replace(temporary, target)
         return

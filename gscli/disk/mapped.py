@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -169,11 +169,6 @@ class RegularFile:
         return Stamp.from_status(self.status)
 
     @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder, which is held open for its name alone."""
-        return stat.S_ISDIR(self.status.st_mode)
-
-    @property
     def has_holes(self) -> bool:
         """Whether parts of it have no room on the device yet."""
         return os.fstat(self.descriptor).st_blocks * 512 < self.size
@@ -203,11 +198,6 @@ class RegularFile:
         """What is said where bytes are gone that were there when the file was opened."""
         problem = f"{self.name} became shorter while it was being read"
         return CannotRead(problem, where=self.name, hint=_UNTOUCHED)
-
-    def mark_truncated(self) -> None:
-        """What was mapped from the file is not its content any more."""
-        self.is_truncated = True
-        TRUNCATED_FILES.append(self.name)
 
     def is_unchanged(self, *, was_renamed: bool = False) -> bool:
         """Whether nobody wrote to the file since it was opened. Raises OSError."""
@@ -303,6 +293,9 @@ def open_regular_file(path: str) -> RegularFile | None:
     return file if stat.S_ISREG(file.status.st_mode) else None
 
 
+MapMode: TypeAlias = Literal["r", "c"]
+
+
 class Mapping(Record):
     """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
 
@@ -323,7 +316,8 @@ class Mapping(Record):
         if first < end:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
             library.mmap(first, end - first, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
-        self.file.mark_truncated()
+        self.file.is_truncated = True  # what was mapped is not its content any more
+        TRUNCATED_FILES.append(self.file.name)
         return True
 
 
@@ -331,11 +325,7 @@ _MAPPINGS: WeakKeyDictionary[mmap.mmap, Mapping] = WeakKeyDictionary()
 
 
 def map_file(
-    file: RegularFile,
-    dtype: DType,
-    shape: tuple[int, ...],
-    offset: int,
-    mode: Literal["r", "c"] = "r",
+    file: RegularFile, dtype: DType, shape: tuple[int, ...], offset: int, mode: MapMode = "r"
 ) -> Array:
     """Part of a file as an array, "r" to read or "c" to write to a copy of it. Raises OSError,
     and CannotRead where the file is shorter than it was.

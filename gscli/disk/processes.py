@@ -321,17 +321,12 @@ def _family(leader: int, strangers: frozenset[int]) -> list[int]:
     """
     table = [process for process in _processes() if process.number not in {leader, *strangers}]
     foreign = {os.getsid(0), *_LEADERS}
-    members = {leader}
-    while more := {
-        process.number
-        for process in table
-        if process.number not in members
-        and (
-            process.parent in members
-            or process.session in members
-            or (process.parent == os.getpid() and process.session not in foreign)
-        )
-    }:
+    ours = (process for process in table if process.parent == os.getpid())
+    members = {leader, *(process.number for process in ours if process.session not in foreign)}
+    while (
+        more := {process.number for process in table if {process.parent, process.session} & members}
+        - members
+    ):
         members |= more
     return sorted(members - {leader})
 
