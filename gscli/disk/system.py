@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 from gscli.base import CannotWrite
 from gscli.base.words import error_reason
-from gscli.disk.mapped import RegularFile
+from gscli.disk.mapped import RegularFile, open_file
 
 try:
     import fcntl
@@ -118,17 +118,15 @@ def sync_folder(folder: str) -> None:
     A folder that cannot be opened for reading cannot be synced.
     """
     try:
-        descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        file = open_file(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return
-    try:
-        sync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # the file system has no sync for folders
-            raise
-    finally:
-        with suppress(OSError):
-            os.close(descriptor)
+    with closing(file):
+        try:
+            sync(file.descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # the file system has no sync for folders
+                raise
 
 
 def check_space(place: str | int, needed: int, name: str, what: str = "", hint: str = "") -> None:

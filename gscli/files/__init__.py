@@ -347,12 +347,11 @@ def _folder_sources(text: str) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     for file in files:
         stem, suffix = os.path.splitext(file)
-        if suffix.lower() not in FORMATS or suffix.lower() in MANY_MEMBERS:
-            continue
-        if stem in sources:
-            raise UsageError(f"{text} holds {sanitize(stem, 60)} in two files")
-        path = os.path.join(text, file)
-        sources[stem] = Source(path, "file", path)
+        if suffix.lower() in FORMATS and suffix.lower() not in MANY_MEMBERS:
+            if stem in sources:
+                raise UsageError(f"{text} holds {sanitize(stem, 60)} in two files")
+            path = os.path.join(text, file)
+            sources[stem] = Source(path, "file", path)
     return sources
 
 

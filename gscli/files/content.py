@@ -218,10 +218,9 @@ def blocking_reader(stream: BinaryIO) -> Callable[[int], bytes]:
     """
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
     try:
-        blocking = os.get_blocking(stream.fileno())
+        if os.get_blocking(stream.fileno()):
+            return read
     except (OSError, AttributeError):  # no descriptor behind it
-        blocking = True
-    if blocking:
         return read
 
     def read_when_ready(length: int) -> bytes:

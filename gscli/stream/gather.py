@@ -26,22 +26,21 @@ def iter_gathered(
 
     `source` has the data as rows of the form's run. A piece is overwritten by the next one.
     """
-    run, fill = plan.layout.form.row_size, plan.layout.fill_value
+    run = plan.layout.form.row_size
     most = max(min(PIECE_BYTES // source.width, MAX_PIECE_ROWS), 1)
-    buffer: Array | None = None
+    buffer = np.empty((0, run), dtype)
     for step in tile_plan(plan, most, sequential=True).iter_all_tiles():
         rows, live = step.flat_addresses()
-        size = rows.size
-        if buffer is None or len(buffer) < size:
-            buffer = np.empty((size, run), dtype)
-        piece = buffer[:size]
-        target = piece.view(np.uint8).reshape(size, source.width)
+        if len(buffer) < rows.size:
+            buffer = np.empty((rows.size, run), dtype)
+        piece = buffer[: rows.size]
+        target = piece.view(np.uint8).reshape(rows.size, source.width)
         if live is None:
             source.take(rows, target)
         else:
             chosen = np.empty((int(live.sum()), source.width), np.uint8)
             source.take(rows[live], chosen)
             target[live] = chosen
-            piece[~live] = fill
+            piece[~live] = plan.layout.fill_value
         yield piece
         mapped.release_pages(*plan.inputs.values())

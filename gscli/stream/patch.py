@@ -71,11 +71,9 @@ def patch_in_place(
                 written.add(block.nbytes)
         return patch.rows.size
     if direct:
-        raise UsageError(
-            "only plain data can be written into",
-            where=f"{file.name}: another element type or order than the result has",
-            hint="--in-place replaces the file whole",
-        )
+        where = f"{file.name}: another element type or order than the result has"
+        hint = "--in-place replaces the file whole"
+        raise UsageError("only plain data can be written into", where=where, hint=hint)
     output = kernel.scatter(plan, data.reshape(layout.data_shape))
     with write_errors(file.name), lock_file(file), replace(size=output.nbytes) as out:
         npy.write(out.write, {"output": output}, ".npy")

@@ -172,7 +172,10 @@ class ExternalSort:
         if records.count <= MAX_SORTED_RECORDS:
             yield from self.iter_sorted(*records.sort_all(), begin, end, touched=touched)
         elif end - begin <= self.rows_per_block:
-            yield self._pass_through(records, begin, end)
+            chunks = records.iter_chunks
+            yield RowBlock(
+                begin, end, lambda: ((rows - begin, self.updates(at)) for rows, at in chunks())
+            )
         else:
             tables = map(_to_table, records.iter_chunks())
             blocks = -(-(end - begin) // self.rows_per_block)
@@ -203,13 +206,6 @@ class ExternalSort:
                     yield rows[here] - first, ahead.read_slice(here)
 
             yield RowBlock(first, last, updates, low < high)
-
-    def _pass_through(self, records: UpdateRecords, begin: int, end: int) -> RowBlock:
-        def updates() -> Iterator[tuple[Indices, Array]]:
-            for rows, places in records.iter_chunks():
-                yield rows - begin, self.updates(places)
-
-        return RowBlock(begin, end, updates)
 
 
 class SpilledRecords(Record):

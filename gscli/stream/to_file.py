@@ -62,9 +62,8 @@ def run_to_file(plan: ValidatedPlan, path: str, *, progress: Progress = None) ->
     file, mapped. Raises GscliError alone.
     """
     mapped.release_pages(*plan.inputs.values())
-    dtype = output_dtype(plan)
-    header = npy_header(dtype, plan.layout.output_shape)
-    total = prod(plan.layout.output_shape) * dtype.itemsize
+    dtype, shape = output_dtype(plan), plan.layout.output_shape
+    header, total = npy_header(dtype, shape), prod(shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
     size = len(header) + total
     with translate_temp_file_errors(folder):
@@ -164,8 +163,7 @@ def _iter_transposed(
 
 def _iter_scattered(plan: ValidatedPlan, dtype: DType, folder: str | None) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.row_size
-    rows = prod(layout.output_shape) // run
-    width = run * dtype.itemsize
+    rows, width = prod(layout.output_shape) // run, run * dtype.itemsize
     per_block = max(BLOCK // width, 1)
     source = open_data_rows(plan, dtype) if layout.data_name is not None else None
     buffer = np.empty((min(per_block, rows), run), dtype)

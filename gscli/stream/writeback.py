@@ -32,16 +32,12 @@ def open_direct_writer(file: AtomicFile, size: int) -> AbstractContextManager[Wr
     usual. Raises CannotWrite.
     """
     large = size >= MIN_DIRECT_BYTES and file.seekable() and file.tell() == 0
-    stream = _try_direct_writer(file) if large else None
-    return nullcontext(file.write) if stream is None else stream
-
-
-def _try_direct_writer(file: AtomicFile) -> _DirectWriter | None:
     try:
-        return _DirectWriter(file) if set_direct(file.fileno(), on=True) else None
+        if large and set_direct(file.fileno(), on=True):
+            return _DirectWriter(file)
     except OSError:  # no memory for its buffers
         set_direct(file.fileno(), on=False)
-        return None
+    return nullcontext(file.write)
 
 
 class WriteBehind:

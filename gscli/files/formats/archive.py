@@ -141,11 +141,8 @@ def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
     if info.flag_bits & ~_KNOWN_FLAGS:
         raise _archive_error(content.name, f"member {shown} has flags {info.flag_bits:#x}")
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise ContentRefused(
-            f"member {shown} is packed with method {info.compress_type}",
-            where=content.name,
-            valid="stored or deflated",
-        )
+        problem = f"member {shown} is packed with method {info.compress_type}"
+        raise ContentRefused(problem, where=content.name, valid="stored or deflated")
     if info.header_offset + _LOCAL.size > content.size:
         raise _archive_error(content.name, f"member {shown} lies outside the file")
     local = _LOCAL.unpack(bytes(content.read(info.header_offset, _LOCAL.size)))

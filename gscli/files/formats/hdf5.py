@@ -249,8 +249,5 @@ def _unfiltered_size(stored: bytes, filters: list[int], mask: int, expected: int
 
 
 def _size_error(stored: int, declared: int, where: str) -> ContentRefused:
-    return ContentRefused(
-        "what is stored is not as long as what is declared",
-        where=f"{where}: {stored:,} bytes",
-        valid=f"{declared:,} bytes",
-    )
+    problem = "what is stored is not as long as what is declared"
+    return ContentRefused(problem, where=f"{where}: {stored:,} bytes", valid=f"{declared:,} bytes")

@@ -88,12 +88,9 @@ def dump_json(array: Array) -> dict[str, Any]:
     {'dtype': 'float32', 'shape': [1, 2], 'data': [1.5, 'nan']}
     """
     if array.size > DOCUMENT_VALUES:
-        raise LimitRefused(
-            "too many values for one JSON document",
-            where=f"{array.size:,} values",
-            valid=f"at most {DOCUMENT_VALUES:,}",
-            hint="-o FILE.npy",
-        )
+        where, most = f"{array.size:,} values", f"at most {DOCUMENT_VALUES:,}"
+        problem = "too many values for one JSON document"
+        raise LimitRefused(problem, where=where, valid=most, hint="-o FILE.npy")
     return {
         "dtype": document_dtype(array.dtype),
         "shape": list(array.shape),
@@ -150,10 +147,8 @@ def _read_document(
     if shape is None or array.shape == shape:
         return ReadResult(array, typed=dtype is not None)
     if array.ndim != 1 or array.size != math.prod(shape):
-        raise ContentRefused(
-            "data does not fill the shape",
-            where=f"{name}: data {format_shape(array.shape)}, shape {format_shape(shape)}",
-        )
+        where = f"{name}: data {format_shape(array.shape)}, shape {format_shape(shape)}"
+        raise ContentRefused("data does not fill the shape", where=where)
     return ReadResult(array.reshape(shape), typed=dtype is not None)
 
 

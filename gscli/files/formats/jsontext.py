@@ -74,12 +74,10 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     try:
         value = json.loads(text, object_pairs_hook=_object_without_duplicates, parse_float=floats)
     except json.JSONDecodeError as error:
-        problem = "is empty" if not text.strip() else "is not JSON"
-        raise ContentRefused(
-            f"{name} {problem}",
-            where=f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}",
-            details=(caret_line(text, error.pos, error.pos + 1, "here"),),
-        ) from None
+        problem = f"{name} {'is not JSON' if text.strip() else 'is empty'}"
+        where = f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}"
+        details = (caret_line(text, error.pos, error.pos + 1, "here"),)
+        raise ContentRefused(problem, where=where, details=details) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
     except ValueError as error:  # more digits than Python converts, or a float beyond all floats

@@ -94,11 +94,8 @@ def _remove_leftovers(target: str, name: str) -> None:
     folder, base = os.path.split(target)
     pattern = re.compile(re.escape(base) + r"\.gscli-[0-9a-f]{8}")
     with os.scandir(folder) as entries:
-        paths = [
-            entry.path
-            for entry in entries
-            if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-        ]
+        left = [entry for entry in entries if pattern.fullmatch(entry.name)]
+        paths = [entry.path for entry in left if entry.is_dir(follow_symlinks=False)]
     for path in paths:
         with closing(open_file(path, _FOLDER | os.O_NOFOLLOW)) as leftover:
             if not _try_lock(leftover):
@@ -116,11 +113,8 @@ def _sync_tree(folder: str) -> None:
     """Ask the device to keep every file of a folder."""
     for path, folders, files in os.walk(folder):
         for name in files:
-            descriptor = os.open(os.path.join(path, name), os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                sync(descriptor)
-            finally:
-                os.close(descriptor)
+            with closing(open_file(os.path.join(path, name), os.O_RDONLY)) as file:
+                sync(file.descriptor)
         for name in folders:
             sync_folder(os.path.join(path, name))
     sync_folder(folder)

@@ -70,11 +70,9 @@ def _make_storage(library: Any, path: str) -> Any:
         )  # fmt: skip
     if address.scheme == "gs":
         return library.gcs_storage(bucket=bucket, prefix=prefix, from_env=True)
-    raise UsageError(
-        f"unknown kind of store {sanitize(address.scheme, 40)}",
-        where=path,
-        valid="a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX",
-    )
+    problem = f"unknown kind of store {sanitize(address.scheme, 40)}"
+    known = "a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX"
+    raise UsageError(problem, where=path, valid=known)
 
 
 def open_session_store(place: ZarrPath) -> Any:

@@ -58,11 +58,8 @@ class RawChunks:
         except FileNotFoundError:
             return None
         if file.size != self.nbytes:
-            raise ContentRefused(
-                "a chunk is not as long as its cells",
-                where=f"{name}: {file.size:,} bytes",
-                valid=f"{self.nbytes:,} bytes",
-            )
+            where, length = f"{name}: {file.size:,} bytes", f"{self.nbytes:,} bytes"
+            raise ContentRefused("a chunk is not as long as its cells", where=where, valid=length)
         return file
 
     def write(self, path: str, cells: Array) -> None:

@@ -110,7 +110,7 @@ def write_result_chunks(
 ) -> int:
     """Gather: the chunks of a group of the result, each written once."""
     plan, done, grid = unpickle_plan(content), 0, onward.grid
-    here = {owner: (numbers, values) for owner, numbers, values in _iter_row_groups(shares, onward)}
+    here = {owner: bucket for owner, *bucket in _iter_row_groups(shares, onward)}
     first = group * onward.owners
     for owner in range(first, min(first + onward.owners, grid.row_group_count)):
         for piece in grid.chunks_of_row_group(owner):
