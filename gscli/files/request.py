@@ -265,15 +265,15 @@ def match_argument(
     """The key that stands for an argument. One that is another argument's own name does not."""
     if name in sources:
         return name
-    lowered = {key: key.lower() for key in sources if key not in names}
-    same = next((words for words in SYNONYMS if name in words), frozenset({name}))
-    keys = [key for key, word in lowered.items() if word == name or word in same]
+    others = [key for key in sources if key not in names]
+    same = {name}.union(*(words for words in SYNONYMS if name in words))
+    keys = [key for key in others if key.lower() in same]
     if len(keys) > 1:
         raise UsageError(f"{where} holds several arrays for {name}", valid=list_keys(keys))
     if keys:
         return keys[0]
     position = names.index(name)
-    numbered = [key for key in lowered if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
+    numbered = [key for key in others if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
     return numbered[0] if numbered else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, DType
 from gscli.disk import mapped
 from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import ValidatedPlan
@@ -19,9 +19,7 @@ MAX_PIECE_ROWS = 1 << 20
 """Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
 
 
-def iter_gathered(
-    plan: ValidatedPlan, source: Rows, dtype: np.dtype[np.generic]
-) -> Iterator[Array]:
+def iter_gathered(plan: ValidatedPlan, source: Rows, dtype: DType) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
     `source` has the data as rows of the form's run. A piece is overwritten by the next one.

@@ -217,15 +217,13 @@ class DirectPatch:
                 raise write_error(error, self.file.name, "cannot patch", state) from error
             raise
 
-    def _restore_rows(
-        self, undo_file: UndoFile, writable: RegularFile, error: BaseException
-    ) -> None:
+    def _restore_rows(self, undo: UndoFile, writable: RegularFile, error: BaseException) -> None:
         try:
-            put_back(undo_file.file, writable, self.patch.offset)
+            put_back(undo.file, writable, self.patch.offset)
         except Exception as second:
-            undo_file.leave()
+            undo.leave()
             first = error if isinstance(error, OSError) else second
             state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
             raise write_error(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
-            undo_file.remove(writable)
+            undo.remove(writable)

@@ -82,9 +82,8 @@ class UpdateRecords:
 
     def renumber(self, number: Callable[[Indices], Indices]) -> UpdateRecords:
         """The same records with other numbers for their rows."""
-        return UpdateRecords(
-            self.count, lambda: ((number(rows), places) for rows, places in self.iter_chunks())
-        )
+        chunks = self.iter_chunks
+        return UpdateRecords(self.count, lambda: ((number(rows), at) for rows, at in chunks()))
 
     def sort_all(self) -> tuple[Indices, Indices]:
         """All of them, sorted by row, those of one row in entry order."""

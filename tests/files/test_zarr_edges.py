@@ -92,7 +92,7 @@ def test_members_of_an_archive_are_read_in_part(tmp_path: Path) -> None:
 
 
 def test_plain_chunks_that_are_absent_hold_the_fill(tmp_path: Path) -> None:
-    chunks = RawChunks((2, 2), np.dtype("i4"), 7)
+    chunks = RawChunks((2, 2), np.dtype("i4"), 7, direct=False)
     assert chunks.read(f"{tmp_path}/c", (2, 1), "s").tolist() == [[7], [7]]
     (tmp_path / "c").write_bytes(bytes(3))
     with pytest.raises(ContentRefused, match="not as long as its cells"):

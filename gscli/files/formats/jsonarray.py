@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,9 @@ WRITE_CHUNK = 1 << 16
 
 DOCUMENT_VALUES = 5_000_000
 """Values of one document: more of them are not read back either (jsontext.MEMORY_LIMIT)."""
+
+Levels: TypeAlias = tuple[tuple[int, ...], list[Any]]
+"""The shape of nested lists and their values in order."""
 
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
 
@@ -176,7 +179,7 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
 
 def _flatten_lists(
     parsed: ParsedJson, value: object, path: JsonPath, *, pairs: bool = False
-) -> tuple[tuple[int, ...], list[Any]]:
+) -> Levels:
     """The shape of nested lists and their values in order; a level's lists have one length.
 
     With `pairs` the innermost lists are complex values.
@@ -199,11 +202,7 @@ def _flatten_lists(
 
 
 def _build_array(
-    parsed: ParsedJson,
-    levels: tuple[tuple[int, ...], list[Any]],
-    dtype: DType | None,
-    wish: ReadOptions,
-    limit: int,
+    parsed: ParsedJson, levels: Levels, dtype: DType | None, wish: ReadOptions, limit: int
 ) -> Array:
     """The array of values in a shape, of the given type or the one they choose."""
     shape, values = levels

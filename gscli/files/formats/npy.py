@@ -12,7 +12,7 @@ import re
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -171,19 +171,15 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 
 def iter_byte_blocks(array: Array) -> Iterator[memoryview]:
     """The bytes of an array in C order, a few megabytes at a time."""
-    opaque = array.view(f"V{array.dtype.itemsize}")
+    cells = array.view(f"V{array.dtype.itemsize}")
     if array.flags.c_contiguous:
-        content = opaque.reshape(-1).view(np.uint8).data
+        content = cells.reshape(-1).view(np.uint8).data
         for start in range(0, len(content), WRITE_BLOCK):
             yield content[start : start + WRITE_BLOCK]
         return
-    parts = np.nditer(
-        opaque,
-        flags=["external_loop", "buffered", "zerosize_ok"],
-        buffersize=max(WRITE_BLOCK // array.dtype.itemsize, 1),
-        order="C",
-    )
-    for part in parts:
+    size = max(WRITE_BLOCK // array.dtype.itemsize, 1)
+    flags: list[Any] = ["external_loop", "buffered", "zerosize_ok"]
+    for part in np.nditer(cells, flags, buffersize=size, order="C"):
         yield np.ascontiguousarray(part).view(np.uint8).data
 
 
@@ -197,15 +193,16 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
         raise ContentRefused(f"unknown .npy version {number}", where=name, valid="1.0, 2.0, 3.0")
     field = _VERSIONS[version]
     start = 8 + struct.calcsize(field)
+    cut_off = ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
     if len(prefix) < start:
-        raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
+        raise cut_off
     (length,) = struct.unpack(field, prefix[8:start])
     if length > HEADER_LIMIT:
         where, most = f"{name}: {length:,} bytes", f"at most {HEADER_LIMIT:,} bytes"
         raise ContentRefused("the .npy header is too long", where=where, valid=most)
     text = prefix[start : start + length]
     if len(text) < length:
-        raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
+        raise cut_off
     if not text.isascii():
         raise _header_error(name, "it holds characters beyond ASCII")
     return text.decode("ascii"), start + length
@@ -242,10 +239,8 @@ def _check_tokens(text: str, name: str) -> None:
         words += [] if match[0].isspace() else [match[0]]
     if end != len(plain):
         raise _header_error(name, f"unexpected {sanitize(plain[end:], 20)}")
-    depth = deepest = 0
-    for word in words:
-        depth += (word in "{([") - (word in "})]")
-        deepest = max(deepest, depth)
+    depths = accumulate((word in "{([") - (word in "})]") for word in words)
+    deepest = max(depths, default=0)
     if deepest > _DEPTH_LIMIT:
         raise _header_error(name, f"nested {deepest} deep")
     keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")

@@ -136,10 +136,9 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
                 where=sanitize(name, 60),
                 valid=", ".join(codes),
             )
-    ranks = list(codes)
-    ordered = sorted(
-        arrays.items(), key=lambda item: (-ranks.index(document_dtype(item[1].dtype)), item[0])
-    )
+    ranks = {name: -rank for rank, name in enumerate(codes)}
+    order = sorted((ranks[document_dtype(array.dtype)], name) for name, array in arrays.items())
+    ordered = [(name, arrays[name]) for _, name in order]
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
     for name, array in ordered:
@@ -170,10 +169,8 @@ def parse_header(content: Content) -> SafetensorsHeader:
     metadata = document.pop(METADATA, {})
     if not isinstance(metadata, dict) or any(type(v) is not str for v in metadata.values()):
         raise _header_error(content.name, f"{METADATA} is not text")
-    tensors = {
-        name: _parse_tensor(name, fields, data_start, content.name)
-        for name, fields in document.items()
-    }
+    items = document.items()
+    tensors = {name: _parse_tensor(name, item, data_start, content.name) for name, item in items}
     _check_no_gaps(tensors, data_start, content)
     return SafetensorsHeader(tensors, metadata)
 

@@ -23,9 +23,7 @@ from gscli.disk.uncached import MIN_DIRECT_BYTES, PAGE, allocate_pages, set_dire
 class RawChunks:
     """The chunks of one array in a folder, all of the same size, C order, native bytes."""
 
-    def __init__(
-        self, unit: tuple[int, ...], dtype: DType, fill: Any, *, direct: bool = False
-    ) -> None:
+    def __init__(self, unit: tuple[int, ...], dtype: DType, fill: Any, *, direct: bool) -> None:
         """`direct`: chunks are written past the system's cache, if they are whole pages."""
         self._unit, self._dtype, self._fill = unit, dtype, fill
         self.nbytes = math.prod(unit) * dtype.itemsize

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,10 @@ MIN_SPILL_BYTES = 64 << 20
 
 MEMBER_LIMIT = 10_000
 """Arrays of a store that are listed."""
+
+
+Chunks: TypeAlias = Sequence[int] | None
+"""Sizes of chunks, or None for such as read well."""
 
 
 class StoreContent(Content):
@@ -108,9 +112,7 @@ def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
     return arrays
 
 
-def save(
-    path: str, member: str | None, array: Array, *, chunks: Sequence[int] | None = None
-) -> None:
+def save(path: str, member: str | None, array: Array, *, chunks: Chunks = None) -> None:
     """Write one array as a store of its own, or as an array of a group. Raises CannotWrite."""
     place = parse_location(path, member)
     check_writable(place)
@@ -132,7 +134,7 @@ def check_writable(place: ZarrPath) -> None:
     raise CannotWrite(f"cannot write {place.name}", where=f"{place.name}: {why}")
 
 
-def _add_array(place: ZarrPath, array: Array, chunks: Sequence[int] | None) -> None:
+def _add_array(place: ZarrPath, array: Array, chunks: Chunks) -> None:
     """Put an array into a group that is there, beside the arrays that it has."""
     check_member(place)
     check_folder(place)
@@ -157,9 +159,7 @@ def _add_array(place: ZarrPath, array: Array, chunks: Sequence[int] | None) -> N
         _write_new(ZarrPath(hidden), array, chunks, version)
 
 
-def _write_new(
-    place: ZarrPath, array: Array, chunks: Sequence[int] | None, version: int = 3
-) -> None:
+def _write_new(place: ZarrPath, array: Array, chunks: Chunks, version: int = 3) -> None:
     """Make an array and write all its chunks, one after the other."""
     store = create_zarr_array(place, array.dtype, array.shape, chunks, version=version)
     if not array.size:
@@ -172,7 +172,7 @@ def create_zarr_array(
     place: ZarrPath,
     dtype: DType,
     shape: Sequence[int],
-    chunks: Sequence[int] | None = None,
+    chunks: Chunks = None,
     *,
     version: int = 3,
     like: ZarrArray | None = None,
@@ -194,9 +194,7 @@ def create_zarr_array(
     return ZarrArray(array, place, 1 << 62, dtype)
 
 
-def choose_chunk_shape(
-    chunks: Sequence[int] | None, dtype: DType, shape: Sequence[int]
-) -> tuple[int, ...]:
+def choose_chunk_shape(chunks: Chunks, dtype: DType, shape: Sequence[int]) -> tuple[int, ...]:
     """Sizes of a chunk: those asked for (-1 is the whole axis), or rows of a few megabytes.
 
     >>> (

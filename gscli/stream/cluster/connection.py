@@ -9,7 +9,7 @@ import signal
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any
@@ -49,18 +49,14 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
     distributed = import_extra("distributed", "dask")
     import dask  # comes with distributed
 
-    with _silence_dask_logs(), dask.config.set(CONFIG):
-        cluster = client = None
-        try:
-            if not address:
-                cluster = _start_local_cluster(distributed, workers or os.cpu_count() or 1)
-            client = _connect(distributed, cluster or address)
-            with _translate_dask_errors(distributed, address):
-                yield client
-        finally:
-            for part in (client, cluster):
-                if part is not None:
-                    part.close()
+    with _silence_dask_logs(), dask.config.set(CONFIG), ExitStack() as stack:
+        where: Any = address
+        if not address:
+            where = _start_local_cluster(distributed, workers or os.cpu_count() or 1)
+            stack.callback(where.close)
+        client = stack.enter_context(closing(_connect(distributed, where)))
+        with _translate_dask_errors(distributed, address):
+            yield client
 
 
 @contextmanager

@@ -64,22 +64,20 @@ def split_entries(content: bytes, lanes: slice, how: Shuffle) -> list[Bucket]:
     return how.split(numbers, make_update_reader(plan, output_dtype(plan))(places))
 
 
-def select_bucket(shares: Sequence[Bucket], group: int) -> Bucket:
+def select_bucket(shares: list[Bucket], group: int) -> Bucket:
     """One share of several."""
     return shares[group]
 
 
 def scatter_chunks(
-    shares: Sequence[Bucket], content: bytes, how: Shuffle, source: ZarrArray, target: ZarrArray
+    shares: list[Bucket], content: bytes, how: Shuffle, source: ZarrArray, target: ZarrArray
 ) -> int:
     """Scatter: each touched chunk of a group read once, changed and written once."""
     layout, done = unpickle_plan(content).layout, 0
     for owner, numbers, values in _iter_row_groups(shares, how):
         for piece in how.grid.chunks_of_row_group(owner):
-            block, updates = (
-                source.read_chunk(piece.coordinates),
-                partial(iter, [(numbers, values)]),
-            )
+            block = source.read_chunk(piece.coordinates)
+            updates = partial(iter, [(numbers, values)])
             with _check_store_exists(target.folder):
                 new = update_chunk(layout, how.grid, piece, block, updates)
                 target.write_chunk(piece.coordinates, new)
@@ -88,7 +86,7 @@ def scatter_chunks(
 
 
 def gather_rows(
-    shares: Sequence[Bucket], content: bytes, how: Shuffle, source: ZarrArray, onward: Shuffle
+    shares: list[Bucket], content: bytes, how: Shuffle, source: ZarrArray, onward: Shuffle
 ) -> list[Bucket]:
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
     run = unpickle_plan(content).layout.form.row_size
@@ -106,7 +104,7 @@ def gather_rows(
 
 
 def write_result_chunks(
-    shares: Sequence[Bucket], content: bytes, group: int, onward: Shuffle, target: ZarrArray
+    shares: list[Bucket], content: bytes, group: int, onward: Shuffle, target: ZarrArray
 ) -> int:
     """Gather: the chunks of a group of the result, each written once."""
     plan, done, grid = unpickle_plan(content), 0, onward.grid
@@ -152,9 +150,7 @@ def _check_store_exists(folder: str | None) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _iter_row_groups(
-    shares: Sequence[Bucket], how: Shuffle
-) -> Iterator[tuple[int, Indices, Array]]:
+def _iter_row_groups(shares: list[Bucket], how: Shuffle) -> Iterator[tuple[int, Indices, Array]]:
     """Each owner with its rows within a chunk and their values, in entry order."""
     numbers = np.concatenate([share[0] for share in shares])
     if not numbers.size:
