@@ -66,12 +66,12 @@ class RuleSetResult:
         """What becomes of the numbers on the way to the answer; None where a runtime answers."""
         if self.trace is None:
             return None
-        told = (
-            (entry.number, one.slot, one.sign, one.coordinate)
+        outcomes = (
+            (entry.number, index.slot, index.sign, index.coordinate)
             for entry in self.trace.entries(_MAX_COMPARED_ENTRIES)
-            for one in entry.adjustments
+            for index in entry.adjustments
         )
-        return self.trace.reduction, self.trace.is_mean, tuple(told)
+        return self.trace.reduction, self.trace.is_mean, tuple(outcomes)
 
     def _refusal_key(self) -> tuple[str, int | None]:
         problem = "" if self.error is None else self.error.problem
@@ -92,11 +92,11 @@ class ResultGroup:
         With three cells, 5 is cell 2 where numbers wrap around (5 mod 3) and where they are
         clipped. A runtime's own answer stands with the first way.
         """
-        found: dict[object, list[RuleSetResult]] = {}
+        groups: dict[object, list[RuleSetResult]] = {}
         for row in self.rows:
-            found.setdefault(row.index_outcomes, []).append(row)
-        own = found.pop(None, [])
-        first, *others = found.values() or [[]]
+            groups.setdefault(row.index_outcomes, []).append(row)
+        own = groups.pop(None, [])
+        first, *others = groups.values() or [[]]
         return tuple(ResultGroup(tuple(rows)) for rows in ([*first, *own], *others))
 
     @property
@@ -135,10 +135,10 @@ class UnsupportedRuleSet(Record):
         ['A, B cannot say this: no axis=1']
         """
         labels: dict[str, list[str]] = {}
-        for one in unsaid:
-            labels.setdefault(one.reason, []).append(one.label)
-        told = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
-        return [*told, *(f"{one.label}: {one.equivalent}" for one in unsaid if one.equivalent)]
+        for row in unsaid:
+            labels.setdefault(row.reason, []).append(row.label)
+        lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
+        return [*lines, *(f"{row.label}: {row.equivalent}" for row in unsaid if row.equivalent)]
 
 
 @former_names(
@@ -186,7 +186,7 @@ class ComparisonResult:
     @property
     def agree(self) -> bool:
         """True when every rule set gives the same answer, and all that were asked for give one."""
-        return len(self.groups) == 1 and not any(one.is_requested for one in self.unsupported)
+        return len(self.groups) == 1 and not any(row.is_requested for row in self.unsupported)
 
     @property
     def result_count(self) -> int:
@@ -237,12 +237,12 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
         ],
         "unsaid": [
             {
-                "label": one.label,
-                "reason": one.reason,
-                "asked": one.is_requested,
-                "equivalent": one.equivalent or None,
+                "label": row.label,
+                "reason": row.reason,
+                "asked": row.is_requested,
+                "equivalent": row.equivalent or None,
             }
-            for one in comparing.unsupported
+            for row in comparing.unsupported
         ],
     }
 
@@ -250,19 +250,19 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
 def _result_to_dict(
     comparing: ComparisonResult, group: ResultGroup, row: RuleSetResult
 ) -> dict[str, object]:
-    found: dict[str, object] = {
+    entry: dict[str, object] = {
         "label": row.label,
         "operator": row.operator.full_name,
         "attrs": {name: value for name, value in row.attrs.items() if value is not None},
         "group": comparing.groups.index(group),
     }
     if row.from_runtime:
-        found["runtime"] = True
+        entry["runtime"] = True
     if row.output is None:
-        found["error"] = row.error.to_dict() if row.error else None
-        return found
-    found["output"] = dump_json(row.output)
+        entry["error"] = row.error.to_dict() if row.error else None
+        return entry
+    entry["output"] = dump_json(row.output)
     flags = comparing.differing_mask(group)
-    found["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
-    found["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
-    return found
+    entry["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
+    entry["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
+    return entry

@@ -57,14 +57,14 @@ def format_article_table(number: int) -> str:
 
 def _format_behaviour(name: str, column: str) -> str:
     """One answer, or one per mode, device or release when they differ."""
-    found: dict[str, list[str]] = {}
+    variants: dict[str, list[str]] = {}
     for rule in compute_rules([find_operator(name)]):
         for variant in _short_variant_names(rule):
-            found.setdefault(getattr(rule, column), []).append(variant)
-    if len(found) == 1:
-        return next(iter(found))
+            variants.setdefault(getattr(rule, column), []).append(variant)
+    if len(variants) == 1:
+        return next(iter(variants))
     return "; ".join(
-        f"{', '.join(dict.fromkeys(which))}: {answer}" for answer, which in found.items()
+        f"{', '.join(dict.fromkeys(which))}: {answer}" for answer, which in variants.items()
     )
 
 
@@ -91,7 +91,7 @@ def _describe_negative_axis(name: str) -> str:
     probe = build_probe(operator, {})
     if probe is None or operator.attribute("axis") is None:
         return "–"
-    one, other = probe.run_on_cube(-1), probe.run_on_cube(2)
-    if one is None or other is None:
+    last, third = probe.run_on_cube(-1), probe.run_on_cube(2)
+    if last is None or third is None:
         return "error"
-    return "from the end" if has_same_cells(one, other) else "another axis"
+    return "from the end" if has_same_cells(last, third) else "another axis"

@@ -166,11 +166,11 @@ def run_case(case: Case) -> CaseResult:
             find_operator(case.operator), case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES
         )[1]
     except (LimitRefused, MemoryError) as limit:
-        told = f"not tried: {str(limit) or 'not enough memory'}"[:300]
-        return CaseResult(case, "" if case.expect == "open" else told)
+        problem = f"not tried: {str(limit) or 'not enough memory'}"[:300]
+        return CaseResult(case, "" if case.expect == "open" else problem)
     except GscliError as refusal:
-        told = f"refused, recorded an answer: {refusal}"[:300]
-        return CaseResult(case, told if case.expect == "output" else "")
+        problem = f"refused, recorded an answer: {refusal}"[:300]
+        return CaseResult(case, problem if case.expect == "output" else "")
     if case.expect == "error":
         return CaseResult(case, "answered, the framework refuses")
     if case.expect == "open" or case.output is None:

@@ -78,7 +78,7 @@ def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
         if known is not trace.operator or not _is_expressible(comparison, trace):
             continue
         try:
-            found = compare(
+            comparing = compare(
                 comparison.concept,
                 _concept_inputs(trace, comparison),
                 run=call.run,
@@ -86,7 +86,7 @@ def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
             )
         except GscliError:
             continue
-        for group in found.groups:
+        for group in comparing.groups:
             if group.first.output is not None:
                 yield CandidateCause(
                     f"the rules are those of {', '.join(group.labels)}", group.first.output
@@ -109,16 +109,16 @@ def _concept_inputs(trace: Trace, comparison: Comparison) -> dict[str, Array]:
 
 def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
     """Axis, batch axes and reduction of the call under the neutral names."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if comparison.axis:
-        found["axis"] = trace.attributes.get(comparison.axis)
+        arguments["axis"] = trace.attributes.get(comparison.axis)
     if comparison.axis_input:
-        found["axis"] = int(trace.inputs[comparison.axis_input].reshape(-1)[0])
+        arguments["axis"] = int(trace.inputs[comparison.axis_input].reshape(-1)[0])
     if comparison.batch_dims:
-        found["batch_dims"] = trace.attributes.get(comparison.batch_dims) or 0
+        arguments["batch_dims"] = trace.attributes.get(comparison.batch_dims) or 0
     if trace.reduction != "none":
-        found["reduction"] = trace.reduction
-    return {name: value for name, value in found.items() if value is not None}
+        arguments["reduction"] = trace.reduction
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 # --- other rules for the same addresses ---------------------------------------------------------
@@ -233,8 +233,8 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
 
 def _run_with_input(call: CallVariants, name: str, change: ArrayTransform) -> DeferredRun:
     def compute() -> Array:
-        given = call.trace.inputs
-        inputs = {**given, name: np.ascontiguousarray(change(given[name]))}
+        own = call.trace.inputs
+        inputs = {**own, name: np.ascontiguousarray(change(own[name]))}
         return call.run(call.trace.operator, inputs, call.trace.attributes)[1]
 
     return compute
@@ -249,13 +249,13 @@ def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
             for axis in range(rank):
                 if axis != value % max(rank, 1):
                     yield f"{name} is {axis}, not {value}", _run_with_attributes(call, {name: axis})
-    given = trace.inputs.get("axis")
-    if given is not None and given.size == 1:
+    axes = trace.inputs.get("axis")
+    if axes is not None and axes.size == 1:
         for axis in range(rank):
-            if axis != int(given.reshape(-1)[0]) % max(rank, 1):
+            if axis != int(axes.reshape(-1)[0]) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
                 yield (
-                    f"axis is {axis}, not {given.reshape(-1)[0]}",
+                    f"axis is {axis}, not {axes.reshape(-1)[0]}",
                     _run_with_input(call, "axis", change),
                 )
     if trace.attributes.get(_BATCHES):
@@ -275,7 +275,7 @@ def _run_in_dtype(call: CallVariants, dtype: str) -> DeferredRun:
         return _run_with_layout(call, layout._replace(accumulate_dtype=dtype))
 
     def compute() -> Array:
-        found = call.output_of(call.trace.plan)
-        return found.astype(parse_dtype(dtype)).astype(found.dtype)
+        output = call.output_of(call.trace.plan)
+        return output.astype(parse_dtype(dtype)).astype(output.dtype)
 
     return compute

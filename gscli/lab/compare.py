@@ -66,17 +66,19 @@ def compare(
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
-    wanted, unsaid = select_rule_sets(concept, only, opsets)
+    chosen, unsaid = select_rule_sets(concept, only, opsets)
     rows: list[RuleSetResult] = []
-    for label, pairs in wanted.items():
+    for label, pairs in chosen.items():
         able, there = list(_iter_expressible(pairs, call, arrays)), {row.label for row in rows}
         rows += [
-            _run_rule_set(run, one, arrays, call, own) for one in able if one[1].label not in there
+            _run_rule_set(run, pair, arrays, call, own)
+            for pair in able
+            if pair[1].label not in there
         ]
         if not able:
             unsaid.append(UnsupportedRuleSet(label, _explain_unsupported(pairs, call), bool(only)))
     if not rows:
-        valid = " ".join(_expressible_reductions(operation, wanted, call, arrays))
+        valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
         raise _no_rule_set_error(concept, call, only, unsaid, valid)
     groups, rest = (
         tuple(group_equal_results(rows)),
@@ -88,7 +90,7 @@ def compare(
 
 
 def _find_concept(name: str) -> Concept:
-    known = {str(concept): found for concept, found in CONCEPTS.items()}
+    known = {str(concept): value for concept, value in CONCEPTS.items()}
     if name not in known:
         near = get_close_matches(str(name), known, 1)
         raise UsageError(
@@ -130,14 +132,14 @@ def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]
 
 def _expressible_reductions(
     concept: Concept,
-    wanted: Mapping[str, Sequence[DeclaredComparison]],
+    chosen: Mapping[str, Sequence[DeclaredComparison]],
     call: ConceptCall,
     arrays: Mapping[str, Array],
 ) -> list[str]:
     """Reductions that some rule set can express, where the concept has them."""
     if not concept.takes_reduction:
         return []
-    declared = [pair for pairs in wanted.values() for pair in pairs]
+    declared = [pair for pairs in chosen.values() for pair in pairs]
     return [
         name
         for name in REDUCTION_NAMES
@@ -224,11 +226,11 @@ def _run_rule_set(
     row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:
         # As the operator's own command does: masks first, for PyTorch's may be of uint8.
-        bare, sources, taken = expand_masks(operator, inputs, attrs)
+        bare, sources, rest = expand_masks(operator, inputs, attrs)
         known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
         settled = CallInputs(dict(bare), dict.fromkeys(bare, "inline"), known)
-        resolve_dtypes(operator, settled, taken, strict=False)
-        done = run(operator, settled.arrays, taken)
+        resolve_dtypes(operator, settled, rest, strict=False)
+        done = run(operator, settled.arrays, rest)
     except GscliError as error:
         return replace(row, error=error)
     return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
@@ -290,7 +292,7 @@ def _probe_base_entries(base: RuleSetResult, call: ConceptCall) -> dict[int, Arr
         return {}
     if indices.ndim == 0 or indices.shape[0] > MAX_PROBED_ENTRIES:
         return {}
-    found: dict[int, Array] = {}
+    values: dict[int, Array] = {}
     for number in range(indices.shape[0]):
         alone = {**base.inputs, base.indices_name: indices[number : number + 1]}
         try:
@@ -298,5 +300,5 @@ def _probe_base_entries(base: RuleSetResult, call: ConceptCall) -> dict[int, Arr
         except GscliError:
             continue
         if output.size == 1:
-            found[number] = output.reshape(-1)[0]
-    return found
+            values[number] = output.reshape(-1)[0]
+    return values

@@ -82,14 +82,14 @@ def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
         return comparison.build_attributes(call)
     if _find_missing_argument(comparison, call):
         return None
-    found: dict[str, object] = {}
+    attrs: dict[str, object] = {}
     if comparison.axis and call.axis is not None:
-        found[comparison.axis] = call.axis
+        attrs[comparison.axis] = call.axis
     if comparison.batch_dims:
-        found[comparison.batch_dims] = call.batch_dims
+        attrs[comparison.batch_dims] = call.batch_dims
     if comparison.reduction:
-        found[comparison.reduction] = comparison.reductions[call.reduction]
-    return {**found, **comparison.fixed_attributes}
+        attrs[comparison.reduction] = comparison.reductions[call.reduction]
+    return {**attrs, **comparison.fixed_attributes}
 
 
 def explain_inexpressible(comparison: Comparison, call: ConceptCall) -> str:
@@ -108,12 +108,12 @@ def explain_inexpressible(comparison: Comparison, call: ConceptCall) -> str:
     alone = call._replace(batch_dims=0, reduction="none", axis=CONCEPTS[comparison.concept].axis)
     if comparison.build_attributes(alone) is None:
         return "no such shapes"
-    found = []
+    parts = []
     if call.batch_dims and comparison.build_attributes(call._replace(batch_dims=0)) is not None:
-        found.append(f"batch_dims={call.batch_dims}")
+        parts.append(f"batch_dims={call.batch_dims}")
     if comparison.build_attributes(call._replace(reduction="none")) is not None:
-        found.append(f"reduction={call.reduction}")
-    return "no " + (", ".join(found) or f"axis={call.axis}")
+        parts.append(f"reduction={call.reduction}")
+    return "no " + (", ".join(parts) or f"axis={call.axis}")
 
 
 def _find_missing_argument(comparison: Comparison, call: ConceptCall) -> str:

@@ -149,8 +149,8 @@ def compare_blocks(
     count, cells = 0, list[DifferingCell]()
     largest: tuple[float, tuple[int, ...]] | None = None
     kept = list[Indices]()
-    for first, one, other in blocks:
-        numbers = np.flatnonzero(differing_cells(one, other, tolerance))
+    for first, actual, expected in blocks:
+        numbers = np.flatnonzero(differing_cells(actual, expected, tolerance))
         if not numbers.size:
             continue
         count += numbers.size
@@ -159,8 +159,8 @@ def compare_blocks(
         kept = _thin_samples([*kept, first + numbers[_sample_positions(numbers.size)]])
         for number in numbers[: MAX_LISTED - len(cells)].tolist():
             at = _unravel(first + number, shapes[1])
-            cells.append(DifferingCell(first + number, at, one[number], other[number]))
-        most = _find_largest_difference(one[numbers], other[numbers])
+            cells.append(DifferingCell(first + number, at, actual[number], expected[number]))
+        most = _find_largest_difference(actual[numbers], expected[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
@@ -192,10 +192,10 @@ def differing_cells(
     allows = (rounded or relative or tolerance.atol) and not _is_text(actual, expected)
     if not allows or not unequal.any():
         return unequal
-    one, other = _widen(actual), _widen(expected)
+    mine, theirs = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):
-        near = np.abs(one - other) <= tolerance.atol + relative * np.abs(other)
-        return np.asarray(unequal & ~(near & np.isfinite(one) & np.isfinite(other)))
+        near = np.abs(mine - theirs) <= tolerance.atol + relative * np.abs(theirs)
+        return np.asarray(unequal & ~(near & np.isfinite(mine) & np.isfinite(theirs)))
 
 
 def describe_difference(actual: Array, recorded: Array) -> str:
@@ -213,8 +213,8 @@ def describe_difference(actual: Array, recorded: Array) -> str:
     if not apart.any():
         return ""
     place = tuple(np.argwhere(apart)[0].tolist())
-    one, other = sanitize(str(actual[place]), 60), sanitize(str(recorded[place]), 60)
-    return f"output{format_shape(place)} is {one}, recorded {other}"
+    value, other = sanitize(str(actual[place]), 60), sanitize(str(recorded[place]), 60)
+    return f"output{format_shape(place)} is {value}, recorded {other}"
 
 
 def _is_text(*arrays: Array) -> bool:
@@ -238,9 +238,9 @@ def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int
 
 def _iter_blocks(actual: Array, expected: Array) -> Iterator[tuple[int, Array, Array]]:
     """Both in row-major order, a block at a time; pages of files are let go after each."""
-    one, other = np.asarray(actual).reshape(-1), np.asarray(expected).reshape(-1)
-    for first in range(0, one.size, BLOCK):
-        yield first, one[first : first + BLOCK], other[first : first + BLOCK]
+    mine, theirs = np.asarray(actual).reshape(-1), np.asarray(expected).reshape(-1)
+    for first in range(0, mine.size, BLOCK):
+        yield first, mine[first : first + BLOCK], theirs[first : first + BLOCK]
         release_mapped_pages(actual, expected)
 
 
@@ -275,13 +275,13 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
         return [*lines, f"the shape is {mine}, {name} has {theirs}"]
     if not difference.differing_count:
         return [*lines, f"all {format_count(difference.cell_count, 'cell')} have equal values"]
-    told = (
+    line = (
         f"{difference.differing_count:,} of "
         f"{format_count(difference.cell_count, 'cell')} differ from {name}"
     )
     if difference.largest is not None:
-        told += f", by {difference.largest[0]:g} at most, at {format_shape(difference.largest[1])}"
-    return [*lines, told]
+        line += f", by {difference.largest[0]:g} at most, at {format_shape(difference.largest[1])}"
+    return [*lines, line]
 
 
 class SliceCounter:

@@ -50,15 +50,15 @@ def replay_trace(document: Mapping[str, object]) -> Trace:
     attrs = dict(_restore_attributes(operator, require_mapping(document, "attrs")))
     if "opset" in document:
         attrs["opset"] = document["opset"]
-    found = trace(name, inputs, attrs)
+    run = trace(name, inputs, attrs)
     output = document.get("output")
-    if not isinstance(output, Mapping) or output.get("data") != dump_json(found.output)["data"]:
+    if not isinstance(output, Mapping) or output.get("data") != dump_json(run.output)["data"]:
         raise ContentRefused(
             "the output is not what the call gives",
             where=operator.full_name,
             hint="the file was changed, or another version of gscli wrote it; run it again",
         )
-    return found
+    return run
 
 
 def require_text(document: Mapping[str, object], key: str) -> str:
@@ -134,28 +134,28 @@ def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:
     compared = partial(
         compare,
         concept,
-        {key: load_input(key, one) for key, one in described},
+        {key: load_input(key, n) for key, n in described},
         axis=axis if isinstance(axis, int) and CONCEPTS[concept].takes_axis else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=str(call.get("reduction", "none")),
         typed={key: not isinstance(typed, list) or key in typed for key, _ in described},
     )
     opsets = recorded.get("opsets")
-    versions = [one for one in opsets if isinstance(one, int)] if isinstance(opsets, list) else []
-    found = compared(only=[str(one) for one in only], opsets=versions)
-    if _rule_set_outputs(comparison_to_dict(found)) != _rule_set_outputs(recorded):
+    versions = [n for n in opsets if isinstance(n, int)] if isinstance(opsets, list) else []
+    comparing = compared(only=[str(n) for n in only], opsets=versions)
+    if _rule_set_outputs(comparison_to_dict(comparing)) != _rule_set_outputs(recorded):
         raise ContentRefused(
             "the answers are not what the calls give",
             where=f"compare {concept}",
             hint="the file was changed, or another version of gscli wrote it; compare again",
         )
-    asked = [row for row in _document_rows(recorded) if row.get("runtime")]
-    if not asked:
-        return found
-    names = {require_text(row, "operator").partition(".")[0] for row in asked}
+    runtime_rows = [row for row in _document_rows(recorded) if row.get("runtime")]
+    if not runtime_rows:
+        return comparing
+    names = {require_text(row, "operator").partition(".")[0] for row in runtime_rows}
     rules = {row.label: row for row in compared(only=sorted(names)).rows}
-    answers = [_restore_runtime_result(row, rules) for row in asked]
-    return replace(found, groups=tuple(group_equal_results([*found.rows, *answers])))
+    answers = [_restore_runtime_result(row, rules) for row in runtime_rows]
+    return replace(comparing, groups=tuple(group_equal_results([*comparing.rows, *answers])))
 
 
 def _restore_runtime_result(

@@ -48,14 +48,14 @@ class Probe(Record):
         follow a number stand where that does.
         """
         addressing = self.trace.layout.addressing
-        made = {one.name: one.recipe for one in addressing.generated}
-        sources = [one.source for one in addressing.columns]
+        made = {item.name: item.recipe for item in addressing.generated}
+        sources = [item.source for item in addressing.columns]
         followed = [made.get(name) for name in sources]
-        found = [
-            one.source if isinstance(one, Consecutive) else name
-            for name, one in zip(sources, followed, strict=True)
+        names = [
+            item.source if isinstance(item, Consecutive) else name
+            for name, item in zip(sources, followed, strict=True)
         ]
-        return [(column, name) for column, name in enumerate(found) if name in self.inputs]
+        return [(column, name) for column, name in enumerate(names) if name in self.inputs]
 
     def _index_position(self, column: int, entry: int, source: str) -> tuple[int, ...]:
         """Where in its input the number of an entry stands, or of the entry that it follows."""
@@ -79,8 +79,8 @@ class Probe(Record):
             inputs = dict(self.inputs)
             for column, source in self.writable_columns:
                 changed = np.array(inputs[source])
-                one, other = (self._index_position(column, at, source) for at in (0, entry))
-                changed[other] = changed[one]
+                first, other = (self._index_position(column, at, source) for at in (0, entry))
+                changed[other] = changed[first]
                 inputs[source] = changed
             answer = self._run(inputs)
             if isinstance(answer, Trace) and answer.duplicates(1).groups:
@@ -155,10 +155,10 @@ def build_probe(
             resolve_dtypes(operator, inputs, chosen, strict=False)
             return _make_probe(operator, inputs.arrays, chosen)
     legal = _legalize_indices(operator, inputs.arrays, attrs)
-    found = _limit_remarks(operator, legal, plain, usual, fewer)
-    found = found or _limit_remarks(operator, inputs.arrays, usual, fewer)
-    if found is not None or not (variant or version is not None):
-        return found
+    probe = _limit_remarks(operator, legal, plain, usual, fewer)
+    probe = probe or _limit_remarks(operator, inputs.arrays, usual, fewer)
+    if probe is not None or not (variant or version is not None):
+        return probe
     usual_call = build_probe(operator, {})
     return usual_call and _limit_remarks(operator, usual_call.make_legal_inputs(), usual, fewer)
 
@@ -229,6 +229,6 @@ def _cube_inputs(probe: Probe) -> dict[str, Array]:
             pattern = np.array([1, 0, 0, 0, 1, 1, 0, 1])[: 2 ** len(shape)]
             inputs[name] = pattern.reshape(shape).astype(array.dtype)
         elif layout.updates is not None and name == layout.updates.name:
-            wanted = shape if cells else (2, 2, 2)
-            inputs[name] = np.arange(9, 9 + 2 ** len(wanted)).reshape(wanted).astype(array.dtype)
+            extents = shape if cells else (2, 2, 2)
+            inputs[name] = np.arange(9, 9 + 2 ** len(extents)).reshape(extents).astype(array.dtype)
     return inputs

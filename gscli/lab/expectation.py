@@ -134,20 +134,20 @@ class OutputDiagnosis:
             return tuple(map(entry_name, np.unique(entries).tolist()))
         shape = self.expected.shape
         places = np.array(np.unravel_index(cells, shape) if shape else np.empty((0, cells.size)))
-        found = []
+        names = []
         for number, box in self._entry_boxes:
             low, high = np.array(box, np.int64).reshape(-1, 2).T[:, :, None]
             if ((low <= places) & (places < high)).all(axis=0).any():
-                found.append(entry_name(number))
-        return tuple(found)
+                names.append(entry_name(number))
+        return tuple(names)
 
     def entry_letters_at(self, at: tuple[int, ...]) -> str:
         """Letters of the entries that reach one cell of the output."""
-        found = ""
+        letters = ""
         for number, box in self._entry_boxes:
             if all(start <= place < stop for place, (start, stop) in zip(at, box, strict=True)):
-                found = f"{found} {entry_name(number)}".strip()
-        return found
+                letters = f"{letters} {entry_name(number)}".strip()
+        return letters
 
     @cached_property
     def _entry_boxes(self) -> list[tuple[int, Box]]:
@@ -212,8 +212,8 @@ class OutputDiagnosis:
     @property
     def has_only_dtype_difference(self) -> bool:
         """Whether the types differ and nothing else."""
-        found = self.difference
-        return found.has_same_shape and not found.differing_count and not found.has_same_dtype
+        diff = self.difference
+        return diff.has_same_shape and not diff.differing_count and not diff.has_same_dtype
 
     def _match_cause(self, cause: str, output: Array) -> PossibleCause | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""
@@ -234,11 +234,11 @@ class OutputDiagnosis:
 
     def describe(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
-        found = self.difference
-        if found.is_equal:
-            return [f"as expected: all {format_count(found.cell_count, 'cell')} of {self.name}"]
-        lines = difference_sentences(found, self.name)
-        if found.differing_count:
+        diff = self.difference
+        if diff.is_equal:
+            return [f"as expected: all {format_count(diff.cell_count, 'cell')} of {self.name}"]
+        lines = difference_sentences(diff, self.name)
+        if diff.differing_count:
             lines.append(_describe_reach(self))
         if self.has_only_dtype_difference:
             return lines
@@ -250,7 +250,7 @@ class OutputDiagnosis:
         if self.sampled_cells is not None:
             lines.append(
                 f"causes are tried on {self.sampled_cells.size:,} of the cells, "
-                f"{found.sample.size:,} "
+                f"{diff.sample.size:,} "
                 "of them differing ones"
             )
         if not self.causes:
@@ -269,35 +269,35 @@ class OutputDiagnosis:
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        found = self.difference.to_dict() | {"held_against": self.name}
+        document = self.difference.to_dict() | {"held_against": self.name}
         if not self.is_equal:
-            found["entries"] = list(self.differing_entries)
-            found["slices"] = self.differing_slice_count
-            found["causes"] = [
+            document["entries"] = list(self.differing_entries)
+            document["slices"] = self.differing_slice_count
+            document["causes"] = [
                 {"cause": fit.cause, "exact": fit.is_exact, "cells": fit.cells,
                  "entries": list(fit.entries)}
                 for fit in self.causes
             ]  # fmt: skip
             if self.sampled_cells is not None:
-                found["tried"] = self.sampled_cells.size
-        return found
+                document["tried"] = self.sampled_cells.size
+        return document
 
 
-def _describe_reach(one: OutputDiagnosis) -> str:
+def _describe_reach(diagnosis: OutputDiagnosis) -> str:
     """How many slices differ, and which entries reach a differing cell."""
     slices = (
-        f"in {format_count(one.differing_slice_count, 'slice')}, "
-        if one.differing_slice_count
+        f"in {format_count(diagnosis.differing_slice_count, 'slice')}, "
+        if diagnosis.differing_slice_count
         else ""
     )
-    total = format_count(one.trace.entry_count, "entry", "entries")
-    if one.trace.kind == "scatter" and one.trace.entry_count > MAX_SEARCHED_ENTRIES:
+    total = format_count(diagnosis.trace.entry_count, "entry", "entries")
+    if diagnosis.trace.kind == "scatter" and diagnosis.trace.entry_count > MAX_SEARCHED_ENTRIES:
         total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
-    if not one.differing_entries:
+    if not diagnosis.differing_entries:
         return f"{slices}reached by none of {total}"
     return (
-        f"{slices}reached by {len(one.differing_entries):,} of {total}: "
-        f"{_format_letters(one.differing_entries)}"
+        f"{slices}reached by {len(diagnosis.differing_entries):,} of {total}: "
+        f"{_format_letters(diagnosis.differing_entries)}"
     )
 
 

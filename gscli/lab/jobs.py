@@ -54,11 +54,11 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _validate_job(read, number)
         trace = _run_call(job)
-        found: dict[str, Any] = {"id": name, "output": _run_fuzz_case(job, trace)}
+        result: dict[str, Any] = {"id": name, "output": _run_fuzz_case(job, trace)}
         if trace.warnings:
-            found["warnings"] = [notice.to_dict() for notice in trace.warnings]
+            result["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
-            found["expectation"] = _diagnose(job, trace)
+            result["expectation"] = _diagnose(job, trace)
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_identify_line(name, number), "error": refused.to_dict()}
@@ -67,7 +67,7 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
             error.hint = "a batch has fixed limits; the operator's own command takes --max-bytes"
         error.hint = error.hint or "what a line holds: gscli batch --help"
         return {**_identify_line(name, number), "error": error.to_dict()}
-    return found
+    return result
 
 
 def _run_fuzz_case(job: Mapping[str, Any], trace: Trace) -> object:
@@ -105,12 +105,12 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
     attrs = {str(key).replace("-", "_"): value for key, value in job.get("attrs", {}).items()}
     loaded = {
         name: _load(value, sanitize(name, 60))
-        for name, value in ((str(key).replace("-", "_"), one) for key, one in job["inputs"].items())
+        for name, value in ((str(key).replace("-", "_"), raw) for key, raw in job["inputs"].items())
     }
     inputs = CallInputs(
-        {name: one.array for name, one in loaded.items()},
+        {name: raw.array for name, raw in loaded.items()},
         dict.fromkeys(loaded, "inline"),
-        {name: one.is_typed for name, one in loaded.items()},
+        {name: raw.is_typed for name, raw in loaded.items()},
     )
     resolve_dtypes(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=MAX_OUTPUT_BYTES)

@@ -81,12 +81,12 @@ def find_operator(op_type: str, domain: str) -> Operator:
     """The operator of a node; NotOurs where gscli has none."""
     if domain not in ONNX_DOMAINS:
         raise ForeignNode(f"{sanitize(op_type, 60)} is of the domain {sanitize(domain, 60)}")
-    found = load_framework("onnx").operators.get(
+    operator = load_framework("onnx").operators.get(
         to_gscli_name("onnx", op_type).removeprefix("onnx.")
     )
-    if found is None:
+    if operator is None:
         raise ForeignNode(f"gscli has no operator {sanitize(op_type, 60)}")
-    return found
+    return operator
 
 
 def read_attributes(node: Any) -> dict[str, object]:

@@ -43,8 +43,8 @@ class OnnxModel:
     @property
     def opset(self) -> int:
         """Version of the standard that the model follows."""
-        found = [one.version for one in self.message.opset_import if one.domain in ONNX_DOMAINS]
-        return max(found, default=1)
+        opsets = [own.version for own in self.message.opset_import if own.domain in ONNX_DOMAINS]
+        return max(opsets, default=1)
 
     @cached_property
     def graphs(self) -> tuple[Graph, ...]:
@@ -77,12 +77,12 @@ class OnnxModel:
         """Whose tensor a node of a graph takes, that graph's or one's around it, and its values
         where they are held there.
         """
-        held = self._constants[graph].get(tensor)
+        values = self._constants[graph].get(tensor)
         known = (
-            held is not None or tensor in self._producers[graph] or tensor in _graph_inputs(graph)
+            values is not None or tensor in self._producers[graph] or tensor in _graph_inputs(graph)
         )
         if known or graph.outer is None:
-            return graph, held
+            return graph, values
         return self.find_tensor(graph.outer, tensor)
 
     def has_values(self, graph: Graph, tensor: str) -> bool:
@@ -92,13 +92,13 @@ class OnnxModel:
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs that the model is fed with, in order."""
-        held = self._constants[self.graphs[0]]
-        return tuple(name for name in _graph_inputs(self.graphs[0]) if name not in held)
+        constants = self._constants[self.graphs[0]]
+        return tuple(name for name in _graph_inputs(self.graphs[0]) if name not in constants)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the model's outputs, in order."""
-        return tuple(decode_name(one.name) for one in self.graph.output)
+        return tuple(decode_name(value.name) for value in self.graph.output)
 
     def find_node(self, address: str) -> ModelNode:
         """The node that a name, an output or `Gather#1` addresses; UsageError for none."""
@@ -114,7 +114,7 @@ class OnnxModel:
                 hint=f"name one: --node {sanitize(called[0].address, 60)}",
             )
         known = [name for node in self.nodes for name in (node.address, *node.outputs)]
-        near = [sanitize(one, 60) for one in get_close_matches(address, known, 3)]
+        near = [sanitize(name, 60) for name in get_close_matches(address, known, 3)]
         raise UsageError(
             f"{self.where} has no node {sanitize(address, 60)!r}",
             valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
@@ -129,7 +129,7 @@ class OnnxModel:
                 f"node {sanitize(address, 60)!r} is no gather or scatter, but "
                 f"{sanitize(node.op_type, 60)}",
                 where=self.where,
-                valid=_format_some([sanitize(one.address, 60) for one in self.supported_nodes]),
+                valid=_format_some([sanitize(own.address, 60) for own in self.supported_nodes]),
                 hint=f"gscli run {self.where} lists what can be run",
             )
         return node
@@ -162,20 +162,20 @@ class OnnxModel:
 
         Sizes that it leaves open stand as it calls them, unknown ones as `?`.
         """
-        owner, held = self.find_tensor(graph, tensor)
-        if held is not None:
-            return f"{_format_type(held.data_type)} [{','.join(map(str, held.dims))}]"
+        owner, values = self.find_tensor(graph, tensor)
+        if values is not None:
+            return f"{_format_type(values.data_type)} [{','.join(map(str, values.dims))}]"
         value = self._value_infos.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"
-        told = value.type.tensor_type
-        if not told.HasField("shape"):
-            return f"{_format_type(told.elem_type)} [?]"
+        tensor_type = value.type.tensor_type
+        if not tensor_type.HasField("shape"):
+            return f"{_format_type(tensor_type.elem_type)} [?]"
         sizes = [
             str(dim.dim_value) if dim.HasField("dim_value") else sanitize(dim.dim_param, 20) or "?"
-            for dim in told.shape.dim
+            for dim in tensor_type.shape.dim
         ]
-        return f"{_format_type(told.elem_type)} [{','.join(sizes)}]"
+        return f"{_format_type(tensor_type.elem_type)} [{','.join(sizes)}]"
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from that the model does not hold."""
@@ -210,13 +210,13 @@ class OnnxModel:
 
 
 def _graph_inputs(graph: Graph) -> tuple[str, ...]:
-    return tuple(decode_name(one.name) for one in graph.message.input)
+    return tuple(decode_name(value.name) for value in graph.message.input)
 
 
 def find_test_data_set(folder: Path) -> Path | None:
     """The first `test_data_set_…` beside a model."""
-    found = (one for one in folder.glob("test_data_set_*") if one.is_dir())
-    return min(found, key=data_set_sort_key, default=None)
+    folders = (path for path in folder.glob("test_data_set_*") if path.is_dir())
+    return min(folders, key=data_set_sort_key, default=None)
 
 
 def data_set_sort_key(data_set: Path) -> tuple[int, str]:
@@ -241,8 +241,8 @@ def missing_inputs_error(
     """What to say where inputs of a node are not given: `missing` by the operator's own names."""
     details = []
     for name, tensor in missing.items():
-        told = f"{sanitize(tensor, 60)} {model.describe(node.graph, tensor)}"
-        details.append(f"{name}: {told}, {model.describe_producer(node.graph, tensor)}")
+        text = f"{sanitize(tensor, 60)} {model.describe(node.graph, tensor)}"
+        details.append(f"{name}: {text}, {model.describe_producer(node.graph, tensor)}")
     words = " ".join(f"{name}=FILE" for name in missing)
     return UsageError(
         f"{sanitize(node.address, 60)} needs {' and '.join(missing)}",

@@ -68,7 +68,7 @@ def find_test_folders(paths: list[str]) -> list[Path]:
 
     A model.onnx may be named in place of its folder, and one data set of a folder alone.
     """
-    found: list[Path] = []
+    folders: list[Path] = []
     for text in paths:
         path = Path(text)
         with read_errors(sanitize(text)):
@@ -76,7 +76,7 @@ def find_test_folders(paths: list[str]) -> list[Path]:
                 path = path.parent
             alone = path.name.startswith(DATA_SET) and (path.parent / MODEL).is_file()
             if alone or (path / MODEL).is_file():
-                found.append(path)
+                folders.append(path)
                 continue
             below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
         if not below:
@@ -85,8 +85,8 @@ def find_test_folders(paths: list[str]) -> list[Path]:
                 where=sanitize(text),
                 hint="name a node-test folder, or a folder of them",
             )
-        found += below
-    return found
+        folders += below
+    return folders
 
 
 def run_folder(folder: Path) -> Iterator[NodeTestResult]:

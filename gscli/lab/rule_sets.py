@@ -31,14 +31,14 @@ def select_rule_sets(
 ) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
     """Declared comparisons by what asked for them, and frameworks that have none.
 
-    >>> wanted, absent = select_rule_sets("gather", ["onnx", "caffe2"], ())
-    >>> list(wanted), absent
+    >>> chosen, absent = select_rule_sets("gather", ["onnx", "caffe2"], ())
+    >>> list(chosen), absent
     (['ONNX Gather-13', 'Caffe2 Gather'], [])
 
     Raises UsageError for a name of nothing, and for opsets that no row has.
     """
-    wanted, absent = _select_by_name(concept, only or ["onnx"] * bool(opsets))
-    return (_expand_opsets(wanted, opsets) if opsets else wanted), absent
+    chosen, absent = _select_by_name(concept, only or ["onnx"] * bool(opsets))
+    return (_expand_opsets(chosen, opsets) if opsets else chosen), absent
 
 
 def _select_by_name(
@@ -51,25 +51,25 @@ def _select_by_name(
         for operator, comparison in load_framework(name).operator_mappings
         if comparison.concept == concept
     ]
-    wanted: dict[str, list[DeclaredComparison]] = {}
+    chosen: dict[str, list[DeclaredComparison]] = {}
     if not only:
         for pair in declared:
-            wanted.setdefault(pair[0].framework.title, []).append(pair)
-        return wanted, []
+            chosen.setdefault(pair[0].framework.title, []).append(pair)
+        return chosen, []
     absent: list[UnsupportedRuleSet] = []
     for wish in only:
-        found = _match_name(wish, declared)
-        if found:
-            frameworks = {pair[0].framework.title for pair in found}
-            label = found[0][1].label if len(found) == 1 else " ".join(frameworks)
-            wanted.setdefault(label, []).extend(found)
+        pairs = _match_name(wish, declared)
+        if pairs:
+            frameworks = {pair[0].framework.title for pair in pairs}
+            label = pairs[0][1].label if len(pairs) == 1 else " ".join(frameworks)
+            chosen.setdefault(label, []).extend(pairs)
         else:
             absent.append(
                 UnsupportedRuleSet(
                     _find_framework_title(wish, declared), f"no {concept}", is_requested=True
                 )
             )
-    return wanted, absent
+    return chosen, absent
 
 
 def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
@@ -86,17 +86,17 @@ def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
 
 
 def _expand_opsets(
-    wanted: Mapping[str, Sequence[DeclaredComparison]], opsets: Sequence[int]
+    chosen: Mapping[str, Sequence[DeclaredComparison]], opsets: Sequence[int]
 ) -> dict[str, list[DeclaredComparison]]:
     """The comparisons with each of ONNX once for every opset."""
     onnx = load_framework("onnx")
-    ours = [operator for pairs in wanted.values() for operator, _ in pairs]
+    ours = [operator for pairs in chosen.values() for operator, _ in pairs]
     _check_opsets([operator for operator in ours if operator.framework is onnx], opsets)
-    found: dict[str, list[DeclaredComparison]] = {}
-    for label, pairs in wanted.items():
+    rows: dict[str, list[DeclaredComparison]] = {}
+    for label, pairs in chosen.items():
         for operator, comparison in pairs:
             if operator.framework is not onnx:
-                found.setdefault(label, []).append((operator, comparison))
+                rows.setdefault(label, []).append((operator, comparison))
                 continue
             for opset in dict.fromkeys(opsets):
                 fixed = {**comparison.fixed_attributes, "opset": opset}
@@ -106,8 +106,8 @@ def _expand_opsets(
                     own = onnx.operators["scatter"]
                     row = row._replace(reduction="", reductions=OVERWRITE)
                 plain = row._replace(build_attributes=partial(_without_defaults, row))
-                found.setdefault(row.label, []).append((own, plain))
-    return found
+                rows.setdefault(row.label, []).append((own, plain))
+    return rows
 
 
 def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
@@ -145,5 +145,7 @@ def _find_framework_title(rule_set_name: str, declared: Sequence[DeclaredCompari
         f"nothing called {rule_set_name!r} to compare"[:200],
         where="--as",
         valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-        hint=f"did you mean {' or '.join(labels.get(one, one) for one in near)}?" if near else "",
+        hint=f"did you mean {' or '.join(labels.get(word, word) for word in near)}?"
+        if near
+        else "",
     )

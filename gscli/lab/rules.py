@@ -60,7 +60,7 @@ def compute_rules(operators: Sequence[Operator]) -> list[Rule]:
     >>> [(rule.label, rule.negative) for rule in compute_rules([find_operator("onnx.gather")])]
     [('onnx.gather 1 11 13', 'from the end')]
     """
-    found: list[Rule] = []
+    rules: list[Rule] = []
     for operator in operators:
         own: dict[tuple[str, ...], Rule] = {}
         for rule in _operator_rules(operator):
@@ -70,13 +70,13 @@ def compute_rules(operators: Sequence[Operator]) -> list[Rule]:
                     versions=tuple(dict.fromkeys(twin.versions + rule.versions)),
                     variants=tuple(dict.fromkeys(twin.variants + rule.variants)),
                 )
-        found += own.values()
-    return found
+        rules += own.values()
+    return rules
 
 
 def _operator_rules(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
-        told: set[tuple[str, ...]] = set()
+        behaviours: set[tuple[str, ...]] = set()
         for name, variant in _iter_variants(operator):
             probe = build_probe(operator, variant, version)
             if probe is None:
@@ -91,8 +91,8 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 () if version is None else (version,),
                 (name,),
             )
-            is_new = rule.behaviours not in told or not _AXES & variant.keys()
-            told.add(rule.behaviours)
+            is_new = rule.behaviours not in behaviours or not _AXES & variant.keys()
+            behaviours.add(rule.behaviours)
             if is_new:
                 yield rule
 
@@ -151,7 +151,7 @@ def _probe_outcome(probe: Probe, *, negative: bool) -> str:
     if answer.layout.data_shape != probe.trace.layout.data_shape:
         return "grows the output"
     entry = answer.entries(1)[0]
-    index = next((one for one in entry.adjustments if one.slot == 0), None)
+    index = next((item for item in entry.adjustments if item.slot == 0), None)
     if index is None:
         return OUTCOMES["partly"].cell if entry.dropped else "as it is"
     end = "the last" if value > 0 else str(index.coordinate)

@@ -43,8 +43,8 @@ def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
 
     >>> from gscli.traces import trace
     >>> inputs = {"data": [1, 2, 3], "indices": [[0], [2], [0]], "updates": [10, 20, 30]}
-    >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    >>> run_at_cells(found.plan, np.array([0, 1]), 3)
+    >>> run = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
+    >>> run_at_cells(run.plan, np.array([0, 1]), 3)
     array([41,  2])
     """
     if plan.layout.output_size != size:
@@ -66,17 +66,17 @@ def _gather_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
         addresses[here] = rows[0, steps] * run + window[here] % run
         if exist is not None:
             live[here] = exist[0, steps]
-    found = take_cells(plan.inputs[layout.data_name], np.where(live, addresses, 0))
-    found[~live] = layout.fill_value
-    return found
+    values = take_cells(plan.inputs[layout.data_name], np.where(live, addresses, 0))
+    values[~live] = layout.fill_value
+    return values
 
 
 def find_reading_entries(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
     """For flat cells of a gather's output the entries that read them, and where in their windows.
 
     >>> from gscli.traces import trace
-    >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]})
-    >>> [numbers.tolist() for numbers in find_reading_entries(found.layout, np.array([1, 2]))]
+    >>> run = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]})
+    >>> [numbers.tolist() for numbers in find_reading_entries(run.layout, np.array([1, 2]))]
     [[0, 1], [1, 0]]
     """
     addressing, shape = layout.addressing, layout.result_shape
@@ -98,10 +98,10 @@ def take_cells(array: Array, cells: Indices) -> Array:
     """
     if mapped.find_file(array) is None and not is_lazy(array):
         return np.array(array.reshape(-1)[cells])
-    found = np.empty(cells.size, array.dtype)
-    rows = found.view(np.uint8).reshape(cells.size, array.itemsize)
+    values = np.empty(cells.size, array.dtype)
+    rows = values.view(np.uint8).reshape(cells.size, array.itemsize)
     open_rows(array, array.itemsize).take(cells, rows)
-    return found
+    return values
 
 
 def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
@@ -168,5 +168,5 @@ def _iter_duplicate_remarks(
     rows: Indices, exist: BoolArray | None, cells: Indices, run: int
 ) -> BoolArray:
     """Which rows of windows hold one of the cells."""
-    met = np.isin(rows, np.unique(cells // run))
-    return met if exist is None else met & exist
+    flags = np.isin(rows, np.unique(cells // run))
+    return flags if exist is None else flags & exist

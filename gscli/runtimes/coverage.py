@@ -35,8 +35,8 @@ def find_covered_rules(
     """Words for everything unusual about a call; its indices may be out of range.
 
     >>> import gscli
-    >>> found = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> sorted(find_covered_rules(found.operator, {}, found.inputs, found.plan))
+    >>> run = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1]})
+    >>> sorted(find_covered_rules(run.operator, {}, run.inputs, run.plan))
     ['highest index', 'negative index']
     """
     layout = plan.layout

@@ -119,9 +119,9 @@ class FuzzReport:
     def failures(self, *, strict: bool) -> list[FuzzFinding]:
         """Differences that count against the runtime and are not known."""
         return [
-            found
-            for found in self.differences
-            if not found.is_known and (strict or not found.is_warning)
+            finding
+            for finding in self.differences
+            if not finding.is_known and (strict or not finding.is_warning)
         ]
 
 
@@ -151,8 +151,8 @@ def fuzz(
         report.interrupt_status = ExitCode.INTERRUPTED
     except SystemExit as ending:  # of `DeferredSignals`: SIGTERM and others
         report.interrupt_status = int(ending.code or 0)
-    for found in report.differences:
-        found.is_known = any(fnmatchcase(found.signature, pattern) for pattern in known_signatures)
+    for kind in report.differences:
+        kind.is_known = any(fnmatchcase(kind.signature, pattern) for pattern in known_signatures)
     report.seconds = time.monotonic() - began
     return report
 
@@ -184,34 +184,34 @@ def _run_fuzz_case(
     if any(known.is_saturated(trial) for known in report.differences):
         tally.skipped += 1
         return
-    answer, found = ask_runtime(runtime, trial, repeat)
+    answer, mismatch = ask_runtime(runtime, trial, repeat)
     tally.cases += 1
     if answer.status == "unsupported":
         tally.unsupported += 1
         tally.unsupported_reason = answer.text
-    if found is None:
+    if mismatch is None:
         return
-    if not _count_known_kind(report, trial, found):
-        answer, confirmed = _rerun_in_new_process(runtime, trial, found, repeat)
+    if not _count_known_kind(report, trial, mismatch):
+        answer, confirmed = _rerun_in_new_process(runtime, trial, mismatch, repeat)
         if confirmed is None:
-            tally.slow += found.kind == "hang"
-            tally.flaky += found.kind != "hang"
+            tally.slow += mismatch.kind == "hang"
+            tally.flaky += mismatch.kind != "hang"
             return
         if not _count_known_kind(report, trial, confirmed):
             _record_finding(runtime, trial, confirmed, answer, repeat, report)
     tally.differing += 1
 
 
-def _count_known_kind(report: FuzzReport, trial: FuzzCase, found: Mismatch) -> bool:
+def _count_known_kind(report: FuzzReport, trial: FuzzCase, mismatch: Mismatch) -> bool:
     """Whether a difference is of a kind that was met before; then it is counted there."""
     for known in report.differences:
-        if known.covers(trial, found):
+        if known.covers(trial, mismatch):
             known.count += 1
             return True
     alike = [
-        one
-        for one in report.differences
-        if one.case.operator is trial.operator and one.mismatch.kind == found.kind
+        finding
+        for finding in report.differences
+        if finding.case.operator is trial.operator and finding.mismatch.kind == mismatch.kind
     ]
     if len(alike) < MAX_KINDS:
         return False
@@ -220,13 +220,13 @@ def _count_known_kind(report: FuzzReport, trial: FuzzCase, found: Mismatch) -> b
 
 
 def _rerun_in_new_process(
-    runtime: RuntimeProcess, trial: FuzzCase, found: Mismatch, repeat: int
+    runtime: RuntimeProcess, trial: FuzzCase, mismatch: Mismatch, repeat: int
 ) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
 
     A runtime that writes outside its memory answers wrongly, or ends, at some later call.
     """
-    if found.kind != "unsteady":
+    if mismatch.kind != "unsteady":
         runtime.stop()
     return ask_runtime(runtime, trial, repeat)
 
@@ -234,23 +234,23 @@ def _rerun_in_new_process(
 def _record_finding(
     runtime: RuntimeProcess,
     trial: FuzzCase,
-    found: Mismatch,
+    mismatch: Mismatch,
     answer: Reply,
     repeat: int,
     report: FuzzReport,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
     smallest, steps = shrink_case(
-        trial, found, lambda other: ask_runtime(runtime, other, repeat)[1]
+        trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1]
     )
-    last, again = _rerun_in_new_process(runtime, smallest, found, repeat)
-    if again != found:  # then the call as it was met is the evidence
+    last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
+    if again != mismatch:  # then the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
-        if known.covers(smallest, found) and smallest.distinctions == known.case.distinctions:
+        if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
             known.count += 1
             return
-    report.differences.append(FuzzFinding(smallest, found, last, shrink_calls=steps))
+    report.differences.append(FuzzFinding(smallest, mismatch, last, shrink_calls=steps))
 
 
 def ask_runtime(
@@ -258,9 +258,9 @@ def ask_runtime(
 ) -> tuple[Reply, Mismatch | None]:
     """The runtime's answer and its verdict; asked several times, all answers have to be one."""
     answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
-    found = find_mismatch(trial, answer)
+    mismatch = find_mismatch(trial, answer)
     for _ in range(repeat - 1):
         again = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
         if has_changed(answer, again):
             return again, Mismatch("unsteady")
-    return answer, found
+    return answer, mismatch

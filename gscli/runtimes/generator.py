@@ -128,51 +128,51 @@ def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase
 
 def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
     """Attributes that have nothing to do with shapes."""
-    found: dict[str, object] = {}
+    attrs: dict[str, object] = {}
     for attribute in operator.attributes:
         name = attribute.name
         if name in EXCLUDED_ATTRIBUTES or name in SHAPE_ATTRIBUTES or attribute.kind == "ints":
             continue
         if name == "opset":
             if len(operator.versions) > 1 and dice.draw_bool(0.25):
-                found[name] = dice.choose(operator.versions)
+                attrs[name] = dice.choose(operator.versions)
         elif attribute.kind == "choice":
-            _draw_choice(attribute, found, dice)
+            _draw_choice(attribute, attrs, dice)
         elif attribute.kind == "bool" and (attribute.is_required or dice.draw_bool(0.4)):
-            found[name] = dice.draw_bool(0.5)
+            attrs[name] = dice.draw_bool(0.5)
         elif attribute.kind == "number" and (attribute.is_required or dice.draw_bool(0.3)):
-            found[name] = dice.random.randint(2, 9)
-    return found
+            attrs[name] = dice.random.randint(2, 9)
+    return attrs
 
 
-def _draw_choice(attribute: Attribute, found: dict[str, object], dice: Rng) -> None:
+def _draw_choice(attribute: Attribute, attrs: dict[str, object], dice: Rng) -> None:
     if attribute.is_required or dice.draw_bool(0.7):
         choice = dice.choose(attribute.choices)
         if choice != "":
-            found[attribute.name] = choice
+            attrs[attribute.name] = choice
 
 
 def _build_inputs(
     roles: Roles, draft: CallSpec, attrs: Mapping[str, object], kind: str, index: str
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
-    found: dict[str, Array] = {}
+    inputs: dict[str, Array] = {}
     reduction = roles.operator.attribute("reduction")
     named = "" if reduction is None else str(attrs.get(reduction.name))
     product = named in ("mul", "prod", "multiply")
     product = product or "mul" in roles.operator.name or "prod" in roles.operator.name
     for item in roles.operator.inputs:
         if item.kind == "many":
-            found |= {name: _cast_lossy(array, index) for name, array in draft.indices.items()}
+            inputs |= {name: _cast_lossy(array, index) for name, array in draft.indices.items()}
         elif item.name in draft.indices:
-            found[item.name] = _cast_lossy(draft.indices[item.name], index)
+            inputs[item.name] = _cast_lossy(draft.indices[item.name], index)
         elif item.name in draft.other_inputs:
-            found[item.name] = _cast_lossy(draft.other_inputs[item.name], index)
+            inputs[item.name] = _cast_lossy(draft.other_inputs[item.name], index)
         elif item.name == roles.data:
-            found[item.name] = make_values(draft.data, kind)
+            inputs[item.name] = make_values(draft.data, kind)
         elif item.name == roles.updates and not (item.optional and "value" in attrs):
-            found[item.name] = make_values(draft.updates, kind, first=10, product=product)
-    return found
+            inputs[item.name] = make_values(draft.updates, kind, first=10, product=product)
+    return inputs
 
 
 def make_values(

@@ -20,18 +20,16 @@ def find_operators(name: str) -> list[Operator]:
     >>> [one.full_name for one in find_operators("scatter_nd")], len(find_operators("onnx"))
     (['onnx.scatter_nd'], 7)
     """
-    wanted = ALIASES.get(name, name)
-    if wanted in NAMES:
-        return list(load_framework(wanted).operators.values())
+    framework = ALIASES.get(name, name)
+    if framework in NAMES:
+        return list(load_framework(framework).operators.values())
     first, _, rest = name.partition(".")
     owner = ALIASES.get(first, first)
     for operator in load_framework(owner).operators.values() if owner in NAMES else operators():
-        asked = rest if owner in NAMES else name
-        if asked in (operator.name, operator.command) or asked.replace("_", "-") == (
-            operator.command
-        ):
+        own = rest if owner in NAMES else name
+        if own in (operator.name, operator.command) or own.replace("_", "-") == (operator.command):
             return [operator]
-    known = [f"{one.framework.name}.{one.command}" for one in operators()]
+    known = [f"{operator.framework.name}.{operator.command}" for operator in operators()]
     near = get_close_matches(name, [*known, *NAMES], 3)
     raise UsageError(
         f"no operator called {sanitize(name, 60)!r}",
@@ -42,17 +40,17 @@ def find_operators(name: str) -> list[Operator]:
 
 def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     """The operators that are asked for and that a runtime answers; without names all it has."""
-    wanted = _unique(operator for name in names for operator in find_operators(name))
+    chosen = _unique(operator for name in names for operator in find_operators(name))
     if not names:
-        wanted = [operator for operator in operators() if operator.full_name in hello.ops]
-    found = [operator for operator in wanted if operator.full_name in hello.ops]
-    if not found:
-        asked = ", ".join(operator.full_name for operator in wanted) or "any operator of gscli"
+        chosen = [operator for operator in operators() if operator.full_name in hello.ops]
+    answerable = [operator for operator in chosen if operator.full_name in hello.ops]
+    if not answerable:
+        listed = ", ".join(operator.full_name for operator in chosen) or "any operator of gscli"
         raise UsageError(
-            f"{hello.title} does not answer {asked}"[:200],
+            f"{hello.title} does not answer {listed}"[:200],
             valid=" ".join(sorted(hello.ops))[:600],
         )
-    return found
+    return answerable
 
 
 def _unique(found: Iterable[Operator]) -> list[Operator]:

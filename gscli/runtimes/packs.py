@@ -60,8 +60,8 @@ class CaseSuite:
     @property
     def cases_by_rule(self) -> Counter[str]:
         """For each rule how many cases meet it, the rules that are met by none included."""
-        found = Counter(rule for trial in self.cases for rule in trial.covered_rules)
-        return Counter({rule: found[rule] for rule in self.rule_counts})
+        counts = Counter(rule for trial in self.cases for rule in trial.covered_rules)
+        return Counter({rule: counts[rule] for rule in self.rule_counts})
 
     @property
     def covered_rule_count(self) -> int:
@@ -71,34 +71,34 @@ class CaseSuite:
 
 def _select_cases(drawn: Sequence[FuzzCase], count: int) -> list[FuzzCase]:
     """Cases that meet rules which few have met so far, then the first of the others."""
-    met: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     kept: list[FuzzCase] = []
     rest: list[FuzzCase] = []
     for trial in drawn:
-        rare = any(met[rule] < MIN_CASES_PER_RULE for rule in trial.covered_rules)
+        rare = any(counts[rule] < MIN_CASES_PER_RULE for rule in trial.covered_rules)
         (kept if rare else rest).append(trial)
-        met.update(trial.covered_rules if rare else ())
+        counts.update(trial.covered_rules if rare else ())
     return [*kept, *rest][:count]
 
 
 def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     """A call with the rules' answer, in the form of recorded cases."""
-    asked = build_request(0, trial.operator, trial.inputs, trial.attrs)
+    request = build_request(0, trial.operator, trial.inputs, trial.attrs)
     framework, op = to_wire_name(trial.operator)
-    found = {
+    record = {
         "id": f"{framework}/{op}/gscli/{number:04d}",
         "framework": framework,
         "version": f"gscli {gscli.__version__}",
-        **{key: value for key, value in asked.items() if key not in ("id", "framework")},
+        **{key: value for key, value in request.items() if key not in ("id", "framework")},
         "note": ", ".join(sorted(trial.covered_rules)),
     }
     expected = trial.expected_result
     if isinstance(expected, GscliError):
         expect = "open" if trial.is_unchecked else "error"
         message = {"type": type(expected).__name__, "message": expected.problem}
-        return {**found, "expect": expect, "error": message}
+        return {**record, "expect": expect, "error": message}
     expect = "open" if _is_open(trial) else "output"
-    return {**found, "expect": expect, "output": dump_json(expected.output)}
+    return {**record, "expect": expect, "output": dump_json(expected.output)}
 
 
 def _is_open(trial: FuzzCase) -> bool:
@@ -178,9 +178,9 @@ def _has_one_output(trial: FuzzCase) -> bool:
 
 def _write_node_test(folder: Path, trial: FuzzCase) -> None:
     assert isinstance(trial.expected_result, ExpectedResult)
-    asked = build_request(0, trial.operator, trial.inputs, trial.attrs)
+    request = build_request(0, trial.operator, trial.inputs, trial.attrs)
     model = load_shared_module("onnx_models").one_node(
-        asked["op"], asked["opset"], dict(trial.inputs), asked["attrs"]
+        request["op"], request["opset"], dict(trial.inputs), request["attrs"]
     )
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
@@ -194,11 +194,11 @@ ONNX_COVERAGE_FILE = "onnx_node_tests.json"
 
 
 class SuiteCoverage(Record):
-    """A pack of cases of one operator: how many, and how many of them meet each rule."""
+    """A pack of cases of one operator: how many, and how many of them meet each of its `rules`."""
 
     name: str
     cases: int
-    met: Mapping[str, int]
+    rules: Mapping[str, int]
 
 
 def measure_suites(path: str, name: str = "") -> dict[str, SuiteCoverage]:
@@ -206,12 +206,12 @@ def measure_suites(path: str, name: str = "") -> dict[str, SuiteCoverage]:
 
     Node tests of operators that gscli does not have are passed over.
     """
-    met: dict[str, Counter[str]] = defaultdict(Counter)
+    rules: dict[str, Counter[str]] = defaultdict(Counter)
     cases: Counter[str] = Counter()
     for trial in _read_cases(path):
         cases[trial.operator.full_name] += 1
-        met[trial.operator.full_name].update(trial.covered_rules)
-    return {one: SuiteCoverage(name or sanitize(path), cases[one], met[one]) for one in cases}
+        rules[trial.operator.full_name].update(trial.covered_rules)
+    return {op: SuiteCoverage(name or sanitize(path), cases[op], rules[op]) for op in cases}
 
 
 def _read_cases(path: str) -> Iterator[FuzzCase]:
@@ -235,8 +235,8 @@ def load_onnx_coverage() -> dict[str, SuiteCoverage]:
     record = json.loads(text)
     name = f"node tests of onnx {record['version']}"
     return {
-        operator: SuiteCoverage(name, found["cases"], found["rules"])
-        for operator, found in record["operators"].items()
+        operator: SuiteCoverage(name, suite["cases"], suite["rules"])
+        for operator, suite in record["operators"].items()
     }
 
 
@@ -246,14 +246,14 @@ def format_coverage_table(
     """For each pack its rules, how many of its cases meet each, and how many of another's."""
     for pack in packs:
         other = others.get(pack.operator.full_name)
-        met = pack.cases_by_rule
-        rules = {**dict.fromkeys(met, 0), **(other.met if other else {})}
-        told = f"{len(pack.cases)} cases, {pack.covered_rule_count} of {len(rules)} rules"
-        yield f"{pack.operator.full_name}: {told}"
+        counts = pack.cases_by_rule
+        rules = {**dict.fromkeys(counts, 0), **(other.rules if other else {})}
+        text = f"{len(pack.cases)} cases, {pack.covered_rule_count} of {len(rules)} rules"
+        yield f"{pack.operator.full_name}: {text}"
         if other is not None:
             covered = sum(count > 0 for count in rules.values())
-            told = f"{format_count(other.cases, 'case')}, {covered} of {len(rules)} rules"
-            yield f"  in brackets: {other.name}, {told}"
+            text = f"{format_count(other.cases, 'case')}, {covered} of {len(rules)} rules"
+            yield f"  in brackets: {other.name}, {text}"
         for rule in sorted(rules):
             more = f" ({rules[rule]})" if other else ""
-            yield f"  {met[rule]:5d}{more:<7}  {rule}".rstrip()
+            yield f"  {counts[rule]:5d}{more:<7}  {rule}".rstrip()

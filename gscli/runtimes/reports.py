@@ -22,8 +22,8 @@ LONGEST_VALUE = 400
 
 def format_report(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """The blocks and the summary, line by line."""
-    for number, found in enumerate(report.differences):
-        yield from _format_finding(found, number, report, strict=strict)
+    for number, finding in enumerate(report.differences):
+        yield from _format_finding(finding, number, report, strict=strict)
     yield from format_summary(report, strict=strict)
 
 
@@ -49,7 +49,7 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
             parts.append(f"{tally.skipped:,} more left out: they would end the process again")
         yield f"  {name}: {', '.join(parts)}"
     failures = report.failures(strict=strict)
-    warnings = [found for found in report.differences if found not in failures]
+    warnings = [finding for finding in report.differences if finding not in failures]
     yield (
         f"{format_count(len(failures), 'kind')} of failures"
         + (f", {format_count(len(warnings), 'kind')} of known or tolerated differences"
@@ -58,31 +58,29 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
 
 
 def _format_finding(
-    found: FuzzFinding, number: int, report: FuzzReport, *, strict: bool
+    diff: FuzzFinding, number: int, report: FuzzReport, *, strict: bool
 ) -> Iterator[str]:
-    state = (
-        "known" if found.is_known else "warning" if found.is_warning and not strict else "failure"
-    )
+    state = "known" if diff.is_known else "warning" if diff.is_warning and not strict else "failure"
     yield (
-        f"[{number + 1}] {state}: {found.case.operator.full_name} "
-        f"{MISMATCH_WORDS[found.mismatch.kind]}, "
-        f"{format_count(found.count, 'case')}"
+        f"[{number + 1}] {state}: {diff.case.operator.full_name} "
+        f"{MISMATCH_WORDS[diff.mismatch.kind]}, "
+        f"{format_count(diff.count, 'case')}"
     )
-    yield f"  {found.case.command}"
-    inputs = found.case.inputs.items()
+    yield f"  {diff.case.command}"
+    inputs = diff.case.inputs.items()
     yield "  " + ", ".join(f"{name} {dtype_name(array.dtype)}" for name, array in inputs)
     name = report.hello.name
     width = max(len("rules"), len(name)) + 2
-    wanted, answer = found.case.expected_result, found.reply
-    rules = str(wanted) if isinstance(wanted, GscliError) else format_values(wanted.output)
+    expected, answer = diff.case.expected_result, diff.reply
+    rules = str(expected) if isinstance(expected, GscliError) else format_values(expected.output)
     theirs = answer.text or answer.status if answer.output is None else format_values(answer.output)
     yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
     yield f"    {name:<{width}}{sanitize(theirs, LONGEST_VALUE)}"
-    if answer.output is not None and not isinstance(wanted, GscliError):
-        marks = format_carets(wanted.output, answer.output)
+    if answer.output is not None and not isinstance(expected, GscliError):
+        marks = format_carets(expected.output, answer.output)
         if marks:
             yield f"    {'':<{width}}{marks}"
-    yield f"  known as: {found.signature}"
+    yield f"  known as: {diff.signature}"
     yield ""
 
 
@@ -116,7 +114,7 @@ def format_carets(expected: Array, actual: Array) -> str:
     if len(line) > LONGEST_VALUE:
         return ""
     marks, at = [" "] * len(line), 0
-    texts = [json.dumps(one, ensure_ascii=False) for one in dump_json(actual)["data"]]
+    texts = [json.dumps(value, ensure_ascii=False) for value in dump_json(actual)["data"]]
     for text, flag in zip(texts, np.asarray(flags).reshape(-1).tolist(), strict=True):
         at = line.index(text, at)
         if flag:
@@ -148,20 +146,20 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
         },
         "differences": [
             {
-                "operator": found.case.operator.full_name,
-                "kind": found.mismatch.kind,
-                "meaning": MISMATCH_WORDS[found.mismatch.kind],
-                "signature": found.signature,
-                "known": found.is_known,
-                "warning": found.is_warning,
-                "count": found.count,
-                "command": found.case.command,
-                "answer": found.reply.text
-                if found.reply.output is None
-                else dump_json(found.reply.output),
-                "case": case_to_record(found.case, number),
+                "operator": finding.case.operator.full_name,
+                "kind": finding.mismatch.kind,
+                "meaning": MISMATCH_WORDS[finding.mismatch.kind],
+                "signature": finding.signature,
+                "known": finding.is_known,
+                "warning": finding.is_warning,
+                "count": finding.count,
+                "command": finding.case.command,
+                "answer": finding.reply.text
+                if finding.reply.output is None
+                else dump_json(finding.reply.output),
+                "case": case_to_record(finding.case, number),
             }
-            for number, found in enumerate(report.differences)
+            for number, finding in enumerate(report.differences)
         ],
     }
 
@@ -171,16 +169,16 @@ def format_junit(report: FuzzReport, *, strict: bool) -> str:
     failures = report.failures(strict=strict)
     suite = ET.Element("testsuite", {"name": f"gscli fuzz {report.hello.title}"})
     suite.set("time", f"{report.seconds:.3f}")
-    broken = {found.case.operator.full_name for found in failures}
+    broken = {finding.case.operator.full_name for finding in failures}
     for name in report.counts_by_operator:
         if name not in broken:
             ET.SubElement(suite, "testcase", {"classname": report.hello.name, "name": name})
-    for number, found in enumerate(failures):
+    for number, finding in enumerate(failures):
         case = ET.SubElement(
-            suite, "testcase", {"classname": report.hello.name, "name": found.signature}
+            suite, "testcase", {"classname": report.hello.name, "name": finding.signature}
         )
-        failure = ET.SubElement(case, "failure", {"message": MISMATCH_WORDS[found.mismatch.kind]})
-        failure.text = "\n".join(_format_finding(found, number, report, strict=strict))
+        failure = ET.SubElement(case, "failure", {"message": MISMATCH_WORDS[finding.mismatch.kind]})
+        failure.text = "\n".join(_format_finding(finding, number, report, strict=strict))
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(failures)))
     ET.indent(suite)

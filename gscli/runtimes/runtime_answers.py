@@ -68,9 +68,9 @@ def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:
     """Whether the runtime has the operator, and goes by this row's rules for its device."""
     assert runtime.hello is not None
     defaults = {attribute.name: attribute.default for attribute in row.operator.attributes}
-    wanted = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
-    given = {name: row.attrs.get(name, defaults[name]) for name in wanted}
-    return row.operator.full_name in runtime.hello.ops and given == wanted
+    rules = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
+    attrs = {name: row.attrs.get(name, defaults[name]) for name in rules}
+    return row.operator.full_name in runtime.hello.ops and attrs == rules
 
 
 def _run_rule_sets(rules: list[RuleSetResult], runtime: RuntimeProcess) -> Iterator[RuleSetResult]:

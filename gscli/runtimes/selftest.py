@@ -37,13 +37,13 @@ def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
         for array in iter_edge_cases():
             answer = runtime.echo(array)
             if answer.status != "output" or answer.output is None:
-                told = f"{answer.status} {answer.text}"
+                problem = f"{answer.status} {answer.text}"
             else:
-                told = describe_difference(answer.output, array)
-            if told:
+                problem = describe_difference(answer.output, array)
+            if problem:
                 raise ContentRefused(
                     f"the adapter of {hello.name} changes tensors on the way",
-                    where=f"{array.dtype.name} {list(array.shape)}: {told}"[:200],
+                    where=f"{array.dtype.name} {list(array.shape)}: {problem}"[:200],
                     hint="mend the adapter: what it says of the runtime cannot be believed",
                 )
     _check_examples(runtime, operators)
@@ -52,17 +52,17 @@ def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
 def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """At least one plain call has to be right, or it is the adapter that is wrong."""
     assert runtime.hello is not None
-    told = ""
+    text = ""
     for trial in _iter_examples(operators, dict(runtime.hello.rules)):
         answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
-        found = find_mismatch(trial, answer)
-        if found is None and answer.status == "output":
+        wrong = find_mismatch(trial, answer)
+        if wrong is None and answer.status == "output":
             return
-        told = told or f"{trial.command}: {answer.text or (found.kind if found else answer.status)}"
-    if told:
+        text = text or f"{trial.command}: {answer.text or (wrong.kind if wrong else answer.status)}"
+    if text:
         raise ContentRefused(
             f"{runtime.hello.title} gets none of the plain calls right",
-            where=told[:300],
+            where=text[:300],
             hint="look at the adapter first: gscli help runtimes",
         )
 

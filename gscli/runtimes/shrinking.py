@@ -34,7 +34,7 @@ def shrink_case(
     trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder
 ) -> tuple[FuzzCase, int]:
     """The smallest call found for the same verdict, and how often the runtime was asked."""
-    asked, deadline = 0, time.monotonic() + MAX_SECONDS
+    calls, deadline = 0, time.monotonic() + MAX_SECONDS
     seen: set[str] = set()
     better = True
     while better:
@@ -46,13 +46,13 @@ def shrink_case(
             if key in seen:
                 continue
             seen.add(key)
-            if asked >= MAX_CALLS or time.monotonic() > deadline:
-                return trial, asked
-            asked += 1
+            if calls >= MAX_CALLS or time.monotonic() > deadline:
+                return trial, calls
+            calls += 1
             if find_mismatch(smaller) == mismatch:
                 trial, better = smaller, True
                 break
-    return trial, asked
+    return trial, calls
 
 
 def _is_same_failure(smaller: FuzzCase, trial: FuzzCase) -> bool:
@@ -76,7 +76,7 @@ def _complexity(trial: FuzzCase) -> tuple[object, ...]:
     magnitude = sum(abs(number) for array in indices for number in array.reshape(-1).tolist())
     below = sum(int((array < 0).sum()) for array in indices)
     kinds = [
-        _dtype_rank(array, index=any(array is one for one in indices)) for array in _arrays(trial)
+        _dtype_rank(array, index=any(array is own for own in indices)) for array in _arrays(trial)
     ]
     return (
         trial.cell_count,
@@ -95,7 +95,7 @@ def _arrays(trial: FuzzCase) -> list[Array]:
 
 def _is_index(name: str, indices: tuple[str, ...]) -> bool:
     return name in indices or name.rstrip("0123456789").rstrip("_") in {
-        one.rstrip("0123456789").rstrip("_") for one in indices
+        index.rstrip("0123456789").rstrip("_") for index in indices
     }
 
 
@@ -109,7 +109,7 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     """Simpler calls, the boldest first."""
     extents = _extents(trial)
     for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
-        for target in dict.fromkeys(wanted for wanted in (1, size // 2, size - 1) if wanted > 0):
+        for target in dict.fromkeys(smaller for smaller in (1, size // 2, size - 1) if smaller > 0):
             if target < size:
                 yield from _iter_cuts(trial, extents, size, target)
     yield from _iter_cuts(trial, extents, 1, -1)
@@ -122,14 +122,14 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
 
 def _extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
     """Shapes of the inputs, and the sizes that attributes hold."""
-    found = {name: array.shape for name, array in trial.inputs.items() if name not in SHAPES}
+    shapes = {name: array.shape for name, array in trial.inputs.items() if name not in SHAPES}
     for name in SHAPES:
         if name in trial.inputs:
-            found[name] = tuple(trial.inputs[name].tolist())
+            shapes[name] = tuple(trial.inputs[name].tolist())
         elif name in trial.attrs:
-            found[name] = tuple(trial.attrs[name])  # type: ignore[arg-type]  # sizes
-    found |= {name: (trial.attrs[name],) for name in COUNTS if name in trial.attrs}
-    return found
+            shapes[name] = tuple(trial.attrs[name])  # type: ignore[arg-type]  # sizes
+    shapes |= {name: (trial.attrs[name],) for name in COUNTS if name in trial.attrs}
+    return shapes
 
 
 def _iter_cuts(

@@ -161,12 +161,12 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
 
 
 def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
-    wanted = expected.output
-    if output.shape != wanted.shape:
+    correct = expected.output
+    if output.shape != correct.shape:
         return Mismatch("shape")
-    if dtype_name(output.dtype) != dtype_name(wanted.dtype):
+    if dtype_name(output.dtype) != dtype_name(correct.dtype):
         return Mismatch("dtype")
-    if not describe_difference(output, wanted):
+    if not describe_difference(output, correct):
         return None
     return Mismatch("winner" if _is_other_winner(expected, output) else "value")
 

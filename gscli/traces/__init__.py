@@ -142,16 +142,16 @@ class Trace:
     def tensors(self) -> tuple[TracedTensor, ...]:
         """Data, indices, updates, output: those the call has, in drawing order."""
         layout, inputs = self.layout, self.inputs
-        found = (
+        tensors = (
             [TracedTensor(layout.data_name, "data", inputs[layout.data_name])]
             if layout.data_name
             else []
         )
-        found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
+        tensors += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
         if layout.updates is not None and layout.updates.name is not None:
             name = layout.updates.name
-            found.append(TracedTensor(name, "updates", inputs[name]))
-        return (*found, TracedTensor("output", "output", self.output))
+            tensors.append(TracedTensor(name, "updates", inputs[name]))
+        return (*tensors, TracedTensor("output", "output", self.output))
 
     def tensor(self, role: Role) -> TracedTensor | None:
         """The first tensor with this role."""
@@ -198,9 +198,9 @@ class Trace:
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES
-        told = self.entries(limit) if listed else []
+        entries = self.entries(limit) if listed else []
         gathered = self.kind == "gather"
-        document["entries"] = [entry.to_dict(gathered=gathered) for entry in told]
+        document["entries"] = [entry.to_dict(gathered=gathered) for entry in entries]
         document["warnings"] = [notice.to_dict() for notice in self.warnings]
         return document
 
@@ -231,8 +231,8 @@ def trace(
 ) -> Trace:
     """Run `framework.operator` and return its trace.
 
-    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
+    >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in run.entries()]
     [('a', (-1,), ((2, 3),), 'wrap')]
     """
     return trace_call(find_called(name, inputs, attrs), inputs, attrs or {})

@@ -76,7 +76,7 @@ def check(
 
     Of each kind `listed` are told one by one. Raises UsageError for names that nobody knows.
 
-    >>> [one.text() for one in check("mxnet.take", {"a": [1, 2, 3], "indices": [7]})]
+    >>> [finding.text() for finding in check("mxnet.take", {"a": [1, 2, 3], "indices": [7]})]
     ['indices[0] = 7: is clipped to 2']
     """
     operator = find_called(name, inputs, attrs)
@@ -99,26 +99,26 @@ def iter_findings(
     Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
 
     >>> from gscli.frameworks import find_operator
-    >>> [one.where for one in iter_findings(find_operator("gather"), {"data": np.arange(2),
-    ...                                                "indices": np.array([0, 5, 9])}, {})]
+    >>> [finding.where for finding in iter_findings(find_operator("gather"),
+    ...     {"data": np.arange(2), "indices": np.array([0, 5, 9])}, {})]
     ['indices[1] = 5', 'indices[2] = 9']
     """
-    given = dict(arrays)
+    checked = dict(arrays)
     layout = None
-    for _ in range(3 * len(given)):
+    for _ in range(3 * len(checked)):
         try:
-            layout = infer_layout(operator, given, attrs)
-            check_output_size(layout, given, None)
+            layout = infer_layout(operator, checked, attrs)
+            check_output_size(layout, checked, None)
             break
         except UsageError:
             raise
         except GscliError as error:
             if not _is_solved_by_cast(error, arrays, untyped):
-                yield from _refusal_findings(error, given, listed)
-            if not _replace_refused_input(error, given):
+                yield from _refusal_findings(error, checked, listed)
+            if not _replace_refused_input(error, checked):
                 return
     if layout is not None:
-        yield from _index_findings(layout, given, listed)
+        yield from _index_findings(layout, checked, listed)
 
 
 def _is_solved_by_cast(
@@ -182,9 +182,9 @@ def _index_findings(
     layout: Layout, arrays: Mapping[str, Array], listed: int
 ) -> Iterator[CheckFinding]:
     plan = Plan(layout, arrays)
-    found, total = plan.find_out_of_bounds(listed)
-    yield from (_out_of_range_finding(one) for one in found)
-    yield from _unlisted_finding("index", "indices out of range", total - len(found))
+    findings, total = plan.find_out_of_bounds(listed)
+    yield from (_out_of_range_finding(finding) for finding in findings)
+    yield from _unlisted_finding("index", "indices out of range", total - len(findings))
     if total:
         counts = count_outcomes(plan.assume_validated(), 1)
         yield from _negative_finding(counts)  # legal ones beside those that are refused
@@ -219,16 +219,16 @@ def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
         yield CheckFinding("negative", problem, place, hint="some frameworks refuse them")
 
 
-def _out_of_range_finding(one: Finding) -> CheckFinding:
+def _out_of_range_finding(finding: Finding) -> CheckFinding:
     return CheckFinding(
-        "index", "index out of range", f"{one.index_path} = {one.value}", one.legal_text
+        "index", "index out of range", f"{finding.index_path} = {finding.value}", finding.legal_text
     )
 
 
 def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckFinding]:
-    found = find_duplicate_writers(plan, listed)
+    duplicates = find_duplicate_writers(plan, listed)
     windows = plan.layout.has_overlapping_windows
-    for group in found.groups:
+    for group in duplicates.groups:
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         problem = f"entries {names}{more} write the same cell{'s' * windows}"
@@ -236,4 +236,4 @@ def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterat
     things = (
         "groups of entries that write the same cells" if windows else "cells written more than once"
     )
-    yield from _unlisted_finding("duplicate", things, found.total - len(found.groups))
+    yield from _unlisted_finding("duplicate", things, duplicates.total - len(duplicates.groups))

@@ -81,7 +81,7 @@ class Entry(Record):
 
     def to_dict(self, *, gathered: bool = False) -> dict[str, object]:
         """The JSON form; `gathered`: the entry is a gather's."""
-        found: dict[str, object] = {
+        document: dict[str, object] = {
             "id": self.label,
             "at": list(self.at),
             "index": [to_json(number) for number in self.vector],
@@ -89,13 +89,13 @@ class Entry(Record):
             "status": self.status,
         }
         if self.result is not None:
-            found["result" if gathered else "update"] = _box_list(self.result)
+            document["result" if gathered else "update"] = _box_list(self.result)
         if self.change is not None and self.change.old.size == 1:
-            found["old"] = to_json(self.change.old.reshape(-1)[0])
-            found["new"] = to_json(self.change.new.reshape(-1)[0])
+            document["old"] = to_json(self.change.old.reshape(-1)[0])
+            document["new"] = to_json(self.change.new.reshape(-1)[0])
         if self.dropped:
-            found["dropped"] = self.dropped_count
-        return found
+            document["dropped"] = self.dropped_count
+        return document
 
 
 def _box_list(box: Box) -> list[object]:
@@ -160,13 +160,13 @@ class _EntryBuilder:
         spans = self._axis_spans(at, tuple(start for start, _ in resolved))
         target = None if any(i.sign == "skipped" for i in adjusted) else self._target_box(spans)
         whole = tuple((0, size) for size in self.layout.addressing.window)
-        result = taken = self._result_box(at, whole)
+        result = kept = self._result_box(at, whole)
         if (
             self.layout.kind == "scatter"
             and target is not None
             and not self.layout.policy.is_atomic
         ):
-            taken = self._result_box(at, self._existing_window(spans))
+            kept = self._result_box(at, self._existing_window(spans))
         return Entry(
             number,
             entry_label(number),
@@ -175,9 +175,9 @@ class _EntryBuilder:
             self._index_boxes_by_input(number),
             adjusted,
             target,
-            taken,
+            kept,
             replay.change(number) if replay is not None and target is not None else None,
-            subtract_box(result, taken) if result is not None and taken is not None else (),
+            subtract_box(result, kept) if result is not None and kept is not None else (),
         )
 
     def _iter_adjusted(
@@ -214,11 +214,11 @@ class _EntryBuilder:
 
     def _existing_window(self, spans: list[tuple[int, int]]) -> Box:
         """The part of an entry's window whose cells exist."""
-        found = [(0, size) for size in self.layout.addressing.window]
+        window = [(0, size) for size in self.layout.addressing.window]
         for (start, _), axis in zip(spans, self.layout.axes, strict=True):
             if axis.window is not None:
-                found[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
-        return tuple(found)
+                window[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
+        return tuple(window)
 
     def _result_box(self, at: tuple[int, ...], window: Box) -> Box | None:
         addressing = self.layout.addressing
@@ -233,8 +233,8 @@ class _EntryBuilder:
         if updates.fit is Fit.BROADCAST:
             return unbroadcast_box(box, shape)
         if updates.fit is Fit.CYCLE:
-            size, wanted = prod(shape), addressing.result_shape
-            flat = reshape_box(box, wanted, (prod(wanted),))[0][0] % size
+            size, entry_shape = prod(shape), addressing.result_shape
+            flat = reshape_box(box, entry_shape, (prod(entry_shape),))[0][0] % size
             return reshape_box(((flat, flat + 1),), (size,), shape)
         if updates.fit in (Fit.RESHAPE, Fit.CROP) and len(shape) != len(box):
             return reshape_box(box, addressing.result_shape, shape)
@@ -296,11 +296,11 @@ class ScatterReplay:
                 unset = where[terms[where] == 0]
                 identity = REDUCTIONS[layout.reduction].identity(values.dtype)
                 values[unset] = np.asarray(identity).astype(values.dtype)
-            met = values[where]
-            combined = self._combine(met, update)
+            current = values[where]
+            combined = self._combine(current, update)
             values[where] = combined
             old, new = (
-                self._apply_epilogue(cells[where], met),
+                self._apply_epilogue(cells[where], current),
                 self._apply_epilogue(cells[where], combined),
             )
             terms[where] += 1
@@ -321,8 +321,8 @@ class ScatterReplay:
 
     def _read_cells(self, cells: Indices) -> Array:
         assert self._plan.layout.data_name is not None
-        found: Array = self._plan.inputs[self._plan.layout.data_name].reshape(-1)[cells]
-        return found
+        values: Array = self._plan.inputs[self._plan.layout.data_name].reshape(-1)[cells]
+        return values
 
     def _apply_epilogue(self, cells: Indices, values: Array) -> Array:
         """What the cells hold: the values, or what these make of data where they meet it last."""
@@ -353,6 +353,6 @@ class ScatterReplay:
         rule = REDUCTIONS[reduction]
         ufunc = rule.select_ufunc(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            taken = mask_losing_nans(self._plan.layout, update)
-            combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
+            masked = mask_losing_nans(self._plan.layout, update)
+            combined: Array = np.asarray(ufunc(old, masked)).astype(old.dtype, copy=False)
         return combined

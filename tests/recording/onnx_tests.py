@@ -52,7 +52,7 @@ def made() -> str:
         write_tests(Path(folder))
         found = measure_suites(folder)
     operators = {
-        name: {"cases": found[name].cases, "rules": dict(sorted(found[name].met.items()))}
+        name: {"cases": found[name].cases, "rules": dict(sorted(found[name].rules.items()))}
         for name in sorted(found)
     }
     return json.dumps({"version": onnx.__version__, "operators": operators}, indent=1) + "\n"

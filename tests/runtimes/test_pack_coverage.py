@@ -41,7 +41,7 @@ def test_a_pack_of_gscli_is_measured_as_it_was_told(tmp_path: Path) -> None:
     told = json.loads(out)["rules"]["torch.gather"]
     found = measure_suites(str(pack))["torch.gather"]
     assert found.cases == 30
-    assert dict(found.met) == {rule: count for rule, count in told.items() if count}
+    assert dict(found.rules) == {rule: count for rule, count in told.items() if count}
 
 
 def test_the_table_shows_both(tmp_path: Path) -> None:

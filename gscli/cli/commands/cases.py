@@ -123,7 +123,7 @@ def _coverage_to_dict(
             name: {
                 "name": others[name].name,
                 "cases": others[name].cases,
-                "rules": dict(sorted(others[name].met.items())),
+                "rules": dict(sorted(others[name].rules.items())),
             }
             for name in names
             if name in others
