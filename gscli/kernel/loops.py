@@ -28,7 +28,7 @@ INTERFACE = 4
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
-"""The order of WHOLE and NUMBERS in loops.c."""
+"""The order of INTEGER_TYPES and NUMBER_TYPES in loops.c."""
 
 _OPERATIONS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
 _OF_BOOL = {np.logical_or: 3, np.logical_and: 4}
@@ -51,7 +51,7 @@ _SIZES = _INT * 3
 
 
 class _ColumnStruct(ctypes.Structure):
-    """`_ColumnStruct` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
+    """`Column` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
 
     `turn` is added to negative numbers; a number's address is then
     number * step + plane * plane_step + place * place_step + first.
@@ -93,11 +93,11 @@ class Deferred:
 
 
 class _AddressesStruct(ctypes.Structure):
-    """`Where` of loops.c."""
+    """`Addresses` of loops.c."""
 
     _fields_ = (
         ("columns", _POINTER), ("count", _INT), ("sizes", _SIZES),
-        ("part", _INT), ("apart", _INT), ("far", _INT), ("source", _POINTER),
+        ("plane_bytes", _INT), ("own_rows", _INT), ("far", _INT), ("source", _POINTER),
     )  # fmt: skip
 
 
@@ -186,10 +186,10 @@ def _addresses_struct(
     planes = max(planes, parts)
     where = _AddressesStruct(ctypes.addressof(columns), len(columns), (planes, height, width))
     if rows is not None:
-        where.part = rows.nbytes // planes
-        where.far = where.part > L2_BYTES
-        where.apart = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
-    for column in columns if where.apart else ():
+        where.plane_bytes = rows.nbytes // planes
+        where.far = where.plane_bytes > L2_BYTES
+        where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
+    for column in columns if where.own_rows else ():
         column.plane_step = 0
         if parts > 1:
             column.strides[0] = 0
@@ -269,7 +269,7 @@ def _call_native(
         column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
         addresses = Deferred([column], addresses.shape, _raise_bad_address)
     where = _addresses_struct(addresses, parts, rows)
-    if source is not None and where.apart:
+    if source is not None and where.own_rows:
         where.source = source.ctypes.data
     elif source is not None:
         rows[...] = source
