@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -228,3 +230,15 @@ def test_axes_are_not_added_by_the_thousand() -> None:
     ]
     graph = onnx.helper.make_graph(nodes, "g", [], [])
     assert not model.is_quickly_inferred(onnx.helper.make_model(graph))
+
+
+def test_a_damaged_index_of_chunks_crashes_nothing(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "c.h5", "w", libver="latest") as file:
+        file.create_dataset("d", data=np.eye(8), chunks=(2, 2), maxshape=(None, None))
+    content = bytearray((tmp_path / "c.h5").read_bytes())
+    content[content.index(b"BTHD") + 6] ^= 1
+    (tmp_path / "c.h5").write_bytes(content)
+    for words in (["show", "c.h5"], ["gather", "c.h5::d", "[0]"], ["gather", "[1]", "[0]", "-o"]):
+        command = [sys.executable, "-m", "gscli", *words, *["c.h5::d"] * (words[-1] == "-o")]
+        process = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True)
+        assert process.returncode in {0, 65}, words

@@ -104,7 +104,7 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
         same: Any = _find_datasets(file, old.name).get(path)
         form = None if same is None else (same.dtype, same.shape)
         # It may have one name alone.
-        if form == (array.dtype, array.shape) and library.h5o.get_info(same.id).rc == 1:
+        if form == (array.dtype, array.shape) and _read_object_info(same).nlink == 1:
             _check_dataset(same, where, array.nbytes)
             _check_stored_size(same, old.size, where)
             same[...] = array
@@ -112,6 +112,8 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
             link = file.get(path, getlink=True)
             if isinstance(link, library.HardLink) and isinstance(file[path], library.Group):
                 raise group_error(where)
+            if same is not None:
+                _list_chunks(same)  # deleting them by a damaged index would crash the library
             if link is not None:
                 del file[path]  # the name alone: nothing is ever written through a link
             _create_dataset(file, path, array)
@@ -120,6 +122,13 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
 
 def _place(file: str, path: str) -> str:
     return f"{file}::/{sanitize(path, 60)}"
+
+
+def _read_object_info(item: Any) -> Any:
+    """Where an object lies and how many names it has. `h5o.get_info` would also add up the index
+    of its chunks, and where that is damaged, HDF5 2.0 crashes.
+    """
+    return import_extra("h5py", "hdf5").h5g.get_objinfo(item.id)
 
 
 def _check_parents(file: Any, path: str, name: str) -> None:
@@ -162,11 +171,11 @@ def _find_datasets(file: Any, where: str) -> dict[str, Any]:
     Group by group, for the library looks each object up by its path, all the way from the root.
     """
     library = import_extra("h5py", "hdf5")
-    datasets, seen, length = dict[str, Any](), set[int](), 0
+    datasets, seen, length = dict[str, Any](), set[Any](), 0
     waiting = [("", file)]
     while waiting:
         path, item = waiting.pop()
-        address = library.h5o.get_info(item.id).addr
+        address = _read_object_info(item).objno
         if address in seen:
             continue
         seen.add(address)
@@ -218,8 +227,7 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
             raise _size_error(stored, dataset.nbytes, where)
         return
     expected = math.prod(dataset.chunks) * dataset.dtype.itemsize
-    filters, chunks = _filter_ids(dataset), list[Any]()
-    dataset.id.chunk_iter(chunks.append)
+    filters, chunks = _filter_ids(dataset), _list_chunks(dataset)
     room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
     check_limit(expected * len(chunks), room, where, "what the chunks hold", is_fixed=True)
     for chunk in chunks:
@@ -231,6 +239,14 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
             length = _unfiltered_size(stored, filters, mask, expected)
         if length != expected:
             raise _size_error(length, expected, where)
+
+
+def _list_chunks(dataset: Any) -> list[Any]:
+    """What a dataset stores of chunks; an index that is damaged is refused here."""
+    chunks = list[Any]()
+    if dataset.chunks is not None:
+        dataset.id.chunk_iter(chunks.append)
+    return chunks
 
 
 def _unfiltered_size(stored: bytes, filters: list[int], mask: int, expected: int) -> int:
