@@ -14,7 +14,7 @@ import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.files import load, members, save
-from gscli.files.formats import packing
+from gscli.files.formats import archive
 from gscli.files.request import Member
 
 
@@ -121,7 +121,7 @@ class Sparse(io.RawIOBase):
 
 def test_archives_with_64_bit_numbers() -> None:
     file: Any = Sparse()
-    target = packing.ZipWriter(file.write)
+    target = archive.ZipWriter(file.write)
     hole: Any = [5 << 30]
     target.add("a.npy", hole, 5 << 30, 1)
     target.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
@@ -164,7 +164,7 @@ def test_an_archive_with_64_bit_records(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_archives_of_very_many_members_are_written(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
-        target = packing.ZipWriter(file.write)
+        target = archive.ZipWriter(file.write)
         for number in range(65_536):
             target.add(str(number), [], 0, 0)
         target.finish()

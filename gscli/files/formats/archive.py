@@ -2,6 +2,10 @@
 
 Only the standard library's reader of the directory is used, after the directory's own size was
 compared with the file.
+
+An archive of stored members is written from its first byte to its last, never going back: sizes and
+checksums are known before a member is written, so a pipe gets the same bytes as a file, and nothing
+has to be closed when the writing fails half way. `zipfile` would write its directory even then.
 """
 
 from __future__ import annotations
@@ -9,14 +13,14 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import Content
 from gscli.files.extras import library_errors
-from gscli.files.request import same_name_error
+from gscli.files.request import Output, same_name_error
 
 DIRECTORY_LIMIT = 4 << 20
 MEMBER_LIMIT = 10_000
@@ -25,15 +29,26 @@ CHUNK = 1 << 17
 _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
-_LOCAL = struct.Struct("<4s5H3L2H")
+_LOCAL, _DIRECTORY = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
 _COUNT_ELSEWHERE, _SIZE_ELSEWHERE = 0xFFFF, 0xFFFFFFFF
 """Numbers that say: look into the 64-bit record."""
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
-_KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
+_UTF8_NAME = 0x800
+_KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | _UTF8_NAME
 """How hard was packed, sizes behind the data, names in UTF-8."""
 
 _MAX_INFLATE_RATIO = 1032
 """Deflate makes at most this many bytes of one."""
+
+
+Pieces = Iterable[bytes | memoryview]
+
+_FIRST_DAY = 0x21
+"""1980-01-01: the same arrays make the same bytes on every day."""
+
+_VERSION, _VERSION64 = 20, 45
+_UNIX = 3 << 8
+_READABLE = 0o644 << 16
 
 
 class ZipEntry(Record):
@@ -153,7 +168,7 @@ def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
     if not is_local or offset + info.compress_size > content.size:
         raise _archive_error(content.name, f"member {shown} lies outside the file")
     local_name = bytes(content.read(info.header_offset + _LOCAL.size, names))
-    if local_name != name.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):
+    if local_name != name.encode("utf-8" if info.flag_bits & _UTF8_NAME else "cp437"):
         raise _archive_error(content.name, f"member {shown} has two names")
     entry = ZipEntry(name, offset, info.compress_size, info.file_size, info.CRC, not stored)
     if entry.size > entry.compressed_size * (1 if stored else _MAX_INFLATE_RATIO):
@@ -168,3 +183,76 @@ def _archive_error(name: str, why: str) -> ContentRefused:
 
 def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
     return ContentRefused(f"member {sanitize(entry.name, 60)} {why}", where=name)
+
+
+class _MemberRecord(Record):
+    """What the directory says about a member."""
+
+    name: bytes
+    checksum: int
+    size: int
+    offset: int
+
+
+class ZipWriter:
+    """Members one after the other, then `finish`."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._members: list[_MemberRecord] = []
+        self._position = 0
+
+    def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
+        """Write one member whose bytes have this size and CRC-32."""
+        member = _MemberRecord(name.encode(), checksum, size, self._position)
+        extra = struct.pack("<2H2Q", 1, 16, size, size) if size >= _SIZE_ELSEWHERE else b""
+        stated = _SIZE_ELSEWHERE if extra else size
+        first = b"PK\x03\x04", _VERSION64 if extra else _VERSION, _name_flags(member.name)
+        sizes = checksum, stated, stated, len(member.name), len(extra)
+        self._write(_LOCAL.pack(*first, 0, 0, _FIRST_DAY, *sizes) + member.name + extra)
+        for piece in pieces:
+            self._write(piece)
+        self._members.append(member)
+
+    def finish(self) -> None:
+        """Write the directory and the end record, with 64-bit numbers where they are needed."""
+        start = self._position
+        for member in self._members:
+            self._write(_format_directory_entry(member))
+        size, count = self._position - start, len(self._members)
+        if start >= _SIZE_ELSEWHERE or count >= _COUNT_ELSEWHERE:
+            end = self._position
+            numbers = (44, _VERSION64, _VERSION64, 0, 0, count, count, size, start)
+            self._write(_END64.pack(b"PK\x06\x06", *numbers))
+            self._write(_END64_LOCATOR.pack(b"PK\x06\x07", 0, end, 1))
+        count, start = min(count, _COUNT_ELSEWHERE), min(start, _SIZE_ELSEWHERE)
+        self._write(_END.pack(b"PK\x05\x06", 0, 0, count, count, size, start, 0))
+
+    def _write(self, data: bytes | memoryview) -> None:
+        self._position += self._out(data)
+
+
+def size_and_crc(pieces: Pieces) -> tuple[int, int]:
+    """The size and the CRC-32 of what is going to be written."""
+    size = checksum = 0
+    for piece in pieces:
+        size += len(piece)
+        checksum = zlib.crc32(piece, checksum)
+    return size, checksum
+
+
+def _name_flags(name: bytes) -> int:
+    return 0 if name.isascii() else _UTF8_NAME
+
+
+def _format_directory_entry(member: _MemberRecord) -> bytes:
+    numbers = (member.size, member.size, member.offset)
+    wide = [number for number in numbers if number >= _SIZE_ELSEWHERE]
+    extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
+    size, offset = min(member.size, _SIZE_ELSEWHERE), min(member.offset, _SIZE_ELSEWHERE)
+    version = _VERSION64 if extra else _VERSION
+    head = _DIRECTORY.pack(
+        *(b"PK\x01\x02", _UNIX | version, version, _name_flags(member.name), 0, 0, _FIRST_DAY),
+        *(member.checksum, size, size, len(member.name), len(extra), 0, 0, 0, _READABLE, offset),
+    )
+    return head + member.name + extra

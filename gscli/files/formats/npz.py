@@ -15,7 +15,13 @@ from gscli.base import ContentRefused
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.formats.archive import ZipEntry, iter_member_bytes, read_directory
+from gscli.files.formats.archive import (
+    ZipEntry,
+    ZipWriter,
+    iter_member_bytes,
+    read_directory,
+    size_and_crc,
+)
 from gscli.files.formats.npy import (
     PREFIX_LIMIT,
     NpyHeader,
@@ -26,7 +32,6 @@ from gscli.files.formats.npy import (
     parse_header,
     reshape_elements,
 )
-from gscli.files.formats.packing import ZipWriter, size_and_crc
 from gscli.files.request import (
     Arrays,
     Member,
