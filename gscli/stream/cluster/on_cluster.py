@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import prod
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -172,7 +173,5 @@ class _ClusterRun:
 
 def _remove_partial(folder: str) -> None:
     """What a worker that was killed has left of a chunk; another one wrote it since."""
-    for path, _, names in os.walk(folder):
-        for name in names:
-            if name.endswith(".partial"):
-                os.remove(os.path.join(path, name))
+    for path in Path(folder).rglob("*.partial"):
+        path.unlink()
