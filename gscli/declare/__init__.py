@@ -154,6 +154,10 @@ class Signature:
         """Attributes in declared order; `opset` where the operator has versions."""
         return tuple(map(attribute_from_parameter, self._parameters(keywords=True)))
 
+    def variadic_inputs(self, names: Iterable[str]) -> list[str]:
+        """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""
+        return [] if self.variadic is None else variadic_names(self.variadic, names)
+
     def attribute(self, role: Role) -> Attribute | None:
         """The attribute with this role, if there is one.
 

@@ -191,8 +191,7 @@ def address_flat(data: Tensor, indices: Tensor) -> Addressing:
     >>> address_flat(Tensor("a", (2, 3), "int8"), Tensor("i", (4,), "int64")).result_shape
     (4,)
     """
-    axis, order = Axis(prod(data.shape), column=0), tuple(range(indices.rank))
-    return Addressing((axis,), indices.shape, (), order, (Column(indices.name, indices.dtype),))
+    return address_axis(data._replace(shape=(prod(data.shape),)), indices, 0)
 
 
 def address_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
@@ -230,15 +229,12 @@ def address_elements(
         elif stretch and size != extent:
             raise off_axis_shape_error(data, indices, dim, f"{size} or 1")
         elif extent > size:
-            raise off_axis_shape_error(
-                data, indices, dim, f"0 … {size}; only axis {axis} may be longer"
-            )
+            legal = f"0 … {size}; only axis {axis} may be longer"
+            raise off_axis_shape_error(data, indices, dim, legal)
         else:
             axes.append(Axis(size, entry=dim))
-    order = tuple(range(indices.rank))
-    return Addressing(
-        tuple(axes), tuple(entries), (), order, (Column(indices.name, indices.dtype),)
-    )
+    order, columns = tuple(range(indices.rank)), (Column(indices.name, indices.dtype),)
+    return Addressing(tuple(axes), tuple(entries), (), order, columns)
 
 
 def address_elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
@@ -264,13 +260,9 @@ def address_pick(data: Tensor, index: Tensor, axis: int) -> Addressing:
     >>> address_pick(Tensor("d", (3, 5), "int8"), Tensor("i", (3,), "int64"), 1).result_shape
     (3,)
     """
-    axes = tuple(
-        Axis(size, column=0) if dim == axis else Axis(size, entry=dim - (dim > axis))
-        for dim, size in enumerate(data.shape)
-    )
-    return Addressing(
-        axes, index.shape, (), tuple(range(index.rank)), (Column(index.name, index.dtype),)
-    )
+    grid, others = tuple(range(index.rank)), tuple(dim for dim in range(data.rank) if dim != axis)
+    numbers = DimensionNumbers((), (axis,), others, grid, (axis,), index.rank)
+    return numbers.address(data, index, [1] * data.rank)
 
 
 def check_same_rank(data: Tensor, indices: Tensor) -> None:

@@ -37,11 +37,8 @@ def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: s
 def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:
     """Indices must be of the integer types that the operator lists."""
     if indices.dtype not in allowed:
-        problem = (
-            f"{indices.name} cannot be {indices.dtype}"
-            if indices.dtype in INTEGERS
-            else f"{indices.name} must be integers, got {indices.dtype}"
-        )
+        verdict = "cannot be" if indices.dtype in INTEGERS else "must be integers, got"
+        problem = f"{indices.name} {verdict} {indices.dtype}"
         refusal = IndexTypeRefused(
             problem, name=indices.name, allowed=tuple(allowed), where=describe(indices)
         )

@@ -14,7 +14,7 @@ import numpy as np
 from gscli.base import LimitRefused, Notice, UsageError
 from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, as_array, dtype_name, is_lazy, parse_dtype
 from gscli.base.words import format_shape
-from gscli.declare import Signature, variadic_names
+from gscli.declare import Signature
 from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError, Tensor
@@ -177,7 +177,7 @@ def drop_index_count(
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
     if operator.variadic is None or "indices_per_axis" not in attrs:
         return attrs
-    number, counted = len(variadic_names(operator.variadic, arrays)), attrs["indices_per_axis"]
+    number, counted = len(operator.variadic_inputs(arrays)), attrs["indices_per_axis"]
     if not isinstance(counted, int) or counted != number:
         raise UsageError(f"indices_per_axis is {counted!r}, got {number} arrays"[:200])
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}

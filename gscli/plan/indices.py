@@ -222,13 +222,12 @@ def describe_out_of_range(numbers: Array, axis: Axis, policy: Policy) -> BoolArr
     if numbers.size == 0:
         return None
     if policy.out_of_bounds is not OutOfBounds.RAISE:
+        moves = policy.out_of_bounds is not OutOfBounds.SKIP
         # A window on an empty axis is empty itself: it fits, and nothing is read or written.
-        empty = (
-            axis.size == 0 and axis.window is None and policy.out_of_bounds is not OutOfBounds.SKIP
-        )
-        if empty or numbers.dtype.kind != "f":
-            return np.ones(numbers.shape, np.bool_) if empty else None
-        return ~np.isfinite(numbers)  # no nearest row and no remainder
+        if moves and axis.size == 0 and axis.window is None:
+            return np.ones(numbers.shape, np.bool_)
+        # A number that is not finite has no nearest row and no remainder.
+        return ~np.isfinite(numbers) if numbers.dtype.kind == "f" else None
     low, high = legal_range(axis, policy)
     if policy.truncates_fractions and numbers.dtype.kind == "f":
         numbers = np.trunc(numbers)

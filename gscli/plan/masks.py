@@ -15,7 +15,7 @@ from gscli.base import ShapeRefused, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_shape
-from gscli.declare import Signature, variadic_names
+from gscli.declare import Signature
 from gscli.layout.items import Item, format_subscript, item_axes, parse_basic_item, parse_subscript
 from gscli.plan.indices import true_cells
 
@@ -39,7 +39,7 @@ def extract_subscript(
     >>> extract_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
     ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
     """
-    names = [] if operator.variadic is None else variadic_names(operator.variadic, inputs)
+    names = operator.variadic_inputs(inputs)
     basic = {name: parse_basic_item(inputs[name]) for name in names}
     if not any(basic.values()):
         return inputs, attrs
@@ -68,7 +68,7 @@ def expand_masks(
     >>> found.arrays["indices_0"], found.attrs
     (array([0, 2]), {'subscript': 'm'})
     """
-    names = [] if operator.variadic is None else variadic_names(operator.variadic, arrays)
+    names = operator.variadic_inputs(arrays)
     data = arrays.get(operator.inputs[0].name)
     letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):

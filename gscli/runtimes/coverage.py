@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name
-from gscli.declare import variadic_names
 from gscli.frameworks.duplicates import written_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
@@ -141,7 +140,7 @@ def _subscript_rules(
     operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array]
 ) -> Iterator[str]:
     """Masks, and what stands between the brackets beside index arrays."""
-    many = () if operator.variadic is None else variadic_names(operator.variadic, inputs)
+    many = operator.variadic_inputs(inputs)
     masks = [item.name for item in operator.inputs if item.kind == "mask"]
     for name in (*many, *masks):
         kind = inputs[name].dtype
