@@ -130,6 +130,7 @@ NARROW_FLOATS = (
 )  # fmt: skip
 NARROW_INTEGERS = ("int2", "int4", "uint2", "uint4")
 DTYPES = ("bool", *NUMBERS, "str")
+ALL_INTEGERS = INTEGERS + NARROW_INTEGERS
 ALL_DTYPES = (*DTYPES, *NARROW_FLOATS, *NARROW_INTEGERS)
 NON_TEXT_DTYPES = tuple(name for name in ALL_DTYPES if name != "str")
 
@@ -170,6 +171,23 @@ def dtype_min(dtype: str) -> float | int | bool:
     if dtype.startswith("uint"):
         return 0
     return -dtype_max(dtype) - dtype.startswith("int")
+
+
+def empty_reduction(dtype: str, reduction: str, *, infinite: bool = False) -> float | int | bool:
+    """What the sum, the product, the largest or the smallest of no numbers at all is.
+
+    `infinite`: of floats there is nothing smaller than infinity; otherwise it is a finite number.
+
+    >>> empty_reduction("int8", "mul"), empty_reduction("int8", "max")
+    (1, -128)
+    >>> empty_reduction("float32", "min", infinite=True)
+    inf
+    """
+    if reduction not in ("max", "min"):
+        return int(reduction == "mul")
+    if infinite and dtype not in ("bool", *ALL_INTEGERS):
+        return float("inf" if reduction == "min" else "-inf")
+    return dtype_max(dtype) if reduction == "min" else dtype_min(dtype)
 
 
 def dtype_max(dtype: str) -> float | int | bool:

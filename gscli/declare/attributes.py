@@ -233,6 +233,11 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
+TakeAxis: TypeAlias = Annotated[
+    int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
+]
+"""The axis of a take: NumPy and JAX share it."""
+
 # Attributes of windowed gather and scatter, with their help: JAX and StableHLO share them.
 Dims: TypeAlias = tuple[int, ...]
 Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES
 from gscli.declare import Subscript, VariadicInput
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import Option, TakeAxis
 from gscli.frameworks.operator import Comparison, FamilyMember, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
@@ -74,9 +74,7 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[
-        int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
-    ] = None,
+    axis: TakeAxis = None,
     mode: Mode = "raise",
 ) -> NewOutput:
     """Take slices along one axis, or cells of the flattened array.

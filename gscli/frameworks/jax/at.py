@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import IndexRefused
 from gscli.base.words import (
     COMPLEX,
     FLOATS,
@@ -26,6 +25,7 @@ from gscli.frameworks.jax.common import (
     broadcast_values,
     check_axis_size_fits,
     check_bool_arithmetic,
+    empty_axis_error,
     index_truncation,
     promote_dtypes,
     resolve_fill_value,
@@ -255,12 +255,8 @@ def _address_subscript(
     numbers_only = all(index.rank == 0 for index in indices)
     empty = 0 in sizes.values()
     if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
-        raise IndexRefused(
-            "index into an empty axis",
-            where=", ".join(map(describe, indices)),
-            details=(describe(x),),
-            valid="none: an axis of size 0 has no cells",
-        )
+        where = ", ".join(map(describe, indices))
+        raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
     return addressing
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import DtypeRefused
+from gscli.base import DtypeRefused, IndexRefused
 from gscli.base.words import (
+    ALL_INTEGERS,
     COMPLEX,
     FLOATS,
     INTEGERS,
-    NARROW_INTEGERS,
     NUMBERS,
     SIGNED,
     bit_width,
@@ -95,7 +95,7 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
             _overflow_to_infinity(fill_value.real, name),
             _overflow_to_infinity(fill_value.imag, name),
         )
-    if name in (*INTEGERS, *NARROW_INTEGERS):
+    if name in ALL_INTEGERS:
         return _wrap_integer(fill_value, name)
     return _overflow_to_infinity(float(fill_value), name)
 
@@ -112,7 +112,7 @@ def _overflow_to_infinity(value: float, name: str) -> float:
 
 
 def _default_fill(name: str) -> Number:
-    if name in (*INTEGERS, *NARROW_INTEGERS):
+    if name in ALL_INTEGERS:
         return dtype_max(name) if name.startswith("u") else dtype_min(name)
     return True if name == "bool" else float("nan")
 
@@ -172,7 +172,7 @@ def check_axis_size_fits(indices: Tensor, size: int) -> None:
 
     >>> check_axis_size_fits(Tensor("indices", (3,), "int8"), 127)
     """
-    if indices.dtype not in (*INTEGERS, *NARROW_INTEGERS):
+    if indices.dtype not in ALL_INTEGERS:
         return  # other types are refused as types
     largest = dtype_max(indices.dtype)
     if size > largest:
@@ -190,6 +190,13 @@ def broadcast_values(values: Tensor, shape: Shape) -> Updates:
     if 0 in shape:
         return Updates(None, value=0)
     return broadcast_updates(values, shape, "entries ++ the axes of a slice")
+
+
+def empty_axis_error(a: Tensor, where: str, valid: str) -> IndexRefused:
+    """The refusal of an index into an axis of length 0."""
+    return IndexRefused(
+        "index into an empty axis", where=where, details=(describe(a),), valid=valid
+    )
 
 
 def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:

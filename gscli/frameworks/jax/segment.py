@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
-from gscli.base.words import INTEGERS, NARROW_INTEGERS, NON_TEXT_DTYPES, dtype_max, dtype_min
+from gscli.base.words import INTEGERS, NON_TEXT_DTYPES, empty_reduction
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
@@ -18,7 +18,7 @@ from gscli.frameworks.jax.common import (
 )
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Negative, Number, OutOfBounds, Policy, Reduction, Tensor, Truncation
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation
 from gscli.layout.families import address_axis, describe
 from gscli.layout.refusals import check_dtypes
 
@@ -109,18 +109,8 @@ def _build_segment_layout(
         ),
         dtype=data.dtype,
         reduction=reduction,
-        fill=_empty_segment_value(data.dtype, reduction),
+        fill=empty_reduction(data.dtype, reduction, infinite=True),
     )
-
-
-def _empty_segment_value(name: str, reduction: Reduction) -> Number:
-    """What a segment without slices holds."""
-    if reduction in ("add", "mul"):
-        return int(reduction == "mul")
-    whole = name in ("bool", *INTEGERS, *NARROW_INTEGERS)
-    if reduction == "min":
-        return dtype_max(name) if whole else float("inf")
-    return dtype_min(name) if whole else float("-inf")
 
 
 def _count_segments(ids: Tensor) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import IndexRefused
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
-from gscli.declare.attributes import Option, Promise
+from gscli.declare.attributes import Option, Promise, TakeAxis
 from gscli.frameworks.jax.common import (
     FRAMEWORK,
     READ_MODES,
     FillValue,
     Mode,
     check_axis_size_fits,
+    empty_axis_error,
     index_truncation,
     resolve_fill_value,
 )
@@ -50,9 +50,7 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[
-        int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
-    ] = None,
+    axis: TakeAxis = None,
     mode: TakeMode = None,
     unique_indices: Promise = False,
     indices_are_sorted: Promise = False,
@@ -74,12 +72,7 @@ def take(
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]
     if size == 0 and 0 not in indices.shape:
-        raise IndexRefused(
-            "index into an empty axis",
-            where=describe(indices),
-            details=(describe(a),),
-            valid=f"none: axis {number} is empty",
-        )
+        raise empty_axis_error(a, describe(indices), f"none: axis {number} is empty")
     if fills:
         policy = Policy(
             out_of_bounds=OutOfBounds.SKIP,

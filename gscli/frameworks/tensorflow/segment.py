@@ -10,15 +10,14 @@ from gscli.base.words import (
     INTEGERS,
     NUMBERS,
     bit_width,
-    dtype_max,
-    dtype_min,
+    empty_reduction,
     format_shape,
 )
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, Device, is_compiled, unspecified_nan
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import SKIP_OUTSIDE, Negative, Number, Policy, Reduction, Tensor, Updates
+from gscli.layout.axes import SKIP_OUTSIDE, Negative, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtype, check_index_dtype
 
@@ -135,16 +134,9 @@ def _build_segment_layout(
         reduction=reduction,
         include_self=not averages,
         accumulate=data.dtype if whole_mean else None,
-        fill=_empty_segment_value(data.dtype, reduction),
+        fill=empty_reduction(data.dtype, reduction),
         unspecified=unspecified_nan(reduction),
     )
-
-
-def _empty_segment_value(dtype: str, reduction: Reduction) -> Number:
-    """What a segment without rows holds."""
-    if reduction in ("max", "min"):
-        return dtype_min(dtype) if reduction == "max" else dtype_max(dtype)
-    return int(reduction == "mul")
 
 
 def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
