@@ -159,7 +159,7 @@ class Child:
                 if len(self._received) > LINE_LIMIT:
                     return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
                 if not self._move(selector, min(left, LOOK_EVERY)):
-                    return Failure("crash", self._ending())
+                    return Failure("crash", self._ending(deadline))
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         return line
@@ -220,9 +220,12 @@ class Child:
             return None
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
-    def _ending(self) -> str:
-        """How the process ended, with its last words on standard error."""
-        deadline = time.monotonic() + END_WITHIN
+    def _ending(self, limit: float) -> str:
+        """How the process ended, with its last words on standard error; it has until `limit`, and
+        a moment where that is over.
+        """
+        now = time.monotonic()
+        deadline = min(max(limit, now + 1.0), now + END_WITHIN)
         while (status := self._status()) is None and time.monotonic() < deadline:
             self._read_errors(deadline)
             time.sleep(0.005)

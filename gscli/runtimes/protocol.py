@@ -154,14 +154,17 @@ def parse_reply(line: bytes, number: int) -> Reply:
     """
     try:
         value = parse_json(line, "the answer").value
-        if not isinstance(value, dict) or value.get("id") != number:
+        if not isinstance(value, dict) or type(value.get("id")) is not int or value["id"] != number:
             return _garbage_reply(line)
         if isinstance(value.get("output"), dict):
             return Reply("output", load_json(value["output"], "the answer"))
     except GscliError:
         return _garbage_reply(line)
-    how: ReplyStatus = "unsupported" if "unsupported" in value else "error"
-    return Reply(how, text=_format_message(value[how])) if how in value else _garbage_reply(line)
+    statuses: tuple[ReplyStatus, ...] = ("unsupported", "error")
+    for status in statuses:
+        if value.get(status) is not None:
+            return Reply(status, text=_format_message(value[status]))
+    return _garbage_reply(line)
 
 
 def _garbage_reply(line: bytes) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.disk.processes import ProcessSpec
+from gscli.disk import processes
+from gscli.disk.processes import Child, ProcessSpec, python_program
 from gscli.frameworks import find_operator, operators
 from gscli.lab.cases import read_call, to_gscli_name
 from gscli.runtimes.catalogue import build_runtime_command
@@ -80,6 +82,10 @@ def test_a_request_is_read_back_as_recorded_cases_are() -> None:
         (b'{"id": 1, "error": {"type": "IndexError", "message": "no"}}', "error"),
         (b'{"id": 1, "unsupported": "strings"}', "unsupported"),
         (b'{"id": 2, "error": "another request"}', "garbage"),
+        (b'{"id": true, "error": "no"}', "garbage"),
+        (b'{"id": 1.0, "error": "no"}', "garbage"),
+        (b'{"id": 1, "error": null}', "garbage"),
+        (b'{"id": 1, "unsupported": null, "error": "no"}', "error"),
         (b'{"id": 1}', "garbage"),
         (b'{"id": 1, "output": 5}', "garbage"),
         (b'{"id": 1, "output": {"dtype": "int8", "shape": [9], "data": [3]}}', "garbage"),
@@ -140,6 +146,17 @@ def test_an_endless_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         asked(program("[sys.stdout.write('x' * 65536) for _ in iter(int, 1)]")).status == "garbage"
     )
+
+
+def test_what_closes_its_pipes_and_stays_has_its_time_and_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Child(python_program(sys.executable, "import time; time.sleep(100)")) as child:
+        clock = itertools.count(0, 0.1)
+        monkeypatch.setattr(processes.time, "monotonic", lambda: next(clock))
+        assert child._ending(0.5) == "closed its standard output"
+        assert next(clock) < 2
+        monkeypatch.undo()
 
 
 def test_the_next_request_starts_a_new_process() -> None:
