@@ -346,3 +346,9 @@ def test_a_plain_read_imports_nothing_it_does_not_need() -> None:
     )
     needless = {"gscli.disk.atomic", "gscli.files.generators", "ml_dtypes", "onnx", "h5py"}
     assert not needless & set(result.stdout.split())
+
+
+def test_a_stream_that_blocks_is_read_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    with (tmp_path / "x").open("rb") as stream:
+        assert read_pipe(blocking_reader(stream), "x", 10) == b"abc"

@@ -19,11 +19,13 @@ import numpy as np
 import psutil
 import pytest
 import zarr
+from conftest import judged
 from stream import stores
 from stream.stores import DATA, RandomCall, random_call, same_bits
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli import run_safely
+from gscli.disk import mapped
 from gscli.files import load
 from gscli.files.stores.stand_ins import zarr_source
 from gscli.files.stores.zarr_place import ZarrPath
@@ -33,7 +35,12 @@ from gscli.stream.chunked.scatter import create_like
 from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.on_cluster import run_on_cluster
-from gscli.stream.cluster.packed_plans import FileReference, pickle_plan, to_file_reference
+from gscli.stream.cluster.packed_plans import (
+    FileReference,
+    pickle_plan,
+    to_file_reference,
+    unpickle_plan,
+)
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -337,6 +344,16 @@ def test_files_travel_by_name(tmp_path: Path) -> None:
         shipped._replace(stamp=shipped.stamp._replace(size=1)).map_array()
     with pytest.raises(CannotRead, match="a worker cannot read"):
         shipped._replace(path="/no/such.npy").map_array()
+
+
+def test_a_plan_maps_the_files_again_where_it_is_unpacked(tmp_path: Path) -> None:
+    made(tmp_path, 1 << 13, 1 << 10)
+    inputs = {"data": load(f"{tmp_path}/u.npy").array, "indices": np.array([[3]])}
+    plan = judged("onnx.scatter_nd", {**inputs, "updates": np.ones((1, 64), np.float32)}, {})
+    again = unpickle_plan(pickle_plan(plan)).inputs
+    assert mapped.find_file(again["data"]) is not None
+    assert np.array_equal(again["data"], inputs["data"])
+    assert mapped.find_file(again["indices"]) is None
 
 
 def started(words: list[str]) -> subprocess.Popen[str]:
