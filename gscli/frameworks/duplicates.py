@@ -28,7 +28,7 @@ class Duplicates(Record):
     """Entries that write cells together.
 
     `groups`: the first of them, earliest entry first; `total`: how many there are. `cells`: how
-    many cells are written more than once. `judged`: entries that were looked at. `writers`: how
+    many cells are written more than once. `compared`: entries that were looked at. `writers`: how
     many of them write a cell of these, each counted once for every such cell.
     """
 

@@ -5,6 +5,9 @@
     @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
     def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
 
+Operators that differ in little are declared by one function that makes their layout functions, and
+by an empty function each, which has the name and the help (`Framework.family_member`).
+
 What the function says is read by `gscli.declare`. The command line, the Python callable,
 help, README table, compare, rules and tests read `Operator`.
 """
@@ -201,12 +204,8 @@ class Operator(Signature):
     @property
     def command_line(self) -> str:
         """The words that call it in a shell, without arguments."""
-        words = (
-            ["gscli", self.command]
-            if self.has_bare_name
-            else ["gscli", self.framework_name, self.command]
-        )
-        return " ".join(words)
+        owner = "" if self.has_bare_name else f"{self.framework_name} "
+        return f"gscli {owner}{self.command}"
 
     def __call__(self, /, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
         """Run on arrays (anything `numpy.asarray` takes), inputs by position or name.

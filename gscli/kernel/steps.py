@@ -35,11 +35,11 @@ Ufunc = Any
 class Tile(Record):
     """Addresses of rows within `row_range`, a range of data's rows, for one region of the result.
 
-    `live` has the shape of the addresses, or is None where all entries are. `region` indexes the
-    result's grid. Where there are several `parts`, `row_range` is that many equal ranges, each of
-    which takes the same addresses, counted from its own beginning; the first axis of the region
-    counts
-    them. `source` is what `row_range` holds before, where it is not there yet.
+    `deferred`: the addresses, maybe still as index numbers. `live` has their shape, or is None
+    where all entries are. `region` indexes the result's grid. `repeats`: `row_range` is that many
+    equal ranges, each of which takes the same addresses, counted from its own beginning; the first
+    axis of the region counts them. `initial_rows`: what `row_range` holds before, where it is not
+    there yet.
     """
 
     row_range: slice

@@ -67,8 +67,7 @@ class Policy(Record):
     alone (the StableHLO text). `note` is appended to a refusal: that the framework itself
     would not have refused, and `unchecked_outcomes` what it does with a number below the range and
     with one above; "" where it refuses, too. `truncates_fractions`: a fractional index (MXNet)
-    loses its
-    fraction before it is judged; otherwise it is judged as written and cut then.
+    loses its fraction before it is judged; otherwise it is judged as written and cut then.
     """
 
     negative: Negative = Negative.FROM_END
@@ -215,8 +214,8 @@ class Addressing(Record):
 
     `entry_shape`: grid of index entries, numbered row-major. `window`: grid of cells one entry
     moves. `result_axes`: the axes of the result (gather's output, scatter's updates) as positions
-    in
-    `entries ++ window`. `generated`: columns whose numbers come from the layout, not from an input.
+    in `entry_shape ++ window`. `generated`: columns whose numbers come from the layout and from no
+    input.
     """
 
     axes: tuple[Axis, ...]

@@ -35,6 +35,8 @@ SCATTER_NAMES = (
 class DimensionNumbers(Record):
     """How the dimensions of operand, indices and result (or updates) relate.
 
+    What StableHLO says of windows; the other families but for elements are cases of it.
+
     `offset`: where the slice's dimensions stand in the result. `collapsed`: dimensions of operand
     that the result does not show. `batching`: dimensions of operand that walk together with
     `indices_batching`. `index_map`: which dimension of operand each number of a vector is for.

@@ -25,11 +25,11 @@ AxisStrides: TypeAlias = tuple[tuple[int, int], ...]
 class CanonicalForm(Record):
     """One layout's canonical form.
 
-    `data` and `result` are canonical shapes: data (or scatter's output) as
+    `data_dims` and `result_dims` are canonical shapes: data (or scatter's output) as
     (batch, outer, rows, inner), gather's output and scatter's updates as
-    (batch, outer, entries, inner). `steps`: what one more in each index column adds to the row
-    number; `entry_strides` and `window_strides`: the same for grid axes, as (axis, step).
-    `order`: the axes of `entries ++ window` in the order of `result`.
+    (batch, outer, entries, inner). `column_strides`: what one more in each index column adds to the
+    row number; `entry_strides` and `window_strides`: the same for grid axes, as (axis, step).
+    `result_axes`: the axes of `entries ++ window` in the order of `result_dims`.
     """
 
     kind: Literal["slices", "elements", "cells"]

@@ -1,8 +1,8 @@
 """Dimension numbers of windowed gather and scatter, as StableHLO's constraints judge them.
 
-JAX and StableHLO share the rules and differ in names, so `DimensionNumbers` carries both: the
-numbers, and what the framework at hand calls them. `gather_windows` and `scatter_windows` judge and
-return the addressing; what an index outside means is left to the policy.
+JAX and StableHLO share the rules and differ in names, so `families.DimensionNumbers` carries both:
+the numbers, and what the framework at hand calls them. `gather_windows` and `scatter_windows` judge
+them and return the addressing; what an index outside means is left to the policy.
 """
 
 from __future__ import annotations

@@ -91,10 +91,8 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
             valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
         )
     if isinstance(fill_value, complex):
-        return complex(
-            _overflow_to_infinity(fill_value.real, name),
-            _overflow_to_infinity(fill_value.imag, name),
-        )
+        parts = fill_value.real, fill_value.imag
+        return complex(*(_overflow_to_infinity(part, name) for part in parts))
     if name in ALL_INTEGERS:
         return _wrap_integer(fill_value, name)
     return _overflow_to_infinity(float(fill_value), name)
