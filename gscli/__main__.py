@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` is Python that Ctrl-C could end
 import _thread
 import gc
 import os
 import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Imports make thousands of objects and no garbage; Python would search them every 700."""
@@ -17,21 +23,48 @@ def main() -> None:
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = reraise_interrupt
-    try:
-        from gscli.cli import run_safely  # closed descriptors are mended before the rest
+    from gscli.cli import run_safely  # closed descriptors are mended before the rest
 
-        code = run_safely(sys.argv[1:])
-    except KeyboardInterrupt:  # before the guard stands, or after it
-        code = 130
+    code = run_safely(sys.argv[1:])
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # all is done
     _exit_now(code)
+
+
+def exit_at_interrupt(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Say in one line on stderr what was written before Ctrl-C, and leave with 130.
+
+    Modules are looked up and not imported: the interrupt may have come before any of them.
+    """
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+    interrupts = sys.modules.get("gscli.disk.interrupts")
+    results = [f"{name} {state}" for name, state in getattr(interrupts, "RESULTS", {}).items()]
+    _flush_streams()
+    shell = sys.modules.get("gscli.cli")
+    if shell is not None and shell.has_printed():
+        results.append("what was printed may not be all")
+    line = f"interrupted: {'; '.join(results) or 'nothing was written'}\n"
+    try:
+        os.write(2, line.encode("utf-8", "backslashreplace"))
+    finally:  # nobody may listen
+        _exit_now(130)
 
 
 def reraise_interrupt(dropped: sys.UnraisableHookArgs) -> None:
     """Ctrl-C while an object is freed: Python drops the exception there, with a traceback."""
     if issubclass(dropped.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
+        _thread.start_new_thread(_interrupt_soon, ())  # an exception of the hook is dropped, too
     else:
         sys.__unraisablehook__(dropped)
+
+
+def _interrupt_soon() -> None:
+    time.sleep(0.001)
+    _thread.interrupt_main()
 
 
 def _exit_now(code: int) -> None:
@@ -41,13 +74,19 @@ def _exit_now(code: int) -> None:
     """
     if sys.gettrace() is not None or sys.getprofile() is not None:
         sys.exit(code)
+    _flush_streams()
+    os._exit(code)
+
+
+def _flush_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):  # closed, or nobody reads: `run_safely` has told
             continue
-    os._exit(code)
 
+
+sys.excepthook = exit_at_interrupt  # here, since a signal that waits acts as `main` is entered
 
 if __name__ == "__main__":
     main()

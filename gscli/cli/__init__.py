@@ -11,7 +11,8 @@ the same words. Only the command that is named is built; help lists come from th
 
 Here is the outermost frame: every way a run can end becomes an exit code and at most one message.
 No traceback reaches a person: GscliError is printed as itself, usage errors of the parser in the
-same form, a closed pipe ends quietly (141), Ctrl-C with 130, and anything else is a bug (70).
+same form, a closed pipe ends quietly (141), Ctrl-C with 130 (`gscli.__main__`), and anything else
+is a bug (70).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from gscli.base import (
     CannotRead,
@@ -35,12 +36,15 @@ from gscli.base import (
 )
 from gscli.base.words import error_reason
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 OPTIONAL_VALUES = {"--step": "all", "--json": "document", "--in-place": "whole"}
 """Options that may stand alone, and what they mean then."""
 
 
 def run_safely(arguments: Sequence[str]) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; returns the exit code. Raises KeyboardInterrupt."""
     _open_standard_streams()
     try:
         with warnings.catch_warnings():
@@ -56,9 +60,9 @@ def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one 
         _check_inputs_intact()
         sys.stdout.flush()
     except GscliError as error:
+        if not isinstance(error, CannotWrite):  # what a clean-up could not do is to be told
+            _raise_interrupt_behind(error)
         return _report_error(error, arguments)
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
     except SystemExit as stop:
         return _to_exit_code(stop)
     except OSError as error:
@@ -72,10 +76,19 @@ def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one 
     except Exception as error:
         if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise
+        _raise_interrupt_behind(error)
         from gscli.cli.messages import make_internal_error
 
         return _report_error(make_internal_error(error), arguments)
     return code
+
+
+def _raise_interrupt_behind(error: BaseException | None) -> None:
+    """Ctrl-C while a module is imported can come out as another error that it is the cause of."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        error = error.__cause__ or error.__context__
 
 
 def _parse_and_run(arguments: Sequence[str]) -> int:
@@ -223,12 +236,28 @@ def _make_whole_writer(stream: TextIO) -> TextIO:
     With PYTHONUNBUFFERED the layer below writes what fits and drops the rest without a word.
     """
     below = getattr(stream, "buffer", None)
-    own = type(stream) is io.TextIOWrapper  # and not a stand-in that somebody else will close
-    if own and isinstance(below, io.RawIOBase):
-        buffer = io.BufferedWriter(below)
-        return io.TextIOWrapper(
-            buffer, stream.encoding, "backslashreplace", line_buffering=stream.isatty()
-        )
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")
-    return stream
+    raw = getattr(below, "raw", below)
+    if type(stream) is not io.TextIOWrapper or type(raw) is not io.FileIO:
+        return stream  # a stand-in that somebody else will close
+    lines = stream.line_buffering or stream.isatty()
+    buffer = io.BufferedWriter(_OutputFile(stream))
+    return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=lines)
+
+
+class _OutputFile(io.FileIO):
+    """The file of a standard stream, which knows whether anything was written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream.fileno(), "w", closefd=False)
+        self._stream = stream  # or it would be freed, and the file closed
+        self.has_written = False
+
+    def write(self, buffer: ReadableBuffer, /) -> int:
+        self.has_written = True
+        return super().write(buffer)
+
+
+def has_printed() -> bool:
+    """Whether any of stdout has been written."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return isinstance(raw, _OutputFile) and raw.has_written

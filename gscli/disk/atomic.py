@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from gscli.base import CannotWrite
 from gscli.disk.access import copy_permissions
 from gscli.disk.exchange import replace_file
-from gscli.disk.interrupts import DeferredSignals
+from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile, check_system, open_file
 from gscli.disk.system import check_space, sync, sync_folder, write_errors
 from gscli.disk.unfinished import refuse_unfinished
@@ -138,8 +138,10 @@ def open_atomic(
             flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY
             opened = AtomicFile(os.open(target, flags), path)
     if opened is not None:
+        record_result(path, "was written in part")
         with _closing(opened) as file:
             yield file
+        record_result(path)
     else:
         old = replaces
         with write_errors(path):
@@ -190,6 +192,7 @@ def _replace_file(
                 check()
             with write_errors(name):
                 left = replace_file(temporary, target, old, is_input=is_input)
+            record_result(name)
             if left:
                 failure = "cannot remove the old content of", "the new one is complete"
                 with write_errors(name, *failure):

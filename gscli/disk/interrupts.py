@@ -11,6 +11,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from gscli.base.words import sanitize
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -31,6 +33,18 @@ _NOT_IN = {"__enter__", "__exit__", "__del__"}
 
 _NOT_OF = {"weakref", "_weakrefset"}
 """Modules whose functions run while something is freed: Python drops exceptions there too."""
+
+
+RESULTS: dict[str, str] = {}
+"""What this process has written, by its printable name, and how far: told when it is interrupted.
+
+Whoever puts a result in place records it before signals act again.
+"""
+
+
+def record_result(name: str, state: str = "was written") -> None:
+    """Note that something was written under a name, or is in another state by now."""
+    RESULTS[sanitize(name)] = state
 
 
 class DeferredSignals:

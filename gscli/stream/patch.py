@@ -19,7 +19,7 @@ from gscli.base.arrays import Array, DType, Indices
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
-from gscli.disk.interrupts import DeferredSignals
+from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import lock_file, sync, write_error, write_errors
 from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
@@ -161,6 +161,7 @@ class DirectPatch:
                 refuse_unfinished(self.file.path)
                 undo_file = self._save_old_rows(writable, interrupts)
                 self._write_new_rows(undo_file, writable, interrupts)
+                record_result(name)
                 hint = f"delete {undo_file.path}, if it is there"
                 failure = "cannot remove the undo file of", "the patch is complete", hint
                 with write_errors(name, *failure):

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
+from gscli.disk.interrupts import record_result
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_errors
 from gscli.disk.unfinished import unmark_unfinished
@@ -160,7 +161,9 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
     for rows, old, new in _parts(undo):
         _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)
         count += rows.size
+    record_result(file.name, "is a mix of old and new rows: run the command again")
     put_back(undo, file, offset)
+    record_result(file.name, "is as it was")
     return count
 
 

@@ -253,7 +253,7 @@ def test_interrupt_ends_with_130() -> None:
     child.send_signal(signal.SIGINT)
     _, complaints = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
-    assert complaints == b""
+    assert complaints == b"interrupted: what was printed may not be all\n"
 
 
 ODD = {

@@ -6,6 +6,7 @@ import ast
 import gc
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -138,7 +139,7 @@ def test_a_small_run_loads_few_modules_of_ours() -> None:
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The codes with which `main` would end the process."""
     codes: list[int] = []
-    thresholds = gc.get_threshold()
+    thresholds, interrupt = gc.get_threshold(), signal.getsignal(signal.SIGINT)
     monkeypatch.setenv(THREADS, "1")  # `main` sets it; what it was comes back
     monkeypatch.setattr(cli, "run_safely", lambda _: 7)
     monkeypatch.setattr(os, "_exit", codes.append)
@@ -146,6 +147,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     monkeypatch.setattr(sys, "getprofile", lambda: None)
     yield codes
     gc.set_threshold(*thresholds)
+    signal.signal(signal.SIGINT, interrupt)
 
 
 def test_the_process_ends_at_once_with_the_code_of_the_run(left: list[int]) -> None:

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 
 from gscli.base import CannotWrite, GscliWarning, Notice
 from gscli.disk.exchange import remove_folder, replace_file
-from gscli.disk.interrupts import DeferredSignals
+from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile, check_system, open_file
 from gscli.disk.system import sync, sync_folder, write_errors
 
@@ -56,6 +56,7 @@ def open_folder(
                 if old is not None:
                     os.chmod(hidden, stat.S_IMODE(old.status.st_mode))
                 replace_file(hidden, target, old)
+                record_result(path)
                 sync_folder(os.path.dirname(target))
         finally:
             for left in (lock, old):  # what was not finished, or what was replaced

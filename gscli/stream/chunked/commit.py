@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from gscli.base import CannotWrite, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count
+from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.files.extras import import_extra
 from gscli.files.stores.icechunk_store import BRANCH, open_repository
 from gscli.files.stores.zarr_place import ZarrPath, is_repository, zarr_write_errors
@@ -60,7 +61,10 @@ def commit_scatter(
         return CommitResult(0, "")
     said = message or f"gscli scatter, {format_count(layout.entry_count, 'entry', 'entries')}"
     try:
-        return CommitResult(chunks, session.commit(said))
+        with DeferredSignals():
+            snapshot = session.commit(said)
+            record_result(place.name, "has a new commit")
+        return CommitResult(chunks, snapshot)
     except import_extra("icechunk", "icechunk").ConflictError as error:
         raise CannotWrite(
             f"{place.name} was committed to by somebody else meanwhile",

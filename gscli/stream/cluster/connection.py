@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import platform
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +39,9 @@ CONFIG = {
 
 LOOPBACK = "127.0.0.1"
 
+TRACKER_WARNINGS = "ignore:resource_tracker"
+"""After Ctrl-C Python's watcher frees what workers shared, which it need not say."""
+
 PACKAGES = ("gscli", "numpy", "zarr", "distributed")
 
 
@@ -61,8 +66,12 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 
 @contextmanager
 def _silence_dask_logs() -> Iterator[None]:
-    """Dask logs tracebacks of what is told of here as an error, and warns of large inputs."""
-    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    """Dask logs tracebacks of what is told of here as an error, and warns of large inputs.
+
+    So does asyncio, when tasks of Dask that failed are freed and nobody waited for them.
+    """
+    loggers = logging.root.manager.loggerDict
+    names = ["asyncio", *(name for name in loggers if name.startswith("distributed"))]
     levels = {logger: logger.level for logger in map(logging.getLogger, names)}
     for logger in levels:
         logger.setLevel(SILENT_LOG_LEVEL)
@@ -70,6 +79,9 @@ def _silence_dask_logs() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             yield
+    except BaseException:
+        gc.collect()
+        raise
     finally:
         for logger, level in levels.items():
             logger.setLevel(level)
@@ -90,7 +102,7 @@ def _start_local_cluster(distributed: Any, workers: int) -> Any:
                 host=LOOPBACK,
                 protocol="tls://",
                 security=distributed.Security.temporary(),
-                dashboard_address=None,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
                 silence_logs=SILENT_LOG_LEVEL,
             )
     except (OSError, RuntimeError, TimeoutError) as error:
@@ -108,7 +120,9 @@ def _block_sigint() -> Iterator[None]:
     A process begins with the signals blocked that its starter blocked. Python's own watcher of
     resources would let them in again when it is started, and so must be there before.
     """
+    sys.warnoptions.append(TRACKER_WARNINGS)
     resource_tracker.ensure_running()
+    sys.warnoptions.remove(TRACKER_WARNINGS)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
