@@ -201,6 +201,21 @@ def test_indices_that_change_while_they_are_read_are_told_of_and_never_followed(
         plan.coordinates(0, np.array([1, 7]))
 
 
+def test_only_reads_use_numbers_where_they_lie_and_only_those_nobody_else_writes_to(
+    tmp_path: Path,
+) -> None:
+    own = np.array([1, 2])
+    np.save(tmp_path / "numbers.npy", own)
+    mapped = np.load(tmp_path / "numbers.npy", mmap_mode="r+")
+    layout = layout_of_rows(3, own, Policy())
+    scatter = layout._replace(kind="scatter")
+    for array, kept in ((own, layout), (own[1:], layout), (own, scatter), (mapped, layout)):
+        numbers = np.asarray(array)
+        plan = Plan(kept, {"indices": numbers}).assume_validated()
+        shares = np.shares_memory(plan.coordinates(0, numbers)[0], numbers)
+        assert shares == (array is not mapped and kept is layout)
+
+
 def test_entries_of_several_columns_are_live_where_all_their_numbers_are() -> None:
     array = np.array([[0, 0], [5, 1], [1, 9]])
     data = Tensor("data", (2, 3), "float32")
