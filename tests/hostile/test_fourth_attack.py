@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import subprocess
@@ -18,6 +19,7 @@ import zarr
 
 from gscli.base import CannotWrite, ContentRefused, LimitRefused
 from gscli.files import load, members, save
+from gscli.files.content import open_content
 from gscli.files.formats import model
 from gscli.files.formats.wire import encode_bytes_header
 from gscli.files.stores import codecs
@@ -242,3 +244,46 @@ def test_a_damaged_index_of_chunks_crashes_nothing(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "gscli", *words, *["c.h5::d"] * (words[-1] == "-o")]
         process = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True)
         assert process.returncode in {0, 65}, words
+
+
+def test_names_of_an_archive_are_looked_at_once_for_each_group(tmp_path: Path) -> None:
+    group = json.dumps({"zarr_format": 3, "node_type": "group"})
+    zarr.create_array(tmp_path / "a.zarr", shape=(2,), dtype="i4")
+    array = (tmp_path / "a.zarr" / "zarr.json").read_text()
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for name in ("", "g/", "g.h/", "g/h/", "é/"):
+            archive.writestr(f"{name}zarr.json", group)
+        for name in ("g/h/a", "g/a", "g.h/a", "g-a", "g0", "é/a"):
+            archive.writestr(f"{name}/zarr.json", array)
+        archive.writestr("g", "")
+        archive.writestr("g/c/", "")
+    names = ["g-a", "g.h/a", "g/a", "g/h/a", "g0", "é/a"]
+    assert sorted(member.name for member in members(str(tmp_path / "s.zip"))) == names
+    store = CheckedZipStore(open_content(str(tmp_path / "s.zip"), 0), 0)
+    counted = CountedNames(sorted(f"g{number}/zarr.json" for number in range(1000)))
+    store.__dict__["_names"] = counted
+    children = asyncio.run(list_children(store, "g500"))
+    assert (children, counted.looks < 40) == (["zarr.json"], True)
+
+
+def test_metadata_of_folders_in_a_group_are_short(tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path / "s.zarr", mode="w").create_group("g")
+    group.create_group("h")
+    metadata = tmp_path / "s.zarr" / "g" / "h" / "zarr.json"
+    metadata.write_text(metadata.read_text() + " " * (17 << 20))
+    with pytest.raises(LimitRefused, match=r"zarr\.json"):
+        members(str(tmp_path / "s.zarr"))
+
+
+class CountedNames(list[str]):
+    """A sorted list that counts how often one of its names is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(index)
+
+
+async def list_children(store: CheckedZipStore, prefix: str) -> list[str]:
+    return [name async for name in store.list_dir(prefix)]

@@ -30,7 +30,13 @@ from gscli.files.stores.zarr_place import (
     zarr_errors,
     zarr_write_errors,
 )
-from gscli.files.stores.zarr_store import ZarrArray, check_folder, open_node, open_zarr_array
+from gscli.files.stores.zarr_store import (
+    ZarrArray,
+    check_folder,
+    check_folders_in,
+    open_node,
+    open_zarr_array,
+)
 
 CHUNK_BYTES = 4 << 20
 """Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
@@ -101,6 +107,7 @@ def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
     with zarr_errors(place.name):
         while waiting and len(arrays) < MEMBER_LIMIT:
             prefix, node = waiting.pop(0)
+            check_folders_in(os.path.join(place.path, place.member, prefix), place)
             for name, member in sorted(node.members()):
                 path = f"{prefix}{name}"
                 if os.path.islink(os.path.join(place.path, path)):

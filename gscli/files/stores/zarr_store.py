@@ -287,11 +287,22 @@ def check_folder(place: ZarrPath) -> None:
         if part and os.path.islink(folder):
             problem = f"{sanitize(part, 60)} is a link, and gscli does not follow it"
             raise ContentRefused(problem, where=place.name)
-        for name in METADATA:
-            path = os.path.join(folder, name)
-            if os.path.lexists(path):
-                if not stat.S_ISREG(os.lstat(path).st_mode):
-                    raise ContentRefused(f"{name} is a link or no file", where=place.name)
-                check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
-                with zarr_errors(place.name), open(path, "rb") as file:
-                    check_metadata(file.read(), f"{place.name}: {name}")
+        _check_metadata_files(folder, place)
+
+
+def check_folders_in(folder: str, place: ZarrPath) -> None:
+    """The same of what is in a group: the library reads the metadata of all its folders."""
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        if entry.is_dir():
+            _check_metadata_files(entry.path, place)
+
+
+def _check_metadata_files(folder: str, place: ZarrPath) -> None:
+    for name in METADATA:
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise ContentRefused(f"{name} is a link or no file", where=place.name)
+            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
+            with zarr_errors(place.name), open(path, "rb") as file:
+                check_metadata(file.read(), f"{place.name}: {name}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Any
 from zipfile import ZipInfo
 
@@ -35,6 +38,22 @@ class CheckedZipStore(ZipStore):
             self._last = key, self._read_member(key, info)
         member = self._last[1]
         return prototype.buffer.from_bytes(member[_part(byte_range, len(member))])
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted(self._zf.namelist())
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """The names in a folder, each once; ZipStore would look through all names for every one."""
+        start = f"{prefix.strip('/')}/".lstrip("/")
+        at, seen = bisect_left(self._names, start), set[str]()
+        while at < len(self._names) and self._names[at].startswith(start):
+            child, slash, _ = self._names[at][len(start) :].partition("/")
+            if child and child not in seen:
+                seen.add(child)
+                yield child
+            after = chr(ord("/") + 1)  # all in the folder `child` stands before it
+            at = bisect_left(self._names, f"{start}{child}{after}", at) if slash else at + 1
 
     def _read_member(self, key: str, info: ZipInfo) -> bytes:
         is_metadata = key.rpartition("/")[2] in METADATA
