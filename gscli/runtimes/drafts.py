@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
@@ -13,6 +12,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
+from gscli.layout import Layout
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -21,14 +21,30 @@ LARGE_INDEX = (1 << 31) + 5
 
 
 class Roles(Record):
-    """Which input is what, from the layout of the operator's example."""
+    """Which input is what, and how data is addressed, as the layout of a plain call says it."""
 
     operator: Operator
-    data: str | None
-    indices: tuple[str, ...]
-    updates: str | None
-    is_vector_first: bool
-    spec_generator: SpecGenerator
+    layout: Layout
+
+    @property
+    def index_name(self) -> str:
+        """The first input with indices."""
+        return self.layout.index_inputs[0]
+
+    @property
+    def updates(self) -> str | None:
+        """The input with updates, if there is one."""
+        return self.layout.updates and self.layout.updates.name
+
+    @property
+    def has_axis(self) -> bool:
+        """Whether a call names the axis, by an attribute or an input."""
+        return self.operator.attribute("axis") is not None or "axis" in self.operator.input_names
+
+    @property
+    def is_by_cell(self) -> bool:
+        """Whether entries keep coordinates of their own place, on batch axes or on all but one."""
+        return any(axis.is_positional for axis in self.layout.axes)
 
     def has_parameter(self, name: str) -> bool:
         """Whether the operator has an attribute or input of this name."""
@@ -94,6 +110,3 @@ class Rng:
         """Indices into an axis; out of range only where the axis or the temper leaves no choice."""
         count = prod(shape)
         return np.array([self.draw_index(size) for _ in range(count)], np.int64).reshape(shape)
-
-
-SpecGenerator: TypeAlias = Callable[[Roles, Rng], CallSpec]

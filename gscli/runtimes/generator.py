@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from random import Random
 
@@ -12,8 +13,7 @@ from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, parse_dtype
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import Probe, build_probe
-from gscli.layout import Layout
+from gscli.lab.examples import build_probe
 from gscli.plan import plan_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles
 from gscli.runtimes.random_shapes import choose_generator
@@ -81,40 +81,28 @@ def generate_cases(
 
 @cache
 def infer_roles(operator: Operator) -> Roles:
-    """Which input is what, from the operator's own example."""
+    """The operator's layout on data, indices and updates of 2×2; its example's if that is refused.
+
+    On one axis a number per cell and a number per slice would be the same.
+    """
     probe = build_probe(operator, {})
     assert probe is not None
-    layout = probe.trace.plan.layout
-    updates = layout.updates.name if layout.updates is not None else None
-    column = layout.addressing.columns[0]
-    first = column.component is not None and column.vector_dim == 0
-    first = first and probe.inputs[column.source].ndim > 1 and operator.variadic is None
-    family = choose_generator(operator, _square_example_layout(probe, updates) or layout)
-    return Roles(operator, layout.data_name, layout.index_inputs, updates, first, family)
-
-
-def _square_example_layout(probe: Probe, updates: str | None) -> Layout | None:
-    """The layout of the example with data, indices and updates of 2×2, None where that is refused.
-
-    On one axis a number per cell and a number per slice are the same.
-    """
-    layout = probe.trace.plan.layout
-    roles = {layout.data_name, updates, *layout.index_inputs}
+    roles = Roles(operator, probe.trace.layout)
+    names = {roles.layout.data_name, roles.updates, *roles.layout.index_inputs}
     square = {
-        name: np.zeros((2, 2), array.dtype) if name in roles else array
+        name: np.zeros((2, 2), array.dtype) if name in names else array
         for name, array in probe.inputs.items()
     }
-    try:
-        return plan_call(probe.operator, square, probe.attrs).layout
-    except GscliError:
-        return None
+    with suppress(GscliError):
+        roles = Roles(operator, plan_call(operator, square, probe.attrs).layout)
+    return roles
 
 
 def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
     dice.index_mode = dice.random.choices(
         list(INDEX_MODE_WEIGHTS), list(INDEX_MODE_WEIGHTS.values())
     )[0]
-    draft = roles.spec_generator(roles, dice)
+    draft = choose_generator(roles)(roles, dice)
     attrs = {**_draw_attributes(roles.operator, dice), **draft.attrs, **fixed}
     kind = dice.random.choices(list(DATA_TYPES), list(DATA_TYPES.values()))[0]
     index = dice.random.choices(list(INDEX_TYPES), list(INDEX_TYPES.values()))[0]
@@ -168,7 +156,7 @@ def _build_inputs(
             inputs[item.name] = _cast_lossy(draft.indices[item.name], index)
         elif item.name in draft.other_inputs:
             inputs[item.name] = _cast_lossy(draft.other_inputs[item.name], index)
-        elif item.name == roles.data:
+        elif item.name == roles.layout.data_name:
             inputs[item.name] = make_values(draft.data, kind)
         elif item.name == roles.updates and not (item.optional and "value" in attrs):
             inputs[item.name] = make_values(draft.updates, kind, first=10, product=product)

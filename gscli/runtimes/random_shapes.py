@@ -1,45 +1,50 @@
 """Shapes and indices for a call of any declared operator, drawn at random but fitting.
 
-How an operator addresses data is read off the layout of its own example: along an axis, cell by
-cell, by vectors, between brackets, flat, by segments or by windows. Each of these families is
-one function. What does not fit after all is refused by the operator's layout, and drawn again.
+How an operator addresses data is read off a layout of its own: along an axis, cell by cell, by
+vectors, between brackets or by windows. Each of these families is one function. What does not fit
+after all is refused by the operator's layout, and drawn again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
-from gscli.frameworks.operator import Operator
-from gscli.layout import Layout
 from gscli.runtimes.brackets import draw_bools, draw_subscript_call
-from gscli.runtimes.drafts import CallSpec, Rng, Roles, SpecGenerator
+from gscli.runtimes.drafts import CallSpec, Rng, Roles
+
+SpecGenerator: TypeAlias = Callable[[Roles, Rng], CallSpec]
 
 
 def draw_take(roles: Roles, dice: Rng) -> CallSpec:
-    """One number per slice of an axis: Gather, take, index_select, ScatterUpdate."""
+    """One number per slice of an axis, or per cell of data laid flat: Gather, put, segment_sum.
+
+    Operators that are told of no axis take the first one, or one behind batch axes.
+    """
+    attribute = roles.operator.attribute("axis")
+    may_be_flat = attribute is not None and attribute.default is None
+    is_flat = len(roles.layout.axes) < len(roles.layout.data_shape) and not roles.has_axis
+    if is_flat or (may_be_flat and dice.draw_bool(0.15)):
+        draft = CallSpec(dice.draw_shape(0), dice.draw_shape(0, 2))
+        draft.indices[roles.index_name] = dice.draw_indices(draft.updates, prod(draft.data))
+        return draft
     if dice.draw_bool(0.03):
         return _draw_rank_0(roles, dice)
     draft = CallSpec(dice.draw_shape())
     rank = len(draft.data)
-    axis: int | None = dice.random.randrange(-rank, rank)
-    if not roles.has_parameter("axis") and not roles.has_parameter("dim"):
-        axis = 0
-    elif _has_no_default_axis(roles) and dice.draw_bool(0.15):
-        axis = None
-    if axis is None:
-        indices = dice.draw_shape(0, 2)
-        draft.indices[roles.indices[0]] = dice.draw_indices(indices, prod(draft.data))
-        return draft
+    axis = dice.random.randrange(-rank, rank) if roles.has_axis or roles.is_by_cell else 0
     place = axis % rank
-    batch = 0
+    batch = place if roles.is_by_cell else 0
     if roles.has_parameter("batch_dims") and place and dice.draw_bool(0.4):
-        batch = dice.random.randint(1, place)
-        draft.attrs["batch_dims"] = batch
-    indices = (*draft.data[:batch], *dice.draw_shape(0, 2))
-    draft.indices[roles.indices[0]] = dice.draw_indices(indices, draft.data[place])
+        batch = draft.attrs["batch_dims"] = dice.random.randint(1, place)
+    indices = (*draft.data[:batch], *dice.draw_shape(0, 1 if roles.is_by_cell else 2))
+    draft.indices[roles.index_name] = dice.draw_indices(indices, draft.data[place])
     draft.updates = (*draft.data[:place], *indices[batch:], *draft.data[place + 1 :])
+    if roles.has_parameter("num_segments"):
+        draft.attrs["num_segments"] = draft.data[0]
     _set_axis(roles, draft, axis)
     return draft
 
@@ -62,7 +67,7 @@ def draw_elements(roles: Roles, dice: Rng) -> CallSpec:
         for at, size in enumerate(draft.data)
     ]
     draft.updates = tuple(own)
-    draft.indices[roles.indices[0]] = dice.draw_indices(draft.updates, draft.data[place])
+    draft.indices[roles.index_name] = dice.draw_indices(draft.updates, draft.data[place])
     _set_axis(roles, draft, axis)
     return draft
 
@@ -71,7 +76,7 @@ def _draw_rank_0(roles: Roles, dice: Rng) -> CallSpec:
     """Data of rank 0, which some frameworks read as an axis of one cell."""
     shape = dice.choose(((), (1,), (2,)))
     draft = CallSpec((), shape)
-    draft.indices[roles.indices[0]] = dice.draw_indices(shape, 1)
+    draft.indices[roles.index_name] = dice.draw_indices(shape, 1)
     _set_axis(roles, draft, dice.choose((0, -1)))
     return draft
 
@@ -86,31 +91,13 @@ def draw_vectors(roles: Roles, dice: Rng) -> CallSpec:
     length = dice.random.randint(1, rank - batch)
     grid = (*draft.data[:batch], *dice.draw_shape(0, 2))
     columns = [dice.draw_indices(grid, draft.data[batch + at]) for at in range(length)]
-    indices = np.stack(columns, 0 if roles.is_vector_first else -1)
-    draft.indices[roles.indices[0]] = indices
+    indices = np.stack(columns, 0 if roles.layout.addressing.columns[0].vector_dim == 0 else -1)
+    draft.indices[roles.index_name] = indices
     draft.updates = (*grid, *draft.data[batch + length :])
     if "shape" in roles.operator.input_names:
         draft.other_inputs["shape"] = np.array(draft.data, indices.dtype)
     elif roles.has_parameter("shape"):
         draft.attrs["shape"] = list(draft.data)
-    return draft
-
-
-def draw_flat(roles: Roles, dice: Rng) -> CallSpec:
-    """Numbers of cells in row-major order: put, torch.take."""
-    draft = CallSpec(dice.draw_shape(0))
-    indices = dice.draw_shape(0, 2)
-    draft.indices[roles.indices[0]] = dice.draw_indices(indices, prod(draft.data))
-    draft.updates = indices
-    return draft
-
-
-def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
-    """Rows of data go to the segment that each names; data is what others call updates."""
-    ids = dice.draw_shape(1, 2)
-    count = dice.draw_size()
-    draft = CallSpec((), (*ids, *dice.draw_shape(0, 2)), attrs={"num_segments": count})
-    draft.indices[roles.indices[0]] = dice.draw_indices(ids, count)
     return draft
 
 
@@ -121,16 +108,7 @@ def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:
     if dice.index_mode == "outside" and dice.draw_bool(0.5):
         ids = ids[::-1] - dice.choose((0, 1))
     draft = CallSpec((), (rows, *dice.draw_shape(0, 2)))
-    draft.indices[roles.indices[0]] = ids
-    return draft
-
-
-def draw_batched(roles: Roles, dice: Rng) -> CallSpec:
-    """Numbers for each batch of the leading axes: TensorFlow's batch_gather, MXNet's batch_take."""
-    draft = CallSpec(dice.draw_shape())
-    place = dice.random.randrange(len(draft.data))
-    own = (*draft.data[:place], *(() if dice.draw_bool(0.3) else (dice.draw_size(),)))
-    draft.indices[roles.indices[0]] = dice.draw_indices(own, draft.data[place])
+    draft.indices[roles.index_name] = ids
     return draft
 
 
@@ -175,7 +153,7 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     if roles.has_parameter("index_vector_dim"):
         vector = dice.random.randint(0, len(grid))
         draft.attrs["index_vector_dim"] = vector
-    draft.indices[roles.indices[0]] = np.stack(columns, vector)
+    draft.indices[roles.index_name] = np.stack(columns, vector)
     inside = [box[at] for at in range(rank) if at not in gone]
     places = sorted(dice.random.sample(range(len(grid) + len(inside)), len(inside)))
     sizes = {True: iter(inside), False: iter(grid)}
@@ -191,38 +169,27 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     return draft
 
 
-def choose_generator(operator: Operator, layout: Layout) -> SpecGenerator:
-    """How an operator addresses data, from a layout whose indices have two axes if they may."""
-    names = {attribute.name for attribute in operator.attributes}
+def choose_generator(roles: Roles) -> SpecGenerator:
+    """The family of an operator, by what it declares and how its layout addresses data."""
+    operator = roles.operator
+    names = {*operator.input_names, *(attribute.name for attribute in operator.attributes)}
     kinds = {item.kind for item in operator.inputs}
-    addressing = layout.addressing
-    counts_axes = bool({"axis", "dim"} & {*names, *operator.input_names})
-    by_cell = any(axis.entry is not None for axis in layout.axes)
-    is_flat = len(layout.axes) == 1 and len(layout.data_shape) != 1
+    columns = roles.layout.addressing.columns
     choices: tuple[tuple[bool, SpecGenerator], ...] = (
         (operator.variadic is not None, draw_subscript_call),
-        ("write_indices" in operator.input_names, draw_sequences),
-        ("num_segments" in names, draw_segments),
+        ("write_indices" in names, draw_sequences),
         (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
         ("mask" in kinds, draw_masked),
         ("ascending" in kinds, draw_sorted_segments),
-        (any(column.component is not None for column in addressing.columns), draw_vectors),
-        (counts_axes and by_cell, draw_elements),
-        (counts_axes, draw_take),
-        (is_flat, draw_flat),
-        (by_cell and layout.updates is None, draw_batched),
+        (any(column.component is not None for column in columns), draw_vectors),
+        (roles.has_axis and roles.is_by_cell, draw_elements),
     )
     return next((family for fits, family in choices if fits), draw_take)
 
 
-def _has_no_default_axis(roles: Roles) -> bool:
-    return any(a.name in ("axis", "dim") and a.default is None for a in roles.operator.attributes)
-
-
 def _set_axis(roles: Roles, draft: CallSpec, axis: int) -> None:
+    attribute = roles.operator.attribute("axis")
     if "axis" in roles.operator.input_names:
         draft.other_inputs["axis"] = np.array(axis, np.int64)
-    elif roles.has_parameter("dim"):
-        draft.attrs["dim"] = axis
-    elif roles.has_parameter("axis"):
-        draft.attrs["axis"] = axis
+    elif attribute is not None:
+        draft.attrs[attribute.name] = axis

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.declare import variadic_names
 from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 
@@ -71,16 +72,14 @@ def _is_same_failure(smaller: FuzzCase, trial: FuzzCase) -> bool:
 
 def _complexity(trial: FuzzCase) -> tuple[object, ...]:
     """What is to become smaller: numbers, axes, the indices themselves, attributes, odd types."""
-    roles = infer_roles(trial.operator)
-    indices = [array for name, array in trial.inputs.items() if _is_index(name, roles.indices)]
+    names = _index_names(trial)
+    indices = [array for name, array in trial.inputs.items() if name in names]
     magnitude = sum(abs(number) for array in indices for number in array.reshape(-1).tolist())
     below = sum(int((array < 0).sum()) for array in indices)
-    kinds = [
-        _dtype_rank(array, index=any(array is own for own in indices)) for array in _arrays(trial)
-    ]
+    kinds = [_dtype_rank(array, index=name in names) for name, array in trial.inputs.items()]
     return (
         trial.cell_count,
-        sum(array.ndim for array in _arrays(trial)),
+        sum(array.ndim for array in trial.inputs.values()),
         sum(abs(value) for value in trial.attrs.values() if type(value) is int),
         magnitude,
         below,
@@ -89,14 +88,10 @@ def _complexity(trial: FuzzCase) -> tuple[object, ...]:
     )
 
 
-def _arrays(trial: FuzzCase) -> list[Array]:
-    return list(trial.inputs.values())
-
-
-def _is_index(name: str, indices: tuple[str, ...]) -> bool:
-    return name in indices or name.rstrip("0123456789").rstrip("_") in {
-        index.rstrip("0123456789").rstrip("_") for index in indices
-    }
+def _index_names(trial: FuzzCase) -> set[str]:
+    variadic = trial.operator.variadic
+    several = () if variadic is None else variadic_names(variadic, trial.inputs)
+    return {*infer_roles(trial.operator).layout.index_inputs, *several}
 
 
 def _dtype_rank(array: Array, *, index: bool) -> int:
@@ -211,10 +206,11 @@ def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
 
 def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
     roles = infer_roles(trial.operator)
+    values = (roles.layout.data_name, roles.updates)
     for kind in ("int64", "float64", "float32"):
         changed: dict[str, Array] = {}
         for name, array in trial.inputs.items():
-            if _is_index(name, roles.indices) or name not in (roles.data, roles.updates):
+            if name not in values:
                 changed[name] = array
             elif array.dtype.kind in "biuf" or array.dtype.kind == "V":
                 changed[name] = array.astype(kind)
@@ -222,14 +218,14 @@ def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
                 return
         yield trial.with_changes(changed)
     for name, array in trial.inputs.items():
-        if array.dtype.kind in "iu" and (name not in (roles.data, roles.updates)):
+        if array.dtype.kind in "iu" and name not in values:
             yield trial.with_changes({**trial.inputs, name: array.astype("int64")})
 
 
 def _smaller_indices(trial: FuzzCase) -> Iterator[FuzzCase]:
-    roles = infer_roles(trial.operator)
+    names = {*_index_names(trial), "axis"}
     for name, array in trial.inputs.items():
-        if not _is_index(name, roles.indices) and name != "axis":
+        if name not in names:
             continue
         for place in np.ndindex(array.shape):
             now = int(array[place])
