@@ -7,7 +7,6 @@ A case holds an operator, its inputs and attributes, and what the framework answ
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
+from gscli.lab.calls import read_call, read_name
 from gscli.lab.difference import describe_difference
 
 ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
@@ -49,14 +49,6 @@ class Case(Record):
     attrs: Mapping[str, object]
     expect: ExpectedOutput
     output: Array | None
-
-
-class RecordedCall(Record):
-    """What is called: the operator's full name, its inputs and attributes."""
-
-    operator: str
-    inputs: Mapping[str, Array]
-    attrs: Mapping[str, object]
 
 
 class CaseResult(Record):
@@ -106,9 +98,10 @@ def parse_case(line: bytes, where: str) -> Case:
     try:
         check_memory(line, where)
         record = json.loads(line)
-        call = read_call(record, where)
+        inputs, attrs = read_call(record, lambda value, _: load_json(value, where))
         output = load_json(record["output"], where) if "output" in record else None
-        return Case(sanitize(str(record["id"])), *call, _parse_expected_kind(record), output)
+        expected = _parse_expected_kind(record)
+        return Case(sanitize(str(record["id"])), read_name(record), inputs, attrs, expected, output)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(
             "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
@@ -122,38 +115,6 @@ def _parse_expected_kind(record: Mapping[str, Any]) -> ExpectedOutput:
     ):
         raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
     return expected
-
-
-def to_gscli_name(framework: str, op: str) -> str:
-    """The name under which gscli runs a recorded operator.
-
-    >>> to_gscli_name("onnx", "ScatterND"), to_gscli_name("openvino", "ScatterNDUpdate")
-    ('onnx.scatter_nd', 'openvino.scatter_nd_update')
-    >>> to_gscli_name("jax", "stablehlo.gather"), to_gscli_name("numpy", "add.at")
-    ('stablehlo.gather', 'numpy.add.at')
-    """
-    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
-    return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
-
-
-def read_call(record: Mapping[str, Any], where: str) -> RecordedCall:
-    """The call of a recorded case, or of a request to a runtime, which is one without an answer.
-
-    Opset and device are among the attributes, as `gscli.run` takes them. GscliError for tensors
-    that are none; KeyError, TypeError, ValueError or AttributeError for another form.
-
-    >>> read_call({"framework": "onnx", "op": "Gather", "opset": 13, "inputs": {}, "attrs": {}}, "")
-    RecordedCall(operator='onnx.gather', inputs={}, attrs={'opset': 13})
-    """
-    inputs = {name: load_json(value, where) for name, value in record["inputs"].items()}
-    attrs: dict[str, object] = dict(record.get("attrs", {}))
-    if record.get("opset") is not None:
-        attrs["opset"] = record["opset"]
-    if record.get("device", "cpu") != "cpu":
-        attrs["device"] = record["device"]
-    if record["framework"] == "jax" and record["op"] == "stablehlo.scatter":
-        attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
-    return RecordedCall(to_gscli_name(record["framework"], record["op"]), inputs, attrs)
 
 
 def run_case(case: Case) -> CaseResult:
@@ -189,25 +150,26 @@ def build_repro_command(case: Case, file: str = "") -> str:
         operator = find_operator(case.operator)
     except UsageError:
         return ""
-    command = _build_command(operator, case, _format_inputs(case.inputs))
+    command = build_command(operator, case.attrs, format_inputs(case.inputs))
     if len(command) <= MAX_COMMAND_CHARACTERS or not file or file.lstrip().startswith("{"):
         return command
     if not file.lower().endswith(".jsonl"):
         return shlex.join(["gscli", "verify", file, "--only", case.id])
     words = [f"{file}::{case.id}/{name}" for name in case.inputs]
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
-    return _build_command(operator, case, [*words, *expected])
+    return build_command(operator, case.attrs, [*words, *expected])
 
 
-def _build_command(operator: Operator, case: Case, inputs: Iterable[str]) -> str:
+def build_command(operator: Operator, attrs: Mapping[str, object], inputs: Iterable[str]) -> str:
+    """The command line of a call whose inputs are words already."""
     words = [*operator.command_line.split(), *inputs]
-    for name, value in case.attrs.items():
+    for name, value in attrs.items():
         if name != "indices_per_axis":
             words += _format_option(operator, name, value)
     return shlex.join(words)
 
 
-def _format_inputs(inputs: Mapping[str, Array]) -> Iterator[str]:
+def format_inputs(inputs: Mapping[str, Array]) -> Iterator[str]:
     """Arrays inline: as plain lists where a list is read back as the same, else as documents."""
     arrays = list(inputs.values())
     for number, array in enumerate(arrays):

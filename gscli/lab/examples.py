@@ -19,8 +19,8 @@ from gscli.base.records import Record
 from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
+from gscli.lab.calls import gather_inputs
 from gscli.layout.axes import Consecutive
-from gscli.plan import CallInputs
 from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, trace_call
 
@@ -133,11 +133,7 @@ def build_probe(
     loaded = {
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
-    inputs = CallInputs(
-        {name: item.array for name, item in loaded.items()},
-        dict.fromkeys(loaded, "inline"),
-        {name: item.is_typed for name, item in loaded.items()},
-    )
+    inputs = gather_inputs(loaded)
     # A version may lack an attribute of the example, a variant may refuse its unusual index.
     needed = {item.name for item in operator.attributes if item.is_required}
     needed |= {*variant, "opset", "subscript"}
@@ -155,15 +151,15 @@ def build_probe(
             resolve_dtypes(operator, inputs, chosen, strict=False)
             return _make_probe(operator, inputs.arrays, chosen)
     legal = _legalize_indices(operator, inputs.arrays, attrs)
-    probe = _limit_remarks(operator, legal, plain, usual, fewer)
-    probe = probe or _limit_remarks(operator, inputs.arrays, usual, fewer)
+    probe = _first_legal_probe(operator, legal, plain, usual, fewer)
+    probe = probe or _first_legal_probe(operator, inputs.arrays, usual, fewer)
     if probe is not None or not (variant or version is not None):
         return probe
     usual_call = build_probe(operator, {})
-    return usual_call and _limit_remarks(operator, usual_call.make_legal_inputs(), usual, fewer)
+    return usual_call and _first_legal_probe(operator, usual_call.make_legal_inputs(), usual, fewer)
 
 
-def _limit_remarks(
+def _first_legal_probe(
     operator: Operator, inputs: Mapping[str, Array], *attributes: Mapping[str, object]
 ) -> Probe | None:
     """The first call that is not refused."""

@@ -5,11 +5,11 @@
 
 Inputs are nested lists, `{"dtype", "shape", "data"}`, or a string as a shell takes it: a file, a
 member of one, arange:3x4. Untyped updates take data's type. Operators and attributes go by the
-names of Python or of the shell. A result is `{"id", "output": {…}}`, with `"warnings": […]` where
-there are any, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest. `"expect"` is an
-answer to hold the output against, given as an input is, with `"rtol"` and `"atol"`; what was found
-stands in the result as `"expectation"`. `"output"` is a file that the output is written to as `-o`
-does; the result names it in place of the values.
+names of Python or of the shell, or as recorded cases do. A result is `{"id", "output": {…}}`,
+with `"warnings": […]` where there are any, a refusal `{"id", "error": {…}}`; a bad line does not
+stop the rest. `"expect"` is an answer to hold the output against, given as an input is, with
+`"rtol"` and `"atol"`; what was found stands in the result as `"expectation"`. `"output"` is a file
+that the output is written to as `-o` does; the result names it in place of the values.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadOptions
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute, resolve_dtypes
+from gscli.lab.calls import gather_inputs, read_call, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
-from gscli.plan import CallInputs
 from gscli.traces import Trace
 
 MAX_INPUT_BYTES = 1 << 30
 
-_KEYS = ("id", "op", "inputs", "attrs", "output", "expect", "rtol", "atol")
+_KEYS = (
+    "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",
+    "atol",
+)  # fmt: skip
 _JOB_EXAMPLE = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 _READ_OPTIONS = ReadOptions(dtype_if_empty=np.dtype(np.int64))
 """`[]` are indices far more often than data."""
@@ -54,7 +57,7 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _validate_job(read, number)
         trace = _run_call(job)
-        result: dict[str, Any] = {"id": name, "output": _run_fuzz_case(job, trace)}
+        result: dict[str, Any] = {"id": name, "output": _write_output(job, trace)}
         if trace.warnings:
             result["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
@@ -70,7 +73,7 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
     return result
 
 
-def _run_fuzz_case(job: Mapping[str, Any], trace: Trace) -> object:
+def _write_output(job: Mapping[str, Any], trace: Trace) -> object:
     """The output as a document, or the name of the file that it was written to."""
     if "output" not in job:
         return dump_json(trace.output)
@@ -101,24 +104,17 @@ def _validate_job(job: object, number: int) -> Mapping[str, Any]:
 
 
 def _run_call(job: Mapping[str, Any]) -> Trace:
-    operator = find_operator(str(job["op"]))
-    attrs = {str(key).replace("-", "_"): value for key, value in job.get("attrs", {}).items()}
-    loaded = {
-        name: _load(value, sanitize(name, 60))
-        for name, value in ((str(key).replace("-", "_"), raw) for key, raw in job["inputs"].items())
-    }
-    inputs = CallInputs(
-        {name: raw.array for name, raw in loaded.items()},
-        dict.fromkeys(loaded, "inline"),
-        {name: raw.is_typed for name, raw in loaded.items()},
-    )
+    operator = find_operator(read_name(job))
+    loaded, attrs = read_call(job, _load)
+    inputs = gather_inputs(loaded)
     resolve_dtypes(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=MAX_OUTPUT_BYTES)
     return Trace(operator, *done, inputs.origins, tuple(inputs.notices))
 
 
-def _load(value: object, shown: str) -> LoadedInput:
-    """An input or expected answer; `shown` names it in messages."""
+def _load(value: object, name: str) -> LoadedInput:
+    """An input or expected answer; `name` is for messages."""
+    shown = sanitize(name, 60)
     if isinstance(value, str):
         return load(value, name=shown, empty_dtype="int64", max_bytes=MAX_INPUT_BYTES)
     read = array_of_json(ParsedJson(value, "", shown, shown), _READ_OPTIONS, MAX_INPUT_BYTES)

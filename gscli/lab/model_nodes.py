@@ -13,7 +13,7 @@ from gscli.files.extras import import_extra
 from gscli.files.formats.model import Graph, decode_name
 from gscli.frameworks import load_framework
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import to_gscli_name
+from gscli.lab.calls import to_gscli_name
 
 ONNX_DOMAINS = ("", "ai.onnx")
 """Names of the domain whose operators the ONNX standard defines."""
@@ -54,7 +54,7 @@ class ModelNode(Record):
 
     @property
     def operator(self) -> Operator:
-        """Its operator here; NotOurs where there is none."""
+        """Its operator here; ForeignNode where there is none."""
         return find_operator(self.op_type, self.message.domain)
 
     @property
@@ -78,7 +78,7 @@ def iter_nodes(graph: Graph) -> Iterator[ModelNode]:
 
 
 def find_operator(op_type: str, domain: str) -> Operator:
-    """The operator of a node; NotOurs where gscli has none."""
+    """The operator of a node; ForeignNode where gscli has none."""
     if domain not in ONNX_DOMAINS:
         raise ForeignNode(f"{sanitize(op_type, 60)} is of the domain {sanitize(domain, 60)}")
     operator = load_framework("onnx").operators.get(

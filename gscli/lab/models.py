@@ -122,7 +122,7 @@ class OnnxModel:
         )
 
     def find_supported_node(self, address: str) -> ModelNode:
-        """The same, of the gathers and scatters; NotOurs for another node."""
+        """The same, of the gathers and scatters; ForeignNode for another node."""
         node = self.find_node(address)
         if node not in self.supported_nodes:
             raise ForeignNode(

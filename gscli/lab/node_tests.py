@@ -162,7 +162,7 @@ def is_node_test(path: str) -> bool:
 def read_test_node(path: Path) -> NodeUnderTest:
     """The node of a one-node model. ContentRefused for damage; needs the onnx package.
 
-    NotOurs for several nodes, another domain, or an operator that is no gather or scatter.
+    ForeignNode for several nodes, another domain, or an operator that is no gather or scatter.
     """
     model = OnnxModel.read(str(path), MODEL_LIMIT)
     if len(model.graph.node) != 1:

@@ -152,7 +152,7 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
     for first in range(0, count, block):
         last = min(first + block, count)
         rows, exist, run = window_row_addresses(plan, first, last)
-        numbers, steps = np.nonzero(_iter_duplicate_remarks(rows, exist, cells, run))
+        numbers, steps = np.nonzero(_find_rows(rows, exist, cells, run))
         if not numbers.size:
             continue
         flat = rows[numbers, steps][:, None] * run + np.arange(run)
@@ -164,9 +164,7 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
         yield places[chosen], values[chosen]
 
 
-def _iter_duplicate_remarks(
-    rows: Indices, exist: BoolArray | None, cells: Indices, run: int
-) -> BoolArray:
+def _find_rows(rows: Indices, exist: BoolArray | None, cells: Indices, run: int) -> BoolArray:
     """Which rows of windows hold one of the cells."""
     flags = np.isin(rows, np.unique(cells // run))
     return flags if exist is None else flags & exist

@@ -27,12 +27,12 @@ from gscli.files.extras import import_extra
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
+from gscli.lab.calls import dump_call
 from gscli.lab.cases import read_cases
 from gscli.lab.model_nodes import ForeignNode
 from gscli.lab.node_tests import find_test_folders, load_inputs, read_test_node
 from gscli.runtimes.catalogue import load_shared_module
 from gscli.runtimes.generator import generate_cases
-from gscli.runtimes.protocol import build_request, to_wire_name
 from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
 MIN_CASES_PER_RULE = 2
@@ -83,13 +83,12 @@ def _select_cases(drawn: Sequence[FuzzCase], count: int) -> list[FuzzCase]:
 
 def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     """A call with the rules' answer, in the form of recorded cases."""
-    request = build_request(0, trial.operator, trial.inputs, trial.attrs)
-    framework, op = to_wire_name(trial.operator)
+    call = dump_call(trial.operator, trial.inputs, trial.attrs)
     record = {
-        "id": f"{framework}/{op}/gscli/{number:04d}",
-        "framework": framework,
+        "id": f"{call['framework']}/{call['op']}/gscli/{number:04d}",
+        "framework": call["framework"],
         "version": f"gscli {gscli.__version__}",
-        **{key: value for key, value in request.items() if key not in ("id", "framework")},
+        **call,
         "note": ", ".join(sorted(trial.covered_rules)),
     }
     expected = trial.expected_result
@@ -178,9 +177,9 @@ def _has_one_output(trial: FuzzCase) -> bool:
 
 def _write_node_test(folder: Path, trial: FuzzCase) -> None:
     assert isinstance(trial.expected_result, ExpectedResult)
-    request = build_request(0, trial.operator, trial.inputs, trial.attrs)
+    call = dump_call(trial.operator, trial.inputs, trial.attrs)
     model = load_shared_module("onnx_models").one_node(
-        request["op"], request["opset"], dict(trial.inputs), request["attrs"]
+        call["op"], call["opset"], dict(trial.inputs), call["attrs"]
     )
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)

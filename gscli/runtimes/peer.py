@@ -7,12 +7,12 @@ from typing import Any
 
 import gscli
 from gscli.base import GscliError, LimitRefused
-from gscli.files.formats.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operator, operators
 from gscli.frameworks.execute import execute
-from gscli.lab.cases import read_call
-from gscli.runtimes.protocol import ECHO, to_wire_name
+from gscli.lab.calls import read_call, read_name, to_wire_name
+from gscli.runtimes.protocol import ECHO
 
 
 def build_hello() -> dict[str, object]:
@@ -43,10 +43,10 @@ def answer_request(line: bytes) -> dict[str, Any]:
         if not isinstance(document, dict):
             return {"id": None, "error": "a request is an object"}
         number = document.get("id")
-        call = read_call(document, "the request")
+        inputs, attrs = read_call(document, lambda value, _: load_json(value, "the request"))
         if document["op"] == ECHO:
-            return {"id": number, "output": dump_json(call.inputs["data"])}
-        output = execute(find_operator(call.operator), call.inputs, call.attrs)[1]
+            return {"id": number, "output": dump_json(inputs["data"])}
+        output = execute(find_operator(read_name(document)), inputs, attrs)[1]
         return {"id": number, "output": dump_json(output)}
     except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
         return {"id": number, "unsupported": str(limit) or "not enough memory"}

@@ -15,11 +15,11 @@ from gscli.base.words import sanitize
 from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.processes import Child, Failure, ProcessSpec
 from gscli.frameworks.operator import Operator
+from gscli.lab.calls import dump_call
 from gscli.runtimes.protocol import (
     Hello,
     Reply,
     build_echo_request,
-    build_request,
     encode_line,
     parse_hello,
     parse_reply,
@@ -87,7 +87,7 @@ class RuntimeProcess:
     ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first."""
         self._number += 1
-        return self._exchange(build_request(self._number, operator, inputs, attrs))
+        return self._exchange({"id": self._number, **dump_call(operator, inputs, attrs)})
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""

@@ -11,19 +11,15 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from gscli.base import ContentRefused, GscliError
-from gscli.base.arrays import Array, to_json
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
-from gscli.frameworks.operator import Operator
-from gscli.lab.cases import to_gscli_name
+from gscli.lab.calls import to_gscli_name
 
 ECHO = "echo"
 """The operator that answers its input: with it the way in and out is tried."""
-
-CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
-"""Frameworks whose own names are in camel case."""
 
 MAX_OPS = 10_000
 MAX_MESSAGE_CHARACTERS = 300
@@ -58,42 +54,6 @@ class Hello(Record):
     def title(self) -> str:
         """Name and version."""
         return f"{self.name} {self.version}".strip()
-
-
-def to_wire_name(operator: Operator) -> tuple[str, str]:
-    """The framework and the operator's own name in it, as recorded cases have them.
-
-    >>> from gscli.frameworks import find_operator
-    >>> to_wire_name(find_operator("onnx.scatter_nd")), to_wire_name(find_operator("numpy.add.at"))
-    (('onnx', 'ScatterND'), ('numpy', 'add.at'))
-    """
-    framework, name = operator.framework.name, operator.name
-    if framework in CAMEL_CASE_FRAMEWORKS:
-        parts = name.split("_")
-        name = "".join("ND" if part == "nd" else part.capitalize() for part in parts)
-    return framework, name
-
-
-def build_request(
-    number: int, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> dict[str, object]:
-    """One call as a line's document; opset and device stand beside the attributes.
-
-    Attributes of which a runtime need not know (`xla`) go with the others.
-    """
-    framework, op = to_wire_name(operator)
-    rest = {name: to_json(value) for name, value in attrs.items()}
-    if operator.variadic is not None:
-        rest["indices_per_axis"] = sum(name.startswith(f"{operator.variadic}_") for name in inputs)
-    opset = rest.pop("opset", None)
-    device = rest.pop("device", "cpu")
-    document: dict[str, object] = {"id": number, "framework": framework, "op": op}
-    if operator.versions:
-        document["opset"] = opset if opset is not None else operator.versions[-1]
-    document["device"] = device
-    document["inputs"] = {name: dump_json(array) for name, array in inputs.items()}
-    document["attrs"] = rest
-    return document
 
 
 def build_echo_request(number: int, array: Array) -> dict[str, object]:

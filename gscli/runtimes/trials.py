@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.records import Record
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import Case, build_repro_command
+from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import describe_difference
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
@@ -92,9 +92,7 @@ class FuzzCase:
     @property
     def command(self) -> str:
         """The command that shows the rules' answer."""
-        return build_repro_command(
-            Case("", self.operator.full_name, self.inputs, self.attrs, "open", None)
-        )
+        return build_command(self.operator, self.attrs, format_inputs(self.inputs))
 
     def with_changes(
         self,

@@ -194,3 +194,15 @@ def test_a_name_that_several_frameworks_have_is_refused_with_them() -> None:
 @pytest.mark.parametrize("line", [b"broken", b"{}", b'{"op": "gather", "inputs": {}, "more": 1}'])
 def test_every_refused_line_has_a_way_on(line: bytes) -> None:
     assert run_job(line, 1)["error"]["hint"] == "what a line holds: gscli batch --help"
+
+
+def test_a_call_is_spelt_as_recorded_cases_have_it() -> None:
+    cases = (
+        {"framework": "onnx", "op": "Gather", "opset": 13, "device": "cpu"},
+        {"op": "onnx gather", "attrs": {"opset": 13}},
+    )
+    inputs = {"data": [10, 20, 30], "indices": [-1]}
+    results = [
+        run_job(json.dumps({**case, "inputs": inputs}).encode(), 1)["output"] for case in cases
+    ]
+    assert results[0] == results[1] == {"dtype": "int64", "shape": [1], "data": [30]}

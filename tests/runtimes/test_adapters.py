@@ -17,7 +17,8 @@ from gscli.base import UsageError
 from gscli.codegen.execution import start_snippet_process
 from gscli.disk.processes import ProcessSpec
 from gscli.frameworks import find_operator
-from gscli.lab.cases import Case, read_cases, to_gscli_name
+from gscli.lab.calls import to_gscli_name
+from gscli.lab.cases import Case, read_cases
 from gscli.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,

@@ -16,13 +16,14 @@ import pytest
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.disk import processes
 from gscli.disk.processes import Child, ProcessSpec, python_program
+from gscli.files.formats.jsonarray import load_json
 from gscli.frameworks import find_operator, operators
-from gscli.lab.cases import read_call, to_gscli_name
+from gscli.lab.calls import dump_call, read_call, read_name, to_gscli_name, to_wire_name
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.operator_names import find_operators, select_supported
 from gscli.runtimes.peer import answer_request as served
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.protocol import Reply, build_request, parse_hello, parse_reply, to_wire_name
+from gscli.runtimes.protocol import Reply, parse_hello, parse_reply
 from gscli.runtimes.selftest import check_adapter
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
@@ -55,11 +56,9 @@ def test_a_name_on_the_wire_is_read_back() -> None:
 
 
 def test_a_request_is_a_recorded_case_without_an_answer() -> None:
-    document = build_request(
-        3, find_operator("onnx.scatter_nd"), {"data": np.arange(2)}, {"opset": 16}
-    )
+    document = dump_call(find_operator("onnx.scatter_nd"), {"data": np.arange(2)}, {"opset": 16})
     assert document == {
-        "id": 3, "framework": "onnx", "op": "ScatterND", "opset": 16, "device": "cpu",
+        "framework": "onnx", "op": "ScatterND", "opset": 16, "device": "cpu",
         "inputs": {"data": {"dtype": "int64", "shape": [2], "data": [0, 1]}}, "attrs": {},
     }  # fmt: skip
 
@@ -67,12 +66,13 @@ def test_a_request_is_a_recorded_case_without_an_answer() -> None:
 def test_a_request_is_read_back_as_recorded_cases_are() -> None:
     inputs = {"data": np.arange(3), "indices": np.array([-1])}
     for name, attrs in (("onnx.gather", {"axis": 0, "opset": 13}), ("torch.take", {})):
-        document = build_request(1, find_operator(name), inputs, attrs)
-        call = read_call(json.loads(json.dumps(document)), "the request")
-        assert (call.operator, call.attrs) == (name, attrs)
-        assert all(np.array_equal(call.inputs[key], array) for key, array in inputs.items())
+        document = dump_call(find_operator(name), inputs, attrs)
+        record = json.loads(json.dumps(document))
+        arrays, options = read_call(record, load_json)
+        assert (read_name(record), options) == (name, attrs)
+        assert all(np.array_equal(arrays[key], array) for key, array in inputs.items())
     document = {"framework": "jax", "op": "stablehlo.scatter", "inputs": {}, "attrs": {}}
-    assert read_call(document, "").attrs == {"xla": True}
+    assert read_call(document, load_json)[1] == {"xla": True}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""A call as a line of JSON, read and written in one way for jobs, recorded cases and runtimes.
+
+    {"framework": "onnx", "op": "ScatterND", "opset": 18, "device": "cpu", "inputs": {…}, "attrs": {…}}
+
+Opset and device are attributes that may stand beside the others. Without a framework, `op` is the
+operator's name in Python or in the shell. Python's and the shell's spelling of names are one.
+"""  # noqa: E501  a line of JSON is one line
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from gscli.base.arrays import Array, to_json
+from gscli.files import LoadedInput
+from gscli.files.formats.jsonarray import dump_json
+from gscli.frameworks.operator import Operator
+from gscli.plan import CallInputs
+
+CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
+"""Frameworks whose own names are in camel case."""
+
+Loaded = TypeVar("Loaded")
+
+
+def to_gscli_name(framework: str, op: str) -> str:
+    """The name under which gscli runs a recorded operator.
+
+    >>> to_gscli_name("onnx", "ScatterND"), to_gscli_name("openvino", "ScatterNDUpdate")
+    ('onnx.scatter_nd', 'openvino.scatter_nd_update')
+    >>> to_gscli_name("jax", "stablehlo.gather"), to_gscli_name("numpy", "add.at")
+    ('stablehlo.gather', 'numpy.add.at')
+    """
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
+    return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
+
+
+def to_wire_name(operator: Operator) -> tuple[str, str]:
+    """The framework and the operator's own name in it, as recorded cases have them.
+
+    >>> from gscli.frameworks import find_operator
+    >>> to_wire_name(find_operator("onnx.scatter_nd")), to_wire_name(find_operator("numpy.add.at"))
+    (('onnx', 'ScatterND'), ('numpy', 'add.at'))
+    """
+    framework, name = operator.framework.name, operator.name
+    if framework in CAMEL_CASE_FRAMEWORKS:
+        parts = name.split("_")
+        name = "".join("ND" if part == "nd" else part.capitalize() for part in parts)
+    return framework, name
+
+
+def read_name(record: Mapping[str, Any]) -> str:
+    """What is called. KeyError where a record does not say it.
+
+    >>> read_name({"op": "scatter_nd"}), read_name({"framework": "onnx", "op": "ScatterND"})
+    ('scatter_nd', 'onnx.scatter_nd')
+    """
+    op = str(record["op"])
+    return to_gscli_name(str(record["framework"]), op) if "framework" in record else op
+
+
+def read_call(
+    record: Mapping[str, Any], load: Callable[[Any, str], Loaded]
+) -> tuple[dict[str, Loaded], dict[str, object]]:
+    """Inputs, which `load` reads from their values and names, and attributes as `gscli.run` takes
+    them.
+
+    GscliError for tensors that are none; KeyError, TypeError, ValueError or AttributeError for
+    another form.
+
+    >>> read_call({"op": "onnx.gather", "opset": 13, "inputs": {"data": 7}}, lambda value, _: value)
+    ({'data': 7}, {'opset': 13})
+    """
+    named = {_to_python_name(name): value for name, value in record["inputs"].items()}
+    inputs = {name: load(value, name) for name, value in named.items()}
+    attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
+    if record.get("opset") is not None:
+        attrs["opset"] = record["opset"]
+    if record.get("device", "cpu") != "cpu":
+        attrs["device"] = record["device"]
+    if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":
+        attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
+    return inputs, attrs
+
+
+def _to_python_name(name: object) -> str:
+    return str(name).replace("-", "_")
+
+
+def gather_inputs(loaded: Mapping[str, LoadedInput]) -> CallInputs:
+    """Inputs that stand in a call itself, and which of them have an element type of their own."""
+    return CallInputs(
+        {name: item.array for name, item in loaded.items()},
+        dict.fromkeys(loaded, "inline"),
+        {name: item.is_typed for name, item in loaded.items()},
+    )
+
+
+def dump_call(
+    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
+) -> dict[str, object]:
+    """One call as a document; opset and device stand beside the attributes.
+
+    Attributes of which a runtime need not know (`xla`) go with the others.
+    """
+    framework, op = to_wire_name(operator)
+    rest = {name: to_json(value) for name, value in attrs.items()}
+    if operator.variadic is not None:
+        rest["indices_per_axis"] = sum(name.startswith(f"{operator.variadic}_") for name in inputs)
+    opset = rest.pop("opset", None)
+    device = rest.pop("device", "cpu")
+    document: dict[str, object] = {"framework": framework, "op": op}
+    if operator.versions:
+        document["opset"] = opset if opset is not None else operator.versions[-1]
+    document["device"] = device
+    document["inputs"] = {name: dump_json(array) for name, array in inputs.items()}
+    document["attrs"] = rest
+    return document
