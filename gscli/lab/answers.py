@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,6 +43,15 @@ class RuleSetResult:
     def output(self) -> Array | None:
         """The answer, None when refused."""
         return self.runtime_output if self.trace is None else self.trace.output
+
+    def with_runtime_answer(
+        self, runtime: str, output: Array | None, error: GscliError | None
+    ) -> RuleSetResult:
+        """The row of a runtime that was asked the same."""
+        return replace(
+            self, label=f"{runtime}: {self.label}", trace=None, error=error, runtime_output=output,
+            from_runtime=True,
+        )  # fmt: skip
 
     @property
     def entry(self) -> int | None:

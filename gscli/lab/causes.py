@@ -232,10 +232,11 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
 
 
 def _run_with_input(call: CallVariants, name: str, change: ArrayTransform) -> DeferredRun:
+    trace = call.trace
+
     def compute() -> Array:
-        own = call.trace.inputs
-        inputs = {**own, name: np.ascontiguousarray(change(own[name]))}
-        return call.run(call.trace.operator, inputs, call.trace.attributes)[1]
+        changed = np.ascontiguousarray(change(trace.inputs[name]))
+        return call.run(trace.operator, {**trace.inputs, name: changed}, trace.attributes)[1]
 
     return compute
 
@@ -249,15 +250,13 @@ def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
             for axis in range(rank):
                 if axis != value % max(rank, 1):
                     yield f"{name} is {axis}, not {value}", _run_with_attributes(call, {name: axis})
-    axes = trace.inputs.get("axis")
-    if axes is not None and axes.size == 1:
+    own = trace.inputs.get("axis")
+    if own is not None and own.size == 1:
+        value = own.item()
         for axis in range(rank):
-            if axis != int(axes.reshape(-1)[0]) % max(rank, 1):
+            if axis != int(value) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
-                yield (
-                    f"axis is {axis}, not {axes.reshape(-1)[0]}",
-                    _run_with_input(call, "axis", change),
-                )
+                yield f"axis is {axis}, not {value}", _run_with_input(call, "axis", change)
     if trace.attributes.get(_BATCHES):
         yield f"{_BATCHES} is ignored", _run_with_attributes(call, {_BATCHES: 0})
 

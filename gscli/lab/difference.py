@@ -134,7 +134,7 @@ def compare_tensors(
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
-    blocks = _iter_blocks(actual, expected) if actual.shape == expected.shape else ()
+    blocks = pair_blocks([actual], expected) if actual.shape == expected.shape else ()
     return compare_blocks(blocks, dtypes, shapes, tolerance, visit)
 
 
@@ -204,17 +204,16 @@ def describe_difference(actual: Array, recorded: Array) -> str:
     >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
     'output[1] is 2, recorded 3'
     """
-    mine, theirs = dtype_name(actual.dtype), dtype_name(recorded.dtype)
-    if mine != theirs:
-        return f"dtype is {mine}, recorded {theirs}"
-    if actual.shape != recorded.shape:
-        return f"shape is {format_shape(actual.shape)}, recorded {format_shape(recorded.shape)}"
-    apart = differing_cells(actual, recorded)
-    if not apart.any():
+    difference = compare_tensors(actual, recorded)
+    if not difference.has_same_dtype:
+        return "dtype is {}, recorded {}".format(*difference.dtypes)
+    if not difference.has_same_shape:
+        return "shape is {}, recorded {}".format(*map(format_shape, difference.shapes))
+    if difference.is_equal:
         return ""
-    place = tuple(np.argwhere(apart)[0].tolist())
-    value, other = sanitize(str(actual[place]), 60), sanitize(str(recorded[place]), 60)
-    return f"output{format_shape(place)} is {value}, recorded {other}"
+    cell = difference.cells[0]
+    value, expected = sanitize(str(cell.actual), 60), sanitize(str(cell.expected), 60)
+    return f"output{format_shape(cell.at)} is {value}, recorded {expected}"
 
 
 def _is_text(*arrays: Array) -> bool:
@@ -236,29 +235,24 @@ def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int
     return (float(apart[place]), place) if apart[place] >= 0 else None
 
 
-def _iter_blocks(actual: Array, expected: Array) -> Iterator[tuple[int, Array, Array]]:
-    """Both in row-major order, a block at a time; pages of files are let go after each."""
-    mine, theirs = np.asarray(actual).reshape(-1), np.asarray(expected).reshape(-1)
-    for first in range(0, mine.size, BLOCK):
-        yield first, mine[first : first + BLOCK], theirs[first : first + BLOCK]
-        release_mapped_pages(actual, expected)
-
-
 def release_mapped_pages(*arrays: Array) -> None:
     """Let go of the pages of files; not of what was written over one, which would be lost."""
     mapped.release_pages(*(array for array in arrays if not array.flags.writeable))
 
 
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
-    """Pieces of a result beside the expected cells; pages of a file are let go after each."""
+    """Pieces of a result beside the expected cells, in row-major order, a block at a time.
+
+    Pages of files are let go after each.
+    """
     first, flat = 0, np.asarray(expected).reshape(-1)
     for piece in pieces:
-        values = piece.reshape(-1)
+        values = np.asarray(piece).reshape(-1)
         for start in range(0, values.size, BLOCK):
             part = values[start : start + BLOCK]
             yield first, part, flat[first : first + part.size]
             first += part.size
-            release_mapped_pages(expected)
+            release_mapped_pages(piece, expected)
 
 
 def _unravel(number: int, shape: Shape) -> tuple[int, ...]:

@@ -162,7 +162,7 @@ def _restore_runtime_result(
     recorded: Mapping[str, object], rules: Mapping[str, RuleSetResult]
 ) -> RuleSetResult:
     """A runtime's own row, `Runtime: rule set` being its label."""
-    label = require_text(recorded, "label")
+    label = sanitize(require_text(recorded, "label"), 200)
     rule = rules.get(label.partition(": ")[2])
     if rule is None:
         raise ContentRefused(
@@ -170,20 +170,13 @@ def _restore_runtime_result(
             where=sanitize(label, 100),
             valid=", ".join(rules)[:600],
         )
-    row = replace(
-        rule,
-        label=sanitize(label, 100),
-        trace=None,
-        error=None,
-        runtime_output=None,
-        from_runtime=True,
-    )
-    output = recorded.get("output")
+    name, output = label.partition(": ")[0], recorded.get("output")
     if isinstance(output, Mapping):
-        return replace(row, runtime_output=load_json(output, label))
+        return rule.with_runtime_answer(name, load_json(output, label), None)
     problem = require_text(dict(require_mapping(recorded, "error")), "problem")
     refused = rule.error is not None and rule.error.problem == problem
-    return replace(row, error=rule.error if refused else InputRefused(sanitize(problem, 600)))
+    error = rule.error if refused else InputRefused(sanitize(problem, 600))
+    return rule.with_runtime_answer(name, None, error)
 
 
 def _document_rows(recorded: Mapping[str, object]) -> list[Mapping[str, object]]:

@@ -143,11 +143,11 @@ class OutputDiagnosis:
 
     def entry_letters_at(self, at: tuple[int, ...]) -> str:
         """Letters of the entries that reach one cell of the output."""
-        letters = ""
-        for number, box in self._entry_boxes:
-            if all(start <= place < stop for place, (start, stop) in zip(at, box, strict=True)):
-                letters = f"{letters} {entry_name(number)}".strip()
-        return letters
+        return " ".join(
+            entry_name(number)
+            for number, box in self._entry_boxes
+            if all(start <= place < stop for place, (start, stop) in zip(at, box, strict=True))
+        )
 
     @cached_property
     def _entry_boxes(self) -> list[tuple[int, Box]]:

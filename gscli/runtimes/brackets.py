@@ -56,7 +56,7 @@ def _draw_items(roles: Roles, data: Shape, dice: Rng) -> list[Item]:
     items: list[Item] = []
     axis = 0
     while axis < len(data):
-        kind = dice.random.choices(list(ITEM_WEIGHTS), list(ITEM_WEIGHTS.values()))[0]
+        kind = dice.choose_weighted(ITEM_WEIGHTS)
         if kind == "end":
             break
         if kind == "array":

@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.resources import files as package_files
 from importlib.util import module_from_spec, spec_from_file_location
@@ -206,7 +206,8 @@ def list_installed(
     python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS
 ) -> list[InstalledRuntime]:
     """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
-    packages = list(dict.fromkeys(_packages(adapters)))
+    needed = (name for adapter in adapters for name in (adapter.package, *adapter.needs))
+    packages = list(dict.fromkeys(needed))
     versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
     return [
         InstalledRuntime(
@@ -236,11 +237,6 @@ def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
             hint="--python names an interpreter, as /usr/bin/python3 is one",
         )
     return [sanitize(str(version), 60) for version in versions]
-
-
-def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:
-    for adapter in adapters:
-        yield from (adapter.package, *adapter.needs)
 
 
 def load_shared_module(name: str) -> Any:

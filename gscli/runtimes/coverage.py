@@ -53,22 +53,17 @@ def find_covered_rules(
 
 def _index_rules(plan: Plan) -> Iterator[str]:
     layout = plan.layout
-    for column, axis_number in enumerate(layout.column_axes):
-        numbers = plan.columns[column]
+    for numbers, axis_number in zip(plan.columns, layout.column_axes, strict=True):
         axis = layout.axes[axis_number]
         _, high = legal_range(axis, layout.policy)
-        if not numbers.size:
-            continue
-        if np.any((numbers < 0) & (numbers >= -axis.size)):
-            yield "negative index"
-        if np.any(numbers == -axis.size):
-            yield "lowest index"
-        if high > 0 and np.any((numbers == high) | (numbers == -1)):
-            yield "highest index"
-        if np.any(numbers > high):
-            yield "index too large"
-        if np.any(numbers < -axis.size):
-            yield "index too small"
+        rules = {
+            "negative index": (numbers < 0) & (numbers >= -axis.size),
+            "lowest index": numbers == -axis.size,
+            "highest index": ((numbers == high) | (numbers == -1)) & (high > 0),
+            "index too large": numbers > high,
+            "index too small": numbers < -axis.size,
+        }
+        yield from (rule for rule, flags in rules.items() if flags.any())
 
 
 def _duplicate_rules(plan: Plan) -> Iterator[str]:
@@ -81,27 +76,23 @@ def _duplicate_rules(plan: Plan) -> Iterator[str]:
 
 
 def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
-    axes = layout.axes
-    entries = layout.addressing.entry_shape
-    if not layout.entry_count:
-        yield "no entries"
-    if 0 in layout.data_shape:
-        yield "empty data"
-    elif layout.entry_count and not layout.window_size:
-        yield "empty slices"
-    if layout.window_size > 1:
-        yield "slices"
-    if len(layout.addressing.columns) > 1:
-        yield "several numbers in a vector"
-    if len(layout.data_shape) > FULL_RANK - 1:
-        yield f"rank {FULL_RANK} or more"
-    if not layout.data_shape:
-        yield "data of rank 0"
-    if any(inputs[name].ndim == 0 for name in layout.index_inputs if name in inputs):
-        yield "indices of rank 0"
-    on_grid = [axis for axis in axes if axis.entry is not None]
-    if any(entries[axis.entry] < axis.size for axis in on_grid if axis.entry is not None):
-        yield "indices smaller than data"
+    entries, rank = layout.addressing.entry_shape, len(layout.data_shape)
+    indices = [inputs[name] for name in layout.index_inputs if name in inputs]
+    is_empty, has_entries = 0 in layout.data_shape, bool(layout.entry_count)
+    rules = {
+        "no entries": not has_entries,
+        "empty data": is_empty,
+        "empty slices": has_entries and not is_empty and not layout.window_size,
+        "slices": layout.window_size > 1,
+        "several numbers in a vector": len(layout.addressing.columns) > 1,
+        f"rank {FULL_RANK} or more": rank >= FULL_RANK,
+        "data of rank 0": not rank,
+        "indices of rank 0": any(array.ndim == 0 for array in indices),
+        "indices smaller than data": any(
+            axis.entry is not None and entries[axis.entry] < axis.size for axis in layout.axes
+        ),
+    }
+    return (rule for rule, holds in rules.items() if holds)
 
 
 def _attribute_rules(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
@@ -78,6 +79,10 @@ class Rng:
     def choose(self, choices: Any) -> Any:
         """One of them."""
         return self.random.choice(choices)
+
+    def choose_weighted(self, weights: Mapping[str, int]) -> str:
+        """One of the words, as often as its weight says."""
+        return self.random.choices(list(weights), list(weights.values()))[0]
 
     def draw_size(self) -> int:
         """Length of an axis: small, seldom 0."""

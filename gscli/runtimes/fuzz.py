@@ -77,8 +77,7 @@ class FuzzFinding:
         return (
             self.mismatch.kind in COSTLY
             and self.count >= MAX_COSTLY_REPEATS
-            and self.case.operator is other.operator
-            and self.case.distinctions <= other.distinctions
+            and self.covers(other, self.mismatch)
         )
 
 
@@ -158,10 +157,7 @@ def fuzz(
 
 
 def _iter_cases(
-    operators: Sequence[Operator],
-    wishes: FuzzOptions,
-    rules: Mapping[str, object],
-    began: float,
+    operators: Sequence[Operator], wishes: FuzzOptions, rules: Mapping[str, object], began: float
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
     sources = {operator: generate_cases(operator, wishes.seed, rules) for operator in operators}

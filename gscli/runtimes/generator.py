@@ -99,13 +99,11 @@ def infer_roles(operator: Operator) -> Roles:
 
 
 def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
-    dice.index_mode = dice.random.choices(
-        list(INDEX_MODE_WEIGHTS), list(INDEX_MODE_WEIGHTS.values())
-    )[0]
+    dice.index_mode = dice.choose_weighted(INDEX_MODE_WEIGHTS)
     draft = choose_generator(roles)(roles, dice)
     attrs = {**_draw_attributes(roles.operator, dice), **draft.attrs, **fixed}
-    kind = dice.random.choices(list(DATA_TYPES), list(DATA_TYPES.values()))[0]
-    index = dice.random.choices(list(INDEX_TYPES), list(INDEX_TYPES.values()))[0]
+    kind = dice.choose_weighted(DATA_TYPES)
+    index = dice.choose_weighted(INDEX_TYPES)
     trial = FuzzCase(roles.operator, _build_inputs(roles, draft, attrs, kind, index), attrs)
     if isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused:
         return trial

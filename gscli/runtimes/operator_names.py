@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from gscli.base import UsageError
@@ -40,18 +40,13 @@ def find_operators(name: str) -> list[Operator]:
 
 def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     """The operators that are asked for and that a runtime answers; without names all it has."""
-    chosen = _unique(operator for name in names for operator in find_operators(name))
+    chosen = list(dict.fromkeys(op for name in names for op in find_operators(name)))
     if not names:
         chosen = [operator for operator in operators() if operator.full_name in hello.ops]
     answerable = [operator for operator in chosen if operator.full_name in hello.ops]
     if not answerable:
         listed = ", ".join(operator.full_name for operator in chosen) or "any operator of gscli"
         raise UsageError(
-            f"{hello.title} does not answer {listed}"[:200],
-            valid=" ".join(sorted(hello.ops))[:600],
+            f"{hello.title} does not answer {listed}"[:200], valid=" ".join(sorted(hello.ops))[:600]
         )
     return answerable
-
-
-def _unique(found: Iterable[Operator]) -> list[Operator]:
-    return list(dict.fromkeys(found))

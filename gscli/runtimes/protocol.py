@@ -75,14 +75,13 @@ def parse_hello(line: bytes) -> Hello:
     """
     form = '{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}'
     try:
-        value = parse_json(line, "the first line").value
+        document = parse_json(line, "the first line").value
     except GscliError:
-        value = None
-    ops = value.get("ops") if isinstance(value, dict) else None
-    rules = value.get("rules", {}) if isinstance(value, dict) else None
+        document = None
+    value = document if isinstance(document, dict) else {}
+    ops, rules = value.get("ops"), value.get("rules", {})
     if (
-        not isinstance(value, dict)
-        or not isinstance(value.get("name"), str)
+        not isinstance(value.get("name"), str)
         or not isinstance(ops, list)
         or not all(isinstance(op, str) for op in ops[: MAX_OPS + 1])
         or len(ops) > MAX_OPS

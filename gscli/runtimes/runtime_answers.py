@@ -77,18 +77,8 @@ def _run_rule_sets(rules: list[RuleSetResult], runtime: RuntimeProcess) -> Itera
     assert runtime.hello is not None
     for row in rules:
         answer = runtime.run_call(row.operator, row.inputs, row.attrs)
-        label = f"{runtime.hello.title}: {row.label}"
-        own = replace(
-            row,
-            label=label,
-            trace=None,
-            error=None,
-            runtime_output=answer.output,
-            from_runtime=True,
-        )
-        if answer.output is None:
-            own = replace(own, error=_make_refusal(row, answer))
-        yield own
+        error = _make_refusal(row, answer) if answer.output is None else None
+        yield row.with_runtime_answer(runtime.hello.title, answer.output, error)
 
 
 def _make_refusal(row: RuleSetResult, answer: Reply) -> InputRefused:

@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused, LimitRefused
-from gscli.base.arrays import Array, dtype_name, unequal_cells
+from gscli.base.arrays import Array, unequal_cells
 from gscli.base.records import Record
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
-from gscli.lab.difference import describe_difference
+from gscli.lab.difference import compare_tensors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_duplicate_cells
@@ -95,9 +95,7 @@ class FuzzCase:
         return build_command(self.operator, self.attrs, format_inputs(self.inputs))
 
     def with_changes(
-        self,
-        inputs: Mapping[str, Array] | None = None,
-        attrs: Mapping[str, object] | None = None,
+        self, inputs: Mapping[str, Array] | None = None, attrs: Mapping[str, object] | None = None
     ) -> FuzzCase:
         """The same call with other inputs or attributes."""
         return replace(
@@ -159,13 +157,13 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
 
 
 def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
-    correct = expected.output
-    if output.shape != correct.shape:
-        return Mismatch("shape")
-    if dtype_name(output.dtype) != dtype_name(correct.dtype):
-        return Mismatch("dtype")
-    if not describe_difference(output, correct):
+    difference = compare_tensors(output, expected.output)
+    if difference.is_equal:
         return None
+    if not difference.has_same_shape:
+        return Mismatch("shape")
+    if not difference.has_same_dtype:
+        return Mismatch("dtype")
     return Mismatch("winner" if _is_other_winner(expected, output) else "value")
 
 

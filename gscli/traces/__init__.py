@@ -25,15 +25,7 @@ from gscli.layout.axes import Reduction, Shape
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces.entries import Entry, iter_entries
 
-__all__ = [
-    "SCHEMA",
-    "Entry",
-    "Role",
-    "Trace",
-    "TracedTensor",
-    "entry_label",
-    "trace",
-]
+__all__ = ["SCHEMA", "Entry", "Role", "Trace", "TracedTensor", "entry_label", "trace"]
 
 if TYPE_CHECKING:
     from gscli.frameworks.duplicates import Duplicates
