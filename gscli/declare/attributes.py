@@ -87,9 +87,10 @@ class Attribute(Record):
 
     def _match_choice(self, value: object) -> str:
         """The choice that `value` is; UsageError suggests the nearest, or another's word for it."""
-        if isinstance(value, str) and value in self.choices:
-            return value
-        word = str(value).lower()
+        text = str.__str__(value) if isinstance(value, str) else str(value)
+        if isinstance(value, str) and text in self.choices:
+            return text  # of a subclass, which may equal every text, its letters alone
+        word = text.lower()
         near = get_close_matches(word, self.choices, 1, 0.6)
         meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in self.choices]
         raise UsageError(

@@ -17,7 +17,8 @@ import onnx
 import pytest
 import zarr
 
-from gscli.base import CannotWrite, ContentRefused, LimitRefused
+import gscli
+from gscli.base import CannotWrite, ContentRefused, LimitRefused, UsageError
 from gscli.files import load, members, save
 from gscli.files.content import open_content
 from gscli.files.formats import model
@@ -273,6 +274,30 @@ def test_metadata_of_folders_in_a_group_are_short(tmp_path: Path) -> None:
     metadata.write_text(metadata.read_text() + " " * (17 << 20))
     with pytest.raises(LimitRefused, match=r"zarr\.json"):
         members(str(tmp_path / "s.zarr"))
+
+
+def test_a_text_that_equals_every_text_is_what_its_letters_say() -> None:
+    class Chameleon(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    assert gscli.scatter_nd([1, 2], [[0]], [9], reduction=Chameleon("add")).tolist() == [10, 2]
+    with pytest.raises(UsageError, match="unknown reduction"):
+        gscli.scatter_nd([1, 2], [[0]], [9], reduction=Chameleon("ad"))
+
+
+@pytest.mark.parametrize("name", ["/", ".", "./", "/./"])
+def test_no_dataset_is_written_as_the_root(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="is the root, not the path of a dataset"):
+        save(f"{tmp_path / 'new.h5'}::{name}", np.zeros(2))
+    save(f"{tmp_path / 'old.h5'}::a", np.arange(2))
+    with pytest.raises(CannotWrite, match="is the root, not the path of a dataset"):
+        save(f"{tmp_path / 'old.h5'}::{name}", np.zeros(2))
+    assert load(str(tmp_path / "old.h5")).array.tolist() == [0, 1]
+    assert [path.name for path in tmp_path.iterdir()] == ["old.h5"]
 
 
 class CountedNames(list[str]):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, DtypeRefused
+from gscli.base import CannotWrite, ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     Array,
     check_dtype_supported,
@@ -90,12 +90,14 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     buffer = io.BytesIO()
     with _hdf5_errors("the file"), import_extra("h5py", "hdf5").File(buffer, "w") as file:
         for name, array in arrays.items():
+            _check_path(name)
             _create_dataset(file, name, array)
     out(buffer.getbuffer())
 
 
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
+    _check_path(name)
     buffer = io.BytesIO(bytes(old.read(0, old.size)))
     path, library = name.strip("/"), import_extra("h5py", "hdf5")
     where = _place(old.name, path)
@@ -140,6 +142,14 @@ def _check_parents(file: Any, path: str, name: str) -> None:
             problem = f"{sanitize(group, 60)} is a link, and gscli does not write through links"
             hint = "name a place that is in this file itself"
             raise ContentRefused(problem, where=_place(name, path), hint=hint)
+
+
+def _check_path(name: str) -> None:
+    if not set(name.split("/")) - {"", "."}:
+        raise CannotWrite(
+            f"{sanitize(name, 60) or '/'} is the root, not the path of a dataset",
+            hint="FILE.h5::NAME, FILE.h5::GROUP/NAME",
+        )
 
 
 def _create_dataset(file: Any, name: str, array: Array) -> None:
