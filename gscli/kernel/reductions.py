@@ -229,12 +229,17 @@ def cast_and_scale(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Arra
         return values if scale is None else values * np.asarray(scale).astype(dtype)
 
 
+def working_dtype(layout: Layout) -> np.dtype[Any]:
+    """The type in which updates are combined; text is held as objects, whose length is free."""
+    name = layout.accumulate_dtype or layout.dtype
+    return np.dtype(object) if name == "str" else parse_dtype(name)
+
+
 def entry_updates(plan: ValidatedPlan, first: int, last: int) -> Array:
     """The updates of some entries as (entries, window), in the working dtype and scaled."""
     layout = plan.layout
     rows = plan.updates_view()
     grid = plan.entry_coordinates(first, last)
     chosen = rows[grid] if grid else rows[None]
-    name = layout.accumulate_dtype or layout.dtype
-    dtype = np.dtype(object) if name == "str" else parse_dtype(name)
-    return cast_and_scale(layout, chosen.reshape(last - first, layout.window_size), dtype)
+    rows = chosen.reshape(last - first, layout.window_size)
+    return cast_and_scale(layout, rows, working_dtype(layout))

@@ -75,13 +75,11 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
-                case = parse_case(line, f"{sanitize(path)} line {number}")
+                yield parse_case(line, f"{sanitize(path)} line {number}")
             except GscliError as refusal:
                 if refusals is None:
                     raise
                 refusals.append(refusal)
-                continue
-            yield case
 
 
 def read_lines(path: str) -> Iterator[bytes]:

@@ -102,10 +102,7 @@ class OutputDiagnosis:
         """Letters of the entries that reach a differing cell, as far as they are looked through."""
         if not self.difference.has_same_shape or not self.difference.differing_count:
             return ()
-        apart = np.flatnonzero(self._sampled_expectation[1])
-        return self._entries_reaching(
-            apart if self.sampled_cells is None else self.sampled_cells[apart]
-        )
+        return self._entries_reaching(np.flatnonzero(self._sampled_expectation[1]))
 
     @property
     def differing_slice_count(self) -> int:
@@ -124,11 +121,12 @@ class OutputDiagnosis:
         """Counts slices while cells are compared; nothing where the shapes differ."""
         return count_slices(self.trace.layout)
 
-    def _entries_reaching(self, cells: Indices) -> tuple[str, ...]:
-        """Letters of the entries that reach one of some flat cells.
+    def _entries_reaching(self, positions: Indices) -> tuple[str, ...]:
+        """Letters of the entries that reach one of some cells among those causes are tried on.
 
         All of those that read them, of those that write them the first NAMED ones of the call.
         """
+        cells = positions if self.sampled_cells is None else self.sampled_cells[positions]
         if self.trace.kind == "gather":
             entries, _ = find_reading_entries(self.trace.layout, cells)
             return tuple(map(entry_name, np.unique(entries).tolist()))
@@ -227,9 +225,7 @@ class OutputDiagnosis:
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
-        reached = self._entries_reaching(
-            mended if self.sampled_cells is None else self.sampled_cells[mended]
-        )
+        reached = self._entries_reaching(mended)
         return PossibleCause(cause, mended.size, reached, is_exact=not wrong.any())
 
     def describe(self) -> list[str]:
@@ -304,14 +300,11 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
 def _describe_cause_reach(fit: PossibleCause) -> str:
     if not fit.entries:
         return ""
-    return f" ({_format_entries(fit.entries)}, {format_count(fit.cells, 'cell')})"
+    noun = "entry" if len(fit.entries) == 1 else "entries"
+    return f" ({noun} {_format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
 
 
 _LISTED = 8
-
-
-def _format_entries(names: Sequence[str]) -> str:
-    return f"{'entry' if len(names) == 1 else 'entries'} {_format_letters(names)}"
 
 
 def _format_letters(names: Sequence[str]) -> str:

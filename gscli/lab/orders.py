@@ -10,7 +10,7 @@ import numpy as np
 from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.declare import Signature
-from gscli.kernel.reductions import REDUCTIONS, ReductionRule, entry_updates
+from gscli.kernel.reductions import REDUCTIONS, entry_updates, working_dtype
 from gscli.kernel.walks import cell_addresses
 from gscli.lab.sample import restrict_scatter, run_at_cells, run_whole
 from gscli.plan import plan_call
@@ -58,18 +58,15 @@ def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     numbers = layout.dtype != "str" and layout.data_name is not None and few
     if layout.kind != "scatter" or not numbers or layout.is_noop:
         return
-    if layout.reduction == "none":
+    rule = REDUCTIONS.get(layout.reduction)
+    if rule is None:
         yield "the first update of a cell stays, not the last", _run_in_order(call, "first")
-    elif _is_sequential(REDUCTIONS[layout.reduction]) and layout.include_self:
+    # A cell meets its updates one after the other, and nothing else happens to it.
+    elif rule.divisor is None and rule.epilogue is None and layout.include_self:
         alone = "of updates to the same cell only the"
         yield f"{alone} last one counts", _run_in_order(call, "last")
         yield f"{alone} first one counts", _run_in_order(call, "first")
         yield "updates are combined in reverse order", _run_in_order(call, "reverse")
-
-
-def _is_sequential(rule: ReductionRule) -> bool:
-    """Whether a cell meets its updates one after the other, and nothing else happens to it."""
-    return rule.divisor is None and rule.epilogue is None
 
 
 def _run_in_order(call: CallVariants, kept: str) -> DeferredRun:
@@ -86,7 +83,7 @@ def _run_in_order(call: CallVariants, kept: str) -> DeferredRun:
             flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
         if kept != "last":
             flat, values = flat[::-1], values[::-1]
-        work = parse_dtype(layout.accumulate_dtype or layout.dtype)
+        work = working_dtype(layout)
         output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
         if layout.reduction == "none":
             output[flat] = values

@@ -71,15 +71,13 @@ def _draw_items(roles: Roles, data: Shape, dice: Rng) -> list[Item]:
             items.append(("...", ...))
             axis = dice.random.randint(axis, len(data))
         elif kind == "mask" and not any(word == "i" for word, _ in items):
-            mask = _draw_mask(data[axis:], dice)
+            count = dice.random.choices((0, 1, 2), (1, 6, 3))[0]
+            mask = draw_bools(data[axis : axis + count], dice)
             axis += mask.ndim
-            items.append(("i", mask.astype(np.uint8) if _is_byte_mask(roles, dice) else mask))
+            is_byte = roles.operator.has_byte_masks and dice.draw_bool(0.3)
+            items.append(("i", mask.astype(np.uint8) if is_byte else mask))
             grid = dice.choose(((), (1,), (int(mask.sum()),)))
     return items
-
-
-def _is_byte_mask(roles: Roles, dice: Rng) -> bool:
-    return roles.operator.has_byte_masks and dice.draw_bool(0.3)
 
 
 def _draw_broadcastable(grid: Shape, dice: Rng) -> Shape:
@@ -96,12 +94,6 @@ def _draw_slice(size: int, dice: Rng) -> Item:
     step = dice.choose((None, None, None, 1, 2, -1))
     words = ["" if bound is None else str(bound) for bound in (start, stop, step)]
     return ":".join(words[: 2 if step is None else 3]), slice(start, stop, step)
-
-
-def _draw_mask(sizes: Shape, dice: Rng) -> Array:
-    """A mask over the first one or two of these axes, seldom over none."""
-    axes = dice.random.choices((0, 1, 2), (1, 6, 3))[0]
-    return draw_bools(sizes[:axes], dice)
 
 
 def draw_bools(shape: Shape, dice: Rng) -> Array:

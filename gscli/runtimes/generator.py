@@ -11,7 +11,6 @@ import numpy as np
 
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, parse_dtype
-from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import build_probe
 from gscli.plan import plan_call
@@ -123,19 +122,13 @@ def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
             if len(operator.versions) > 1 and dice.draw_bool(0.25):
                 attrs[name] = dice.choose(operator.versions)
         elif attribute.kind == "choice":
-            _draw_choice(attribute, attrs, dice)
+            if attribute.is_required or dice.draw_bool(0.7):
+                attrs[name] = dice.choose(attribute.choices)
         elif attribute.kind == "bool" and (attribute.is_required or dice.draw_bool(0.4)):
             attrs[name] = dice.draw_bool(0.5)
         elif attribute.kind == "number" and (attribute.is_required or dice.draw_bool(0.3)):
             attrs[name] = dice.random.randint(2, 9)
-    return attrs
-
-
-def _draw_choice(attribute: Attribute, attrs: dict[str, object], dice: Rng) -> None:
-    if attribute.is_required or dice.draw_bool(0.7):
-        choice = dice.choose(attribute.choices)
-        if choice != "":
-            attrs[attribute.name] = choice
+    return {name: value for name, value in attrs.items() if value != ""}
 
 
 def _build_inputs(
@@ -143,6 +136,7 @@ def _build_inputs(
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
     inputs: dict[str, Array] = {}
+    integers = {**draft.indices, **draft.other_inputs}
     reduction = roles.operator.attribute("reduction")
     named = "" if reduction is None else str(attrs.get(reduction.name))
     product = named in ("mul", "prod", "multiply")
@@ -150,10 +144,8 @@ def _build_inputs(
     for item in roles.operator.inputs:
         if item.kind == "many":
             inputs |= {name: _cast_lossy(array, index) for name, array in draft.indices.items()}
-        elif item.name in draft.indices:
-            inputs[item.name] = _cast_lossy(draft.indices[item.name], index)
-        elif item.name in draft.other_inputs:
-            inputs[item.name] = _cast_lossy(draft.other_inputs[item.name], index)
+        elif item.name in integers:
+            inputs[item.name] = _cast_lossy(integers[item.name], index)
         elif item.name == roles.layout.data_name:
             inputs[item.name] = make_values(draft.data, kind)
         elif item.name == roles.updates and not (item.optional and "value" in attrs):

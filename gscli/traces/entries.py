@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, parse_dtype, to_json
+from gscli.base.arrays import Array, Indices, to_json
 from gscli.base.records import Record, former_names
 from gscli.base.words import entry_label
-from gscli.kernel.reductions import REDUCTIONS, entry_updates, mask_losing_nans, saturating_cast
+from gscli.kernel.reductions import (
+    REDUCTIONS,
+    entry_updates,
+    mask_losing_nans,
+    saturating_cast,
+    working_dtype,
+)
 from gscli.kernel.walks import cell_addresses
 from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unbroadcast_box
 from gscli.plan.plan import ValidatedPlan
@@ -282,7 +288,7 @@ class ScatterReplay:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
-        values, updates = self._initial_values(cells), self._entry_updates()
+        values, updates = self._initial_values(cells), entry_updates(self._plan, 0, self._count)
         writers = np.full(cells.shape, -1, np.int64)
         terms = np.full(cells.shape, int(layout.include_self), np.int64)
         changes: dict[int, Change] = {}
@@ -314,10 +320,10 @@ class ScatterReplay:
         layout = self._plan.layout
         rule = REDUCTIONS.get(layout.reduction)
         if rule is not None and rule.epilogue is not None:
-            return np.ones(cells.shape, self._working_dtype())
+            return np.ones(cells.shape, working_dtype(layout))
         if layout.data_name is None:
-            return np.full(cells.shape, layout.fill_value, self._working_dtype())
-        return self._read_cells(cells).astype(self._working_dtype())
+            return np.full(cells.shape, layout.fill_value, working_dtype(layout))
+        return self._read_cells(cells).astype(working_dtype(layout))
 
     def _read_cells(self, cells: Indices) -> Array:
         assert self._plan.layout.data_name is not None
@@ -332,19 +338,6 @@ class ScatterReplay:
         data = self._read_cells(cells)
         with np.errstate(all="ignore"):
             return rule.epilogue(data, saturating_cast(values, data.dtype))
-
-    def _working_dtype(self) -> np.dtype[Any]:
-        layout = self._plan.layout
-        if layout.dtype == "str":
-            return np.dtype(object)
-        return parse_dtype(layout.accumulate_dtype or layout.dtype)
-
-    def _entry_updates(self) -> Array:
-        rows = entry_updates(self._plan, 0, self._count)
-        updates = self._plan.layout.updates
-        if updates is not None and not updates.cast:
-            return rows
-        return rows.astype(self._working_dtype(), copy=False)
 
     def _combine(self, old: Array, update: Array) -> Array:
         reduction = self._plan.layout.reduction
