@@ -8,7 +8,7 @@ exact: output = np.take(data, indices, 0)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from gscli.base import UsageError
@@ -18,15 +18,15 @@ from gscli.codegen.exactness import describe_value_difference, list_breaking_inp
 from gscli.codegen.languages import load_language
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
-from gscli.codegen.onnx_language import write_onnx
-from gscli.codegen.openvino_language import write_openvino
+from gscli.codegen.onnx_language import OnnxWriter
+from gscli.codegen.openvino_language import OpenvinoWriter
 from gscli.codegen.own import write_own_call
 from gscli.codegen.preamble import PreambleWriter
-from gscli.codegen.render import write_python
-from gscli.codegen.stablehlo_language import write_stablehlo
-from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
+from gscli.codegen.render import SnippetWriter
+from gscli.codegen.stablehlo_language import StablehloWriter
+from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Snippet
-from gscli.codegen.translate import Translation, check_types, translate_call
+from gscli.codegen.translate import check_types, translate_call
 from gscli.frameworks import find_called
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
@@ -82,7 +82,8 @@ def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleW
                 Snippet(target.name, target.title, "exact", title, call=tuple(own)), loading
             )
         found = translate_call(meaning, target)
-        call = _write_lines(found, target.name)
+        writer = _WRITERS.get(target.name, SnippetWriter)
+        call = writer(found.program, found.output, load_language(target.name)).write()
     except CannotTranslate as reason:
         return Snippet(target.name, target.title, "none", reason=str(reason))
     broken = list_breaking_inputs(meaning, target, found.op)
@@ -101,19 +102,10 @@ def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleW
     return _add_preamble(answer, loading)
 
 
-_TEXT_WRITERS: dict[str, Callable[[SnippetProgram, Value], list[str]]] = {
-    "onnx": write_onnx,
-    "openvino": write_openvino,
-    "stablehlo": write_stablehlo,
-}
-"""Targets that are not written as Python's arrays are."""
-
-
-def _write_lines(found: Translation, target: str) -> list[str]:
-    """The lines of a translation in its target's language."""
-    if target in _TEXT_WRITERS:
-        return _TEXT_WRITERS[target](found.program, found.output)
-    return write_python(found.program, found.output, load_language(target))
+_WRITERS: dict[str, type[SnippetWriter]] = {
+    "onnx": OnnxWriter, "openvino": OpenvinoWriter, "stablehlo": StablehloWriter,
+}  # fmt: skip
+"""Writers of targets that are not written as Python's arrays are."""
 
 
 def _add_preamble(answer: Snippet, loading: PreambleWriter) -> Snippet:

@@ -133,7 +133,7 @@ def stack_coordinates(
 def _emit_direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     return placing.steps.add(
-        "direct", "output", placing.layout.result_shape, data.dtype, data, place.index,
+        "cells", "output", placing.layout.result_shape, data.dtype, data, place.index,
         numbers=place.form.numbers, sizes=tuple(axis.span for axis in placing.layout.axes),
     )  # fmt: skip
 

@@ -15,17 +15,21 @@ from gscli.base.words import NARROW_FLOATS, NARROW_INTEGERS
 class Language(Record):
     """How a target writes steps: a template for each form, or for a form and its reduction.
 
-    A template of one line is an expression, or a whole statement where it begins with `{r} =`.
+    A template of one line is an expression, or statements where it names its result, `{r}`.
     `words` are the target's names of the reductions; `element` writes an element type, but those
-    in `elements`, and `numbers` a nested list as an array.
+    in `elements`, and `numbers` a nested list as an array. `types` are names of element types that
+    the target has in a text of its own.
     """
 
     templates: Mapping[str, str]
-    words: Mapping[str, str]
     element: str
     elements: Mapping[str, str]
+    words: Mapping[str, str] = {}
+    types: Mapping[str, str] = {}
     numbers: str = "{list}"
     copy: str = ".copy()"
+    leave_out: str = ""
+    module: str = ""
     loaded: str = "{name}"
     literal: str = "np.array({list}, {dtype})"
     shaped: str = "{literal}.reshape({shape})"
@@ -42,6 +46,15 @@ class Language(Record):
         """
         return self.elements.get(name) or self.element.format(name=name)
 
+    def short_dtype(self, name: str, unsigned: str = "u") -> str:
+        """An element type by its first letter.
+
+        >>> [load_language("openvino").short_dtype(name) for name in ("bfloat16", "uint8")]
+        ['bf16', 'u8']
+        """
+        text = self.types.get(name) or name.replace("uint", unsigned)
+        return text.replace("int", "i").replace("float", "f")
+
 
 @cache
 def _load_tables() -> dict[str, Any]:
@@ -51,19 +64,14 @@ def _load_tables() -> dict[str, Any]:
 @cache
 def load_language(target: str) -> Language:
     """The language of a target; ONNX and StableHLO load their inputs as NumPy does."""
-    facts = dict(_load_tables()[target])
-    imports = tuple(facts.pop("imports"))
-    if "like" in facts:
-        return load_language(facts["like"])._replace(imports=imports)
-    above = ("shared", "arrays") if target in ("numpy", "jax") else ("shared",)
-    inherited = above if target != "openvino" else ()
-    templates = {key: text for name in inherited for key, text in _load_tables()[name].items()}
-    templates |= facts.pop("templates")
-    for part, text in facts.pop("parts", {}).items():
-        templates = {key: one.replace(f"{{{part}}}", text) for key, one in templates.items()}
+    tables = _load_tables()
+    facts = {**tables[tables[target].get("like", target)], **tables[target]}
+    facts.pop("like", None)
+    own = facts.pop("templates")
     small = str(facts.pop("small", facts["element"]))
     elements = {name: small.format(name=name) for name in (*NARROW_FLOATS, *NARROW_INTEGERS)}
+    facts["elements"] = elements | facts.get("elements", {})
+    templates = [tables[name] for name in facts.pop("inherits", ())]
     return Language(
-        templates, facts.pop("words", {}), facts.pop("element"),
-        elements | facts.pop("elements", {}), imports=imports, **facts,
-    )  # fmt: skip
+        {key: text for table in (*templates, own) for key, text in table.items()}, **facts
+    )

@@ -1,150 +1,208 @@
-"""From steps to lines: names for values, numbers and shapes as a language writes them."""
+"""From steps to lines: one writer, which fills the templates of a target's language.
+
+A template asks for fields; `FIELDS` says how those are written that are not simply an attribute of
+the step. Targets with a text of their own put fields and constants of theirs beside them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import isinf, isnan
+from string import Formatter
+from typing import Any, TypeAlias
 
 from gscli.codegen.languages import Language
 from gscli.codegen.steps import Constant, Instruction, SnippetProgram, Value, VectorConstant
+from gscli.layout.axes import Shape
 
-OPENVINO_TYPES = {
-    name: f"ov.Type.{short}"
-    for name, short in {
-        "bool": "boolean", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-        "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "float16": "f16",
-        "float32": "f32", "float64": "f64",
-    }.items()
-}  # fmt: skip
-"""Element types as OpenVINO's nodes name them."""
+Fields: TypeAlias = Mapping[str, Callable[[Any, Instruction], str]]
+"""How fields of templates are written, from the writer (w) and the step (s)."""
+
+PYTHON_FIELDS: Fields = {
+    "all": lambda w, s: ", ".join(w.name_operands(s)),
+    "batched": lambda _, s: f", batch_dims={s.attributes['batch']}" * bool(s.attributes["batch"]),
+    "cells": lambda w, s: ", ".join(w.name_operands(s)[1 + s.opcode.startswith("put") :]),
+    "dims": lambda w, s: w.format_fact((s.attributes["dim"],)),
+    "dtype": lambda w, s: w.language.dtype(s.result.dtype),
+    "finish": lambda w, s: (
+        "\n{0} = {0}.astype(str)".format(w.names[s.result.number]) * (s.result.dtype == "str")
+    ),
+    "kind": lambda w, s: w.language.short_dtype(s.result.dtype),
+    "leave_out": lambda w, s: "" if s.attributes["include_self"] else w.language.leave_out,
+    "module": lambda w, _: w.language.module,
+    "parts": lambda w, s: ", ".join(w.write_parts(s)),
+    "place": lambda _, s: _format_slot(s),
+    "range": lambda _, s: _format_range(s.attributes["range"]),
+    "rank": lambda _, s: str(len(s.operands[0].shape)),
+    "rest": lambda w, s: ", ".join(w.name_operands(s)[1:]),
+    "shape": lambda w, s: w.format_fact(s.result.shape),
+    "slices": lambda _, s: _format_slices(s),
+    "start": lambda w, s: w.format_start(s),
+    "word": lambda w, s: w.format_reduction(s),
+    "zero": lambda w, s: w.format_fact(Constant(0, s.operands[0].dtype)),
+}
 
 
-def write_python(program: SnippetProgram, output: Value, language: Language) -> list[str]:
-    """The lines of a program in Python; the last one makes `output`."""
-    return _PythonWriter(program, output, language).write()
+class SnippetWriter:
+    """Writes a program as Python, by the templates of a language; the last line makes `output`.
 
+    `reuses_names`: a name may come to mean another value once its own is no longer read.
+    `prefix`: what names of values begin with.
+    """
 
-class _PythonWriter:
+    fields = PYTHON_FIELDS
+    reuses_names = True
+    prefix = ""
+
     def __init__(self, program: SnippetProgram, output: Value, language: Language) -> None:
         self.program, self.output, self.language = program, output, language
-        self.last_use: dict[int, int] = {output.number: len(program.steps)}
-        for number, step in enumerate(program.steps):
-            for operand in step.operands:
-                self.last_use[operand.number] = max(self.last_use.get(operand.number, 0), number)
-        self.names = {value.number: value.name for value in program.inputs}
-        self.value_by_name = {value.name: value.number for value in program.inputs}
+        self.body: list[str] = []
+        self.constants: dict[str, str] = {}
+        self.last_use = {
+            value.number: at for at, step in enumerate(program.steps) for value in step.operands
+        } | {output.number: len(program.steps)}
+        self.names = {value.number: self.prefix + value.name for value in program.inputs}
+        self.holders = {value.name: value.number for value in program.inputs}
 
     def write(self) -> list[str]:
-        found: list[str] = []
-        for number, step in enumerate(self.program.steps):
-            found += self._write_instruction(number, step)
-        name = self.names[self.output.number]
-        return found if name == "output" else [*found, f"output = {name}"]
+        """All lines of the snippet but those that load its inputs."""
+        for at, step in enumerate(self.program.steps):
+            self._write_step(at, step)
+        return self.frame()
 
-    def _write_instruction(self, number: int, step: Instruction) -> list[str]:
-        template = self._find_template(step)
-        statement = template.startswith("{r} =")
-        named = self._choose_name(number, step, template, statement=statement)
-        facts = self._template_fields(number, step, named)
-        text = template.format(*[self.names[one.number] for one in step.operands], **facts)
-        self.names[step.result.number] = named
-        self.value_by_name[named] = step.result.number
-        lines = text.split("\n") if statement else [f"{named} = {text}"]
-        return [line for line in lines if line != f"{named} = {named}"]
+    def frame(self) -> list[str]:
+        """The lines of the steps with what stands around them."""
+        name = self.names[self.output.number]
+        return self.body if name == "output" else [*self.body, f"output = {name}"]
+
+    def _write_step(self, at: int, step: Instruction) -> None:
+        operands, template = self.name_operands(step), self._find_template(step)
+        is_statement = "{r}" in template
+        name = self._choose_name(at, step, step.operands[1:] if is_statement else ())
+        self.names[step.result.number] = self.prefix + name
+        self.holders[name] = step.result.number
+        name = self.prefix + name
+        text = self._fill(template, name, operands, step)
+        lines = text.split("\n") if is_statement else [f"{name} = {text}"]
+        self.body += [line for line in lines if line != f"{name} = {name}"]
 
     def _find_template(self, step: Instruction) -> str:
+        """The template of a form, or of the form with its kind of constant, range or reduction."""
+        facts, variant = step.attributes, step.attributes.get("op")
+        if any(isinstance(fact, VectorConstant) for fact in facts.values()):
+            variant = "each"
+        positions = facts.get("range")
+        if isinstance(positions, range) and step.result.shape and _is_plain(positions):
+            variant = "plain"
         templates = self.language.templates
-        op = step.attributes.get("op")
-        each = any(isinstance(fact, VectorConstant) for fact in step.attributes.values())
-        for key in (f"{step.opcode} each" if each else f"{step.opcode} {op}", step.opcode):
-            if key in templates:
-                return templates[key]
-        raise KeyError(f"no template for {step.opcode} {op}")
+        return templates.get(f"{step.opcode} {variant}") or templates[step.opcode]
 
-    def _choose_name(
-        self, number: int, step: Instruction, template: str, *, statement: bool
-    ) -> str:
-        """The wanted name, unless it stands for a value that is still read."""
-        wanted = "output" if step.result.number == self.output.number else step.result.name
-        others = step.operands if statement else ()
-        if template.startswith("{r} = {start}"):
-            others = step.operands[1:]
-        for name in (wanted, *(f"{wanted}_{count}" for count in range(2, 99))):
-            holder = self.value_by_name.get(name)
-            free = holder is None or self.last_use.get(holder, -1) <= number
-            if free and holder not in [other.number for other in others]:
-                return name
-        raise AssertionError(wanted)
-
-    def _template_fields(self, number: int, step: Instruction, named: str) -> dict[str, str]:
-        facts = {key: self.format_attribute(value) for key, value in step.attributes.items()}
-        names = [self.names[operand.number] for operand in step.operands]
-        facts["r"], facts["all"] = named, ", ".join(names)
-        facts["cells"] = ", ".join(names[2:] if step.opcode.startswith("put") else names[1:])
-        facts["rest"] = facts["cells"]
-        facts["dtype"] = self.language.dtype(step.result.dtype)
-        text = step.result.dtype == "str"
-        facts["finish"] = f"\n{named} = {named}.astype(str)" * text
-        facts.setdefault("shape", format_tuple(step.result.shape))
-        if step.operands:
-            first = step.operands[0]
-            kept = first.number < 0 or self.last_use[first.number] > number
-            copy = ".astype(object)" if text else self.language.copy
-            facts["start"] = names[0] + copy * (kept or text or first.shape == ())
-            facts["rank"] = str(len(first.shape))
-            facts["zero"] = self.format_attribute(Constant(0, first.dtype))
-        facts["kind"] = OPENVINO_TYPES.get(step.result.dtype, "")
-        facts.update(self._scatter_fields(step))
-        return facts
-
-    def _scatter_fields(self, step: Instruction) -> dict[str, str]:
-        facts: dict[str, str] = {}
-        axis = step.attributes.get("axis")
-        if isinstance(axis, int):
-            facts["slices"] = ":, " * axis
-        op = step.attributes.get("op")
-        if isinstance(op, str):
-            asked = "mean" if step.attributes.get("mean") else op
-            facts["word"] = self.language.words.get(asked, asked)
-            start = "" if step.attributes.get("include_self", True) else ", use_init_val=False"
-            facts["reduction"] = f', reduction="{facts["word"]}"{start}' * (asked != "none")
-            facts["leave_out"] = (
-                "" if step.attributes.get("include_self", True) else ", include_self=False"
+    def _choose_name(self, at: int, step: Instruction, read: Sequence[Value]) -> str:
+        """The name that a value should have, unless it stands for one that is still read."""
+        number = step.result.number
+        name = "output" if number == self.output.number else step.result.name
+        for candidate in (name, *(f"{name}_{count}" for count in range(2, 999))):
+            holder = self.holders.get(candidate)
+            is_free = holder in (None, number) or (
+                self.reuses_names and self.last_use.get(holder, -1) <= at
             )
-        batch = step.attributes.get("batch")
-        facts["batched"] = f", batch_dims={batch}" if batch else ""
-        if step.opcode == "slot":
-            dim, at = step.attributes["dim"], step.attributes["at"]
-            last = dim == len(step.operands[0].shape) - 1
-            assert isinstance(dim, int)
-            facts["place"] = f"..., {at}" if last and dim else ":, " * dim + str(at)
-        if step.opcode == "crop":
-            pairs = zip(step.result.shape, step.operands[0].shape, strict=True)
-            slices = [":" if size == whole else f":{size}" for size, whole in pairs]
-            while len(slices) > 1 and slices[-1] == ":":
-                slices.pop()
-            facts["slices"] = ", ".join(slices)
-        positions = step.attributes.get("range")
-        if isinstance(positions, range):
-            bounds = (positions.start, positions.stop, positions.step)
-            plain = positions.start == 0 and positions.step == 1
-            facts["range"] = str(positions.stop) if plain else ", ".join(map(str, bounds))
-        return facts
+            if is_free and holder not in [value.number for value in read]:
+                return candidate
+        raise AssertionError(name)
 
-    def format_attribute(self, fact: object) -> str:
+    def _fill(self, template: str, name: str, operands: list[str], step: Instruction) -> str:
+        fields = {key: self.format_field(key, step) for key in _list_fields(template)}
+        return template.format(*operands, r=name, **fields)
+
+    def name_operands(self, step: Instruction) -> list[str]:
+        """The names of what a step reads."""
+        return [self.names[value.number] for value in step.operands]
+
+    def format_field(self, key: str, step: Instruction) -> str:
+        """What a template asks for under a name."""
+        if key in self.fields:
+            return self.fields[key](self, step)
+        return self.format_fact(step.attributes[key])
+
+    def write_parts(self, step: Instruction) -> list[str]:
+        """The operands of a stack, each written as a line of its own with the new axis."""
+        name, shape = self.names[step.result.number], part_shape(step)
+        parts = []
+        for at, (operand, value) in enumerate(
+            zip(self.name_operands(step), step.operands, strict=True)
+        ):
+            parts.append(f"{name}_{at}")
+            result = step.result._replace(shape=shape)
+            part = Instruction("unsqueeze", result, (value,), step.attributes)
+            line = self._fill(self._find_template(part), parts[-1], [operand], part)
+            self.body.append(line)
+        return parts
+
+    def format_start(self, step: Instruction) -> str:
+        """What is written into: a copy where the array itself is still read."""
+        array, is_text = step.operands[0], step.result.dtype == "str"
+        is_kept = array.number < 0 or self.last_use[array.number] > self.program.steps.index(step)
+        copy = ".astype(object)" if is_text else self.language.copy
+        return self.names[array.number] + copy * (is_kept or is_text or array.shape == ())
+
+    def format_reduction(self, step: Instruction) -> str:
+        """The target's name of a reduction."""
+        op = "mean" if step.attributes["mean"] else str(step.attributes["op"])
+        return self.language.words.get(op, op)
+
+    def format_fact(self, fact: object) -> str:
         """A fact in Python's spelling."""
         if isinstance(fact, Constant):
+            text = format_number(fact)
             typed = self.language.typed_numbers
-            return (
-                f"{self.language.dtype(fact.dtype)}({format_number(fact)})"
-                if typed
-                else format_number(fact)
-            )
+            return f"{self.language.dtype(fact.dtype)}({text})" if typed else text
         if isinstance(fact, VectorConstant):
             return self.language.numbers.format(list=format_vector_constant(fact))
-        if isinstance(fact, tuple) and all(type(one) is int for one in fact):
-            return format_tuple(fact)
         return str(fact)
+
+
+@cache
+def _list_fields(template: str) -> list[str]:
+    """What a template asks for, but operands and its result; constants are made in this order."""
+    names = {name for _, name, _, _ in Formatter().parse(template) if name and not name.isdigit()}
+    return sorted(names - {"r"})
+
+
+def part_shape(step: Instruction) -> Shape:
+    """The shape of one part of a stack, or of a slot before its axis is dropped."""
+    whole = step.result.shape if step.opcode == "stack" else step.operands[0].shape
+    return tuple(1 if at == step.attributes["dim"] else size for at, size in enumerate(whole))
+
+
+def _format_slot(step: Instruction) -> str:
+    dim, at = step.attributes["dim"], step.attributes["at"]
+    assert isinstance(dim, int)
+    is_last = dim == len(step.operands[0].shape) - 1
+    return f"..., {at}" if is_last and dim else ":, " * dim + str(at)
+
+
+def _format_slices(step: Instruction) -> str:
+    """Whole axes before the one that is indexed, or the first cells of each axis."""
+    axis = step.attributes.get("axis")
+    if isinstance(axis, int):
+        return ":, " * axis
+    pairs = zip(step.result.shape, step.operands[0].shape, strict=True)
+    slices = [":" if size == whole else f":{size}" for size, whole in pairs]
+    while len(slices) > 1 and slices[-1] == ":":
+        slices.pop()
+    return ", ".join(slices)
+
+
+def _is_plain(positions: range) -> bool:
+    return positions.start == 0 and positions.step == 1
+
+
+def _format_range(positions: object) -> str:
+    assert isinstance(positions, range)
+    if _is_plain(positions):
+        return str(positions.stop)
+    return f"{positions.start}, {positions.stop}, {positions.step}"
 
 
 def format_number(literal: Constant) -> str:
@@ -179,4 +237,8 @@ def format_vector_constant(numbers: VectorConstant) -> str:
     '[[3], [4]]'
     """
     behind = numbers.rank - numbers.dim - 1
-    return "[" + ", ".join("[" * behind + str(one) + "]" * behind for one in numbers.numbers) + "]"
+    return (
+        "["
+        + ", ".join("[" * behind + str(number) + "]" * behind for number in numbers.numbers)
+        + "]"
+    )

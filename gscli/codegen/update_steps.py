@@ -175,4 +175,4 @@ class ScatterEmitter:
         self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
     ) -> Value:
         assert place.index is not None
-        return self._emit("direct", base, updates, asked, place.index, numbers=place.form.numbers)
+        return self._emit("cells", base, updates, asked, place.index, numbers=place.form.numbers)
