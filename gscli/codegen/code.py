@@ -39,12 +39,12 @@ def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
     >>> [target.name for target in parse_targets("torch, tf")]
     ['torch', 'tensorflow']
     """
-    given = names.split(",") if isinstance(names, str) else list(names)
-    words = [str(name).strip().lower() for name in given]
-    found: dict[str, TargetFramework] = {}
+    listed = names.split(",") if isinstance(names, str) else list(names)
+    words = [str(name).strip().lower() for name in listed]
+    targets: dict[str, TargetFramework] = {}
     for word in words:
         if word == "all":
-            found |= TARGETS
+            targets |= TARGETS
             continue
         name = ALIASES.get(word, word)
         if name not in TARGETS:
@@ -54,8 +54,8 @@ def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
                 valid=f"{' '.join(TARGETS)}, or all",
                 hint=f"did you mean {near[0]}?" if near else "--code all",
             )
-        found[name] = TARGETS[name]
-    return list(found.values())
+        targets[name] = TARGETS[name]
+    return list(targets.values())
 
 
 def generate_code(
@@ -81,19 +81,19 @@ def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleW
             return _add_preamble(
                 Snippet(target.name, target.title, "exact", title, call=tuple(own)), loading
             )
-        found = translate_call(meaning, target)
+        translation = translate_call(meaning, target)
         writer = _WRITERS.get(target.name, SnippetWriter)
-        call = writer(found.program, found.output, load_language(target.name)).write()
+        call = writer(translation.program, translation.output, load_language(target.name)).write()
     except CannotTranslate as reason:
         return Snippet(target.name, target.title, "none", reason=str(reason))
-    broken = list_breaking_inputs(meaning, target, found.op)
-    apart = describe_value_difference(meaning, target, found.op)
+    broken = list_breaking_inputs(meaning, target, translation.op)
+    apart = describe_value_difference(meaning, target, translation.op)
     answer = Snippet(
         target.name,
         target.title,
         "differs" if apart else "exact for these indices" if broken else "exact",
-        found.op.name if found.op else "nothing is moved",
-        found.composed,
+        translation.op.name if translation.op else "nothing is moved",
+        translation.composed,
         call=tuple(call),
         breaks=tuple(broken),
         notes=(target.note,) if target.note else (),
@@ -132,9 +132,9 @@ def code(
     targets = parse_targets(to)
     operator = find_called(name, inputs, attrs)
     plan, output = execute(operator, inputs, attrs or {})
-    found = generate_code(operator, plan, output, targets)
+    snippets = generate_code(operator, plan, output, targets)
     if not check:
-        return found
+        return snippets
     from gscli.codegen.execution import run_checks
 
-    return run_checks(found, python)
+    return run_checks(snippets, python)

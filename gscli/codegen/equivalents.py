@@ -28,21 +28,21 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     titles = {load_framework(name).title: name for name in TARGETS if name not in said}
     unsaid = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
-        known = {one.label for one in unsaid}
+        known = {entry.label for entry in unsaid}
         absent = [title for title in titles if title not in known]
         unsaid += [
             UnsupportedRuleSet(title, f"no {comparing.concept}", is_requested=False)
             for title in absent
         ]
-    wanted = [one.label for one in unsaid if one.label in titles]
-    targets = [TARGETS[titles[label]] for label in wanted]
+    labels = [entry.label for entry in unsaid if entry.label in titles]
+    targets = [TARGETS[titles[label]] for label in labels]
     code = generate_code(trace.operator, trace.plan, trace.output, targets)
-    found = {
+    equivalents = {
         label: _describe_equivalent(answer)
-        for label, answer in zip(wanted, code.answers, strict=True)
+        for label, answer in zip(labels, code.answers, strict=True)
     }
-    told = tuple(one._replace(equivalent=found.get(one.label, "")) for one in unsaid)
-    return replace(comparing, unsupported=told)
+    entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
+    return replace(comparing, unsupported=entries)
 
 
 def _describe_equivalent(answer: Snippet) -> str:

@@ -30,17 +30,17 @@ def list_breaking_inputs(
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
-    found = [*_breaking_indices(meaning, target, native)]
+    sentences = [*_breaking_indices(meaning, target, native)]
     layout = meaning.layout
     if target.computes_in_32_bits and layout.dtype in WIDE:
-        found.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
+        sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
     if meaning.has_mask:
-        found.append("another mask: the shapes and positions here are those of this one")
+        sentences.append("another mask: the shapes and positions here are those of this one")
     if layout.kind == "scatter":
         if layout.reduction == "none" and not target.keeps_last_write:
-            found.append(_describe_duplicates(meaning, target))
-        found += _breaking_values(meaning, target)
-    return found
+            sentences.append(_describe_duplicates(meaning, target))
+        sentences += _breaking_values(meaning, target)
+    return sentences
 
 
 def _breaking_indices(
@@ -75,9 +75,9 @@ def describe_value_difference(
     """What makes the lines differ from the call for these very values; empty where nothing does."""
     if native is None:
         return ""
-    told = _describe_nan_difference(meaning, target)
-    if told and meaning.has_nan:
-        return told
+    difference = _describe_nan_difference(meaning, target)
+    if difference and meaning.has_nan:
+        return difference
     if target.computes_in_32_bits and meaning.has_wide_values:
         return (
             f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"
@@ -103,11 +103,11 @@ def _describe_nan_difference(meaning: CallAnalysis, target: TargetFramework) -> 
 
 
 def _breaking_values(meaning: CallAnalysis, target: TargetFramework) -> list[str]:
-    layout, found = meaning.layout, list[str]()
+    layout, sentences = meaning.layout, list[str]()
     nan = _describe_nan_difference(meaning, target)
     if nan:
-        found.append(nan)
+        sentences.append(nan)
     summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate_dtype is None
     if summed and layout.dtype in FLOAT16S and target.sums_halves_in_float32:
-        found.append(f"many halves: {target.title} rounds their sum once, not after every step")
-    return found
+        sentences.append(f"many halves: {target.title} rounds their sum once, not after every step")
+    return sentences

@@ -48,13 +48,13 @@ class SnippetProcess(RuntimeProcess):
 def build_preamble(answer: Snippet, inputs: Mapping[str, Array]) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
     spoken = load_language(answer.target)
-    found = [line for line in answer.preamble if line.startswith(("import", "from", "jax."))]
+    lines = [line for line in answer.preamble if line.startswith(("import", "from", "jax."))]
     for name, array in inputs.items():
         kind = dtype_name(array.dtype)
         loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves
         read = f"given[{name!r}]"
-        found.append(f"{name} = {loaded.format(name=read)}")
-    return ["import numpy as np", *found]
+        lines.append(f"{name} = {loaded.format(name=read)}")
+    return ["import numpy as np", *lines]
 
 
 def _to_wire_array(array: Array, target: str) -> Array:
@@ -147,14 +147,14 @@ def compare_reply(said: Said, expected: Array) -> dict[str, str]:
     output = said.output
     if dtype_name(expected.dtype) == "bfloat16" and output.dtype == np.int16:
         output = output.view(parse_dtype("bfloat16"))
-    found = compare_tensors(output, expected)
-    if found.is_equal:
+    difference = compare_tensors(output, expected)
+    if difference.is_equal:
         return {"result": "equal"}
-    if not found.has_same_shape:
-        text = f"shape {list(found.shapes[0])}, expected {list(found.shapes[1])}"
-    elif found.cells:
-        cell = found.cells[0]
+    if not difference.has_same_shape:
+        text = f"shape {list(difference.shapes[0])}, expected {list(difference.shapes[1])}"
+    elif difference.cells:
+        cell = difference.cells[0]
         text = f"cell {list(cell.at)} is {cell.actual}, expected {cell.expected}"
     else:
-        text = f"{found.dtypes[0]}, expected {found.dtypes[1]}"
+        text = f"{difference.dtypes[0]}, expected {difference.dtypes[1]}"
     return {"result": "not equal", "text": text}

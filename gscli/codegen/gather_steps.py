@@ -23,29 +23,29 @@ def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredInd
         raise CannotTranslate(f"{lowering.target.title} has no gather for this")
     if place.live is not None and place.index is not None:
         place.index = steps.where(place.live, place.index, 0)
-    found = {"take": _emit_take, "along": _emit_take_along, "vectors": _emit_vectors,
+    output = {"take": _emit_take, "along": _emit_take_along, "vectors": _emit_vectors,
         "cells": _emit_cells,
              "direct": _emit_direct}[native.form](lowering, place, data)  # fmt: skip
     if place.live is not None:
         mask = steps.reshape(place.live, _live_mask_shape(lowering, place))
-        found = steps.where(mask, found, layout.fill_value, "output")
+        output = steps.where(mask, output, layout.fill_value, "output")
     if native.form == "cells":
         entries_and_window = layout.addressing.entry_shape + layout.addressing.window
-        found = steps.reshape(found, entries_and_window)
-        found = steps.transpose(found, layout.addressing.result_axes)
-    return steps.reshape(found, layout.output_shape), place
+        output = steps.reshape(output, entries_and_window)
+        output = steps.transpose(output, layout.addressing.result_axes)
+    return steps.reshape(output, layout.output_shape), place
 
 
 def _live_mask_shape(placing: IndexLowering, place: LoweredIndices) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
-    live, found = place.live.shape, place.form
+    live, form = place.live.shape, place.form
     if place.native.form == "along":
         return live
     if place.native.form == "take":
         rank = len(placing.layout.axes)
-        return (*live[: found.batch], *(1,) * (found.axis - found.batch),
-                *live[found.batch :], *(1,) * (rank - found.axis - 1))  # fmt: skip
+        return (*live[: form.batch], *(1,) * (form.axis - form.batch),
+                *live[form.batch :], *(1,) * (rank - form.axis - 1))  # fmt: skip
     return (*live, *(1,) * placing.addressing.traveling)
 
 
@@ -93,11 +93,11 @@ def mask_skipped_cells(
     """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
     if place.live is None:
         return list(place.coordinates)
-    found = []
+    cells = []
     for number, cell in enumerate(place.coordinates):
         value = beyond if number == 0 else 0
-        found.append(steps.where(place.live, cell, value))
-    return found
+        cells.append(steps.where(place.live, cell, value))
+    return cells
 
 
 def _emit_cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:

@@ -73,21 +73,21 @@ class IndexNormalizer:
         )
 
     def normalize(
-        self, index: Value, native: NativeOp, bounds: AxisBounds, found: IndexProfile
+        self, index: Value, native: NativeOp, bounds: AxisBounds, profile: IndexProfile
     ) -> tuple[Value, Value | None, bool]:
         """Index numbers as the operation takes them, which are live, and whether it drops them."""
-        index = self._to_integers(index, found, native)
+        index = self._to_integers(index, profile, native)
         policy = self.layout.policy
         from_end = policy.negative is Negative.FROM_END
         if policy.out_of_bounds is OutOfBounds.WRAP:
-            if found.negative or found.out_of_range:
+            if profile.negative or profile.out_of_range:
                 index = self._emit("mod", index, sizes=bounds.sizes)
             return index, None, False
         drops = self.is_scatter and self.is_dropped_by_op(native)
-        skips = found.out_of_range and policy.out_of_bounds is OutOfBounds.SKIP
-        skips = (skips or (found.negative and policy.negative is Negative.SKIP)) and not drops
-        moves = policy.out_of_bounds is OutOfBounds.CLIP and found.out_of_range
-        if found.negative and from_end and (not native.negative_from_end or moves or skips):
+        skips = profile.out_of_range and policy.out_of_bounds is OutOfBounds.SKIP
+        skips = (skips or (profile.negative and policy.negative is Negative.SKIP)) and not drops
+        moves = policy.out_of_bounds is OutOfBounds.CLIP and profile.out_of_range
+        if profile.negative and from_end and (not native.negative_from_end or moves or skips):
             index = self._emit("wrap", index, sizes=bounds.sizes)
         alone = (
             native.out_of_range == "border"
@@ -95,7 +95,7 @@ class IndexNormalizer:
             and native.form != "cells"
         )
         if (
-            found.negative
+            profile.negative
             and policy.truncation is Truncation.UNSIGNED
             and isinstance(bounds.highs, int)
         ):
@@ -106,27 +106,27 @@ class IndexNormalizer:
         if moves and not alone:
             index = self._emit("clip", index, high=bounds.highs)
         if not skips:
-            return index, None, drops and found.out_of_range
+            return index, None, drops and profile.out_of_range
         assert isinstance(bounds.highs, int)
         live = self.steps.add("inside", "live", index.shape, "bool", index, high=Constant(
             bounds.highs, index.dtype))  # fmt: skip
         return index, live, False
 
-    def _to_integers(self, index: Value, found: IndexProfile, native: NativeOp) -> Value:
+    def _to_integers(self, index: Value, profile: IndexProfile, native: NativeOp) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""
-        if not found.finite:
+        if not profile.finite:
             raise CannotTranslate("an index is not a number")
         cut = self.layout.policy.truncation is not Truncation.NEVER
-        if found.exceeds_int63 or (cut and found.exceeds_int32):
+        if profile.exceeds_int63 or (cut and profile.exceeds_int32):
             raise CannotTranslate("an index does not fit the 32 or 64 bits it is computed in")
         if index.dtype.startswith("float"):
-            if found.fractional and self.layout.policy.negative is Negative.FROM_END:
+            if profile.fractional and self.layout.policy.negative is Negative.FROM_END:
                 index = self._emit("floor", index)
             return self.steps.cast(index, "int64")
-        computed = found.negative or found.out_of_range or native.form in ("cells", "rows")
-        wanted = ("int64",) if native.needs_int64 else self.target.index_dtypes
-        if index.dtype not in wanted or (computed and index.dtype not in COMPUTABLE_INDEX_TYPES):
-            return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])
+        computed = profile.negative or profile.out_of_range or native.form in ("cells", "rows")
+        dtypes = ("int64",) if native.needs_int64 else self.target.index_dtypes
+        if index.dtype not in dtypes or (computed and index.dtype not in COMPUTABLE_INDEX_TYPES):
+            return self.steps.cast(index, "int64" if "int64" in dtypes else dtypes[0])
         return index
 
     def _emit(self, form: str, index: Value, **facts: object) -> Value:

@@ -40,30 +40,30 @@ class CallAnalysis:
     @cached_property
     def index_names(self) -> tuple[str, ...]:
         """The inputs that hold index numbers; those that the layout makes are not among them."""
-        made = {one.name: one.recipe for one in self.layout.addressing.generated}
+        made = {positions.name: positions.recipe for positions in self.layout.addressing.generated}
         read = [
-            one.source if isinstance(one, Consecutive) else name
+            recipe.source if isinstance(recipe, Consecutive) else name
             for name in self.layout.index_inputs
-            for one in [made.get(name)]
-            if one is None or isinstance(one, Consecutive)
+            for recipe in [made.get(name)]
+            if recipe is None or isinstance(recipe, Consecutive)
         ]
         return tuple(dict.fromkeys(read))
 
     @cached_property
     def arrays_by_variable(self) -> dict[str, Array]:
         """The arrays that the lines read, by the names that they have there."""
-        found: dict[str, Array] = {}
+        arrays: dict[str, Array] = {}
         layout, inputs = self.layout, self.plan.inputs
         if layout.data_name is not None:
-            found["data"] = inputs[layout.data_name]
+            arrays["data"] = inputs[layout.data_name]
         for name in self.masks:
-            found["mask"] = inputs[name]
+            arrays["mask"] = inputs[name]
         for number, name in enumerate(self.index_names):
             several = len(self.index_names) > 1
-            found[f"indices_{number}" if several else "indices"] = inputs[name]
+            arrays[f"indices_{number}" if several else "indices"] = inputs[name]
         if layout.updates is not None and layout.updates.name is not None:
-            found["updates"] = inputs[layout.updates.name]
-        return found
+            arrays["updates"] = inputs[layout.updates.name]
+        return arrays
 
     @cached_property
     def masks(self) -> tuple[str, ...]:
@@ -100,12 +100,12 @@ class CallAnalysis:
     @property
     def has_negative(self) -> bool:
         """Whether any index is below zero."""
-        return any(found.negative for found in self.index_profiles)
+        return any(profile.negative for profile in self.index_profiles)
 
     @property
     def has_out_of_range(self) -> bool:
         """Whether any index is out of range."""
-        return any(found.out_of_range for found in self.index_profiles)
+        return any(profile.out_of_range for profile in self.index_profiles)
 
     @property
     def has_skips(self) -> bool:
@@ -130,7 +130,7 @@ class CallAnalysis:
                 arrays.append(
                     np.asarray(self.layout.fill_value).astype(parse_dtype(self.layout.dtype))
                 )
-        far = any(one.exceeds_int32 for one in self.index_profiles)
+        far = any(profile.exceeds_int32 for profile in self.index_profiles)
         divides = self.layout.reduction in ("mean", "sqrt_n", "div", "pow")
         return far or (divides and self.layout.dtype == "float64") or any(map(_is_wide, arrays))
 
@@ -192,10 +192,10 @@ def _has_nan(array: Array) -> bool:
 def merge_profiles(entries: tuple[IndexProfile, ...]) -> IndexProfile:
     """What occurs in any of the columns."""
     return IndexProfile(
-        any(one.negative for one in entries),
-        any(one.out_of_range for one in entries),
-        any(one.fractional for one in entries),
-        all(one.finite for one in entries),
-        any(one.exceeds_int32 for one in entries),
-        any(one.exceeds_int63 for one in entries),
+        any(entry.negative for entry in entries),
+        any(entry.out_of_range for entry in entries),
+        any(entry.fractional for entry in entries),
+        all(entry.finite for entry in entries),
+        any(entry.exceeds_int32 for entry in entries),
+        any(entry.exceeds_int63 for entry in entries),
     )

@@ -143,27 +143,27 @@ def _template_fields(meaning: CallAnalysis) -> dict[str, object]:
 
 def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
-    given = dict(meaning.layout.attributes)
-    found = {}
+    values = dict(meaning.layout.attributes)
+    arguments = {}
     for attribute in meaning.operator.attributes:
-        value = given.get(attribute.name)
+        value = values.get(attribute.name)
         if attribute.name in NON_CALL_ATTRIBUTES or (
             not attribute.is_required and value == attribute.default
         ):
             continue
-        found[attribute.name] = value
-    return found
+        arguments[attribute.name] = value
+    return arguments
 
 
 def _format_subscript(meaning: CallAnalysis) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
     names = iter(meaning.variables_by_input.values())
-    given = dict(meaning.layout.attributes).get("subscript")
-    if given is None:
+    subscript = dict(meaning.layout.attributes).get("subscript")
+    if subscript is None:
         listed = ", ".join(names)
         return listed or "()"
     parts = []
-    for item in parse_subscript(str(given)):
+    for item in parse_subscript(str(subscript)):
         if item.kind == "b":
             return None
         part = next(names, None) if item.is_array else str(item)

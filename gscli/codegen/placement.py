@@ -63,7 +63,9 @@ class IndexLowering:
         self.is_scatter = self.layout.kind == "scatter"
         self.normalizer = IndexNormalizer(meaning, target, steps)
         following = [
-            one.name for one in self.addressing.generated if isinstance(one.recipe, Consecutive)
+            positions.name
+            for positions in self.addressing.generated
+            if isinstance(positions.recipe, Consecutive)
         ]
         self.policy_inputs = {*meaning.variables_by_input, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
@@ -80,15 +82,15 @@ class IndexLowering:
         shape = index.shape
         if native.form in ("take", "along") and len(shape) != len(self.addressing.entry_shape):
             shape = self._promote_scalar(shape)
-        found = MATCHERS[native.form](self.addressing, shape)
-        if found is None or not self._is_suitable(native, found):
+        form = MATCHERS[native.form](self.addressing, shape)
+        if form is None or not self._is_suitable(native, form):
             return None
         index = self.steps.reshape(index, shape)
-        place = LoweredIndices(native, found)
+        place = LoweredIndices(native, form)
         place.index, place.live, place.drops_skipped = self.normalizer.normalize(
             index,
             native,
-            self.normalizer.axis_bounds(index, found.vector_dim),
+            self.normalizer.axis_bounds(index, form.vector_dim),
             merge_profiles(self.meaning.index_profiles),
         )
         return place
@@ -98,8 +100,8 @@ class IndexLowering:
         entries = self.addressing.entry_shape
         return entries if not shape and entries == (1,) else shape
 
-    def _is_suitable(self, native: NativeOp, found: IndexForm) -> bool:
-        if found.numbers is not None:
+    def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
+        if form.numbers is not None:
             return not (
                 self.meaning.has_skips
                 and (not self.is_scatter or self.normalizer.has_partial_windows)
@@ -108,13 +110,13 @@ class IndexLowering:
             return self.is_scatter and self.normalizer.is_dropped_by_op(native)
         if native.form == "along":
             crops = native.can_crop_data and not self.is_scatter
-            return native.takes_smaller or crops or self._is_covered(found.axis)
-        return not found.batch or self._has_own_batch(native, found)
+            return native.takes_smaller or crops or self._is_covered(form.axis)
+        return not form.batch or self._has_own_batch(native, form)
 
-    def _has_own_batch(self, native: NativeOp, found: IndexForm) -> bool:
+    def _has_own_batch(self, native: NativeOp, form: IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
-        alone = prod(self.layout.view_shape[: found.batch]) == 1
-        elements = any(one.form == "along" for one in self.target.gather_ops)
+        alone = prod(self.layout.view_shape[: form.batch]) == 1
+        elements = any(op.form == "along" for op in self.target.gather_ops)
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
         return native.batch and (native.takes_batch_of_1 or not alone) and not rows
@@ -169,9 +171,9 @@ class IndexLowering:
             index, native, bounds, merge_profiles(self.meaning.index_profiles)
         )[0]
 
-    def _and(self, one: Value, other: Value) -> Value:
-        shape = broadcast_shape(one.shape, other.shape)
-        return self.steps.add("both", "live", shape, "bool", one, other)
+    def _and(self, first: Value, other: Value) -> Value:
+        shape = broadcast_shape(first.shape, other.shape)
+        return self.steps.add("both", "live", shape, "bool", first, other)
 
     def _lower_axis(
         self, axis: Axis, native: NativeOp, grid: Shape, whole: Value | None
@@ -183,13 +185,13 @@ class IndexLowering:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
             high = legal_range(axis, self.layout.policy)[1]
-            found = self.meaning.index_profiles[axis.column]
+            profile = self.meaning.index_profiles[axis.column]
             per_cell = axis.window is not None and not self.layout.policy.is_atomic
             if whole is None and column.source in self.policy_inputs:
                 if per_cell:
-                    found = found._replace(out_of_range=False, negative=False)
+                    profile = profile._replace(out_of_range=False, negative=False)
                 bounds = AxisBounds(axis.size, high)
-                number, live, drops = self.normalizer.normalize(number, native, bounds, found)
+                number, live, drops = self.normalizer.normalize(number, native, bounds, profile)
             terms.append(self._align_to_grid(number, grid))
             if live is not None:
                 live = self._align_to_grid(live, grid)
@@ -213,8 +215,8 @@ class IndexLowering:
         self, cell: Value, axis: Axis, native: NativeOp
     ) -> tuple[Value, Value | None, bool]:
         """Each cell of a window is judged alone."""
-        found = self.meaning.index_profiles[axis.column or 0]
-        if not (found.out_of_range or found.negative):
+        profile = self.meaning.index_profiles[axis.column or 0]
+        if not (profile.out_of_range or profile.negative):
             return cell, None, False
         if self.is_scatter and self.normalizer.is_dropped_by_op(native):
             return cell, None, True
@@ -236,7 +238,7 @@ class IndexLowering:
 
     def _emit_positions(self, name: str) -> Value:
         """Numbers that the layout makes: those of a slice, or of a mask's True cells."""
-        positions = next(one for one in self.addressing.generated if one.name == name)
+        positions = next(entry for entry in self.addressing.generated if entry.name == name)
         numbers = positions.recipe
         if isinstance(numbers, range):
             dim = next((at for at, size in enumerate(positions.shape) if size != 1), 0)

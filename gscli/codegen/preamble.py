@@ -76,14 +76,14 @@ class PreambleWriter:
         if not path.lower().endswith(".npy") or not os.path.isfile(path):
             return None
         try:
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
+            stored = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError):
             return None
-        return path if found.shape == array.shape and _has_same_dtype(found, array) else None
+        return path if stored.shape == array.shape and _has_same_dtype(stored, array) else None
 
 
-def _has_same_dtype(found: Array, array: Array) -> bool:
-    return bool(found.dtype == array.dtype) or found.dtype.kind == "V"
+def _has_same_dtype(stored: Array, array: Array) -> bool:
+    return bool(stored.dtype == array.dtype) or stored.dtype.kind == "V"
 
 
 def _is_used(line: str, text: str) -> bool:

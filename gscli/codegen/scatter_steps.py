@@ -42,20 +42,20 @@ class ScatterLowering(ScatterEmitter):
 
     def lower(self) -> tuple[Value, LoweredIndices]:
         """The output, and the place that is written to."""
-        place, asked = self._choose_op()
+        place, request = self._choose_op()
         base, updates = self._emit_base(), self._emit_updates()
         reduction = self.layout.reduction
-        if reduction == "sub" and asked.op == "add" and not self._is_bool_reduction():
+        if reduction == "sub" and request.op == "add" and not self._is_bool_reduction():
             updates = self._emit_composed("negative", updates)
         if self.rule is not None and self.rule.epilogue is not None:
-            found = self._emit_product(place, updates)
-        elif self.averages and not asked.mean:
-            found = self._emit_mean(place, base, updates)
+            output = self._emit_product(place, updates)
+        elif self.averages and not request.mean:
+            output = self._emit_mean(place, base, updates)
         else:
-            if not self.layout.include_self and reduction != "none" and not asked.leaves_out:
+            if not self.layout.include_self and reduction != "none" and not request.leaves_out:
                 base = self._emit_identity_base(place, base)
-            found = self._cast_to_output(self.emit_scatter(place, base, updates, asked))
-        return self.steps.reshape(found, self.layout.output_shape), place
+            output = self._cast_to_output(self.emit_scatter(place, base, updates, request))
+        return self.steps.reshape(output, self.layout.output_shape), place
 
     def _target_reduction(self) -> str:
         """The reduction as targets know it: bool has only max and min, a mean begins as a sum."""
@@ -140,20 +140,20 @@ class ScatterLowering(ScatterEmitter):
         layout, steps = self.layout, self.steps
         declared = layout.updates
         assert declared is not None
-        wanted = layout.result_shape
+        shape = layout.result_shape
         if self.update_value is None:
             value = cast_number(declared.value, layout.dtype)
-            return steps.full(wanted, value, self.accumulator_dtype, "updates")
-        found = fit_updates(self.steps, self.update_value, declared.fit, wanted)
-        if found.dtype != self.accumulator_dtype:
-            self._check_cast(found.dtype)
-            found = steps.cast(found, self.accumulator_dtype)
+            return steps.full(shape, value, self.accumulator_dtype, "updates")
+        updates = fit_updates(self.steps, self.update_value, declared.fit, shape)
+        if updates.dtype != self.accumulator_dtype:
+            self._check_cast(updates.dtype)
+            updates = steps.cast(updates, self.accumulator_dtype)
         if declared.scale is not None:
             factor = Constant(
                 cast_number(declared.scale, self.accumulator_dtype), self.accumulator_dtype
             )
-            found = self._emit_composed("times", found, factor=factor)
-        return self._neutralize_nan(found)
+            updates = self._emit_composed("times", updates, factor=factor)
+        return self._neutralize_nan(updates)
 
     def _check_cast(self, dtype: str) -> None:
         """Where each step runs in a wider type than data's, only whole conversions are the same."""
@@ -189,14 +189,14 @@ class ScatterLowering(ScatterEmitter):
             fill=reduction_identity(self.reduction, self.accumulator_dtype),
         )
 
-    def _cast_to_output(self, found: Value) -> Value:
+    def _cast_to_output(self, output: Value) -> Value:
         """The result in the type of the output."""
         layout = self.layout
         if self._is_bool_reduction() and layout.reduction == "sub":
-            found = self._emit_composed("mod", found, sizes=Constant(2, found.dtype))
-        if found.dtype != layout.dtype:
+            output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))
+        if output.dtype != layout.dtype:
             self.composed = True
-        return self.steps.cast(found, layout.dtype)
+        return self.steps.cast(output, layout.dtype)
 
     # Compositions.
 

@@ -46,16 +46,16 @@ class Snippet(Record):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        found: dict[str, object] = {"target": self.target, "verdict": self.verdict}
+        document: dict[str, object] = {"target": self.target, "verdict": self.verdict}
         if self.verdict == "none":
-            return {**found, "reason": self.reason}
+            return {**document, "reason": self.reason}
         if self.reason:
-            found["reason"] = self.reason
-        found |= {
+            document["reason"] = self.reason
+        document |= {
             "operation": self.operation, "composition": self.composed, "lines": list(self.lines),
             "breaks": list(self.breaks), "notes": list(self.notes),
         }  # fmt: skip
-        return {**found, "check": dict(self.run_result)} if self.run_result else found
+        return {**document, "check": dict(self.run_result)} if self.run_result else document
 
 
 class Code(Record):
@@ -76,7 +76,9 @@ class Code(Record):
 
     def text(self, width: int = WIDTH) -> str:
         """A block for each target; comments are folded to the width, lines of code are not."""
-        return "\n\n".join("\n".join(_format_block(one, width)) for one in self.answers) + "\n"
+        return (
+            "\n\n".join("\n".join(_format_block(answer, width)) for answer in self.answers) + "\n"
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -89,7 +91,9 @@ class Code(Record):
     def with_run_results(self, results: Sequence[Mapping[str, str]]) -> Code:
         """The same with what the runs said."""
         pairs = zip(self.answers, results, strict=True)
-        return self._replace(answers=tuple(one._replace(run_result=said) for one, said in pairs))
+        return self._replace(
+            answers=tuple(answer._replace(run_result=said) for answer, said in pairs)
+        )
 
 
 def _format_block(answer: Snippet, width: int) -> Iterator[str]:

@@ -35,22 +35,22 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
         return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
     placing = IndexLowering(analysis, target, steps, inputs)
     if layout.kind == "gather":
-        found, place = emit_gather(placing, inputs["data"])
+        output, place = emit_gather(placing, inputs["data"])
         composed = place.live is not None
     else:
         writing = ScatterLowering(placing, inputs.get("data"), inputs.get("updates"))
-        found, place = writing.lower()
+        output, place = writing.lower()
         composed = writing.composed
-    eliminate_dead_code(steps, found)
-    return Translation(steps, found, place.native, composed)
+    eliminate_dead_code(steps, output)
+    return Translation(steps, output, place.native, composed)
 
 
 def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
     """Drop steps whose results nobody reads."""
-    wanted, kept = {output.number}, []
+    needed, kept = {output.number}, []
     for step in reversed(steps.steps):
-        if step.result.number in wanted:
-            wanted |= {operand.number for operand in step.operands}
+        if step.result.number in needed:
+            needed |= {operand.number for operand in step.operands}
             kept.append(step)
     steps.steps[:] = reversed(kept)
 

@@ -20,29 +20,29 @@ from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, Shape
 
 
-def fit_updates(steps: SnippetProgram, updates: Value, fit: Fit, wanted: Shape) -> Value:
+def fit_updates(steps: SnippetProgram, updates: Value, fit: Fit, shape: Shape) -> Value:
     """Updates in the shape of the result, by the framework's own rule."""
-    if updates.shape == wanted:
+    if updates.shape == shape:
         return updates
     if fit is Fit.BROADCAST:
-        surplus = max(len(updates.shape) - len(wanted), 0)
-        return steps.expand(steps.reshape(updates, updates.shape[surplus:]), wanted)
+        surplus = max(len(updates.shape) - len(shape), 0)
+        return steps.expand(steps.reshape(updates, updates.shape[surplus:]), shape)
     if fit is Fit.CROP:
-        return steps.crop(steps.reshape(updates, updates.shape or (1,)), wanted)
+        return steps.crop(steps.reshape(updates, updates.shape or (1,)), shape)
     if fit is Fit.CYCLE:
-        return _repeat_cyclically(steps, updates, wanted)
-    return steps.reshape(updates, wanted)
+        return _repeat_cyclically(steps, updates, shape)
+    return steps.reshape(updates, shape)
 
 
-def _repeat_cyclically(steps: SnippetProgram, updates: Value, wanted: Shape) -> Value:
+def _repeat_cyclically(steps: SnippetProgram, updates: Value, shape: Shape) -> Value:
     """Values repeated, or left over, until there are as many as are written."""
-    count, size = prod(wanted), prod(updates.shape)
+    count, size = prod(shape), prod(updates.shape)
     flat = steps.reshape(updates, (size,))
     times = -(-count // size) if size else 0
     if times > 1:
         flat = steps.expand(steps.reshape(flat, (1, size)), (times, size))
         flat = steps.reshape(flat, (times * size,))
-    return steps.reshape(steps.crop(flat, (count,)), wanted)
+    return steps.reshape(steps.crop(flat, (count,)), shape)
 
 
 def reduction_identity(op: str, dtype: str) -> Constant:
@@ -55,8 +55,8 @@ def cast_number(value: Number | None, dtype: str) -> Number:
     if dtype == "str" or isinstance(value, str):
         return value if isinstance(value, str) else ""
     with np.errstate(all="ignore"):
-        found: Number = np.asarray(value).astype(parse_dtype(dtype)).item()
-    return found
+        number: Number = np.asarray(value).astype(parse_dtype(dtype)).item()
+    return number
 
 
 class ReductionRequest(Record):
@@ -86,18 +86,18 @@ class ScatterEmitter:
         }[indices.native.form](indices, base, updates, request)  # fmt: skip
 
     def _emit(
-        self, form: str, base: Value, updates: Value, asked: ReductionRequest, /, *index: Value,
+        self, form: str, base: Value, updates: Value, request: ReductionRequest, /, *index: Value,
         **facts: object,
     ) -> Value:  # fmt: skip
-        own = {"op": asked.op, "mean": asked.mean,
-               "include_self": self.layout.include_self or not asked.leaves_out}  # fmt: skip
+        own = {"op": request.op, "mean": request.mean,
+               "include_self": self.layout.include_self or not request.leaves_out}  # fmt: skip
         name = base.name if base.name == "counts" else "output"
         return self.steps.add(
             f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
         )
 
     def _emit_slices(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
         assert place.index is not None
@@ -111,17 +111,17 @@ class ScatterEmitter:
             flat = prod(index.shape)
             index = self.steps.reshape(index, (flat,))
             updates = self.steps.reshape(updates, (*shape[:axis], flat, *shape[axis + 1 :]))
-        found = self._emit(place.native.form, base, updates, asked, index, axis=axis)
-        return self.steps.crop(found, shape)
+        output = self._emit(place.native.form, base, updates, request, index, axis=axis)
+        return self.steps.crop(output, shape)
 
     def _emit_vectors(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
         index = move_vectors_last(self.steps, place)
         if place.native.refuses_rank_0 and len(index.shape) == 1:
             index = self.steps.reshape(index, (1, *index.shape))
             updates = self.steps.reshape(updates, (1, *updates.shape))
-        return self._emit("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
+        return self._emit("vectors", base, updates, request, index, dim=len(index.shape) - 1,
                              length=index.shape[-1])  # fmt: skip
 
     def _entries_first(self, updates: Value) -> Value:
@@ -130,7 +130,7 @@ class ScatterEmitter:
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
     def _emit_cells(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
         steps, shape = self.steps, base.shape
         count = len(shape) - self.layout.addressing.traveling
@@ -148,11 +148,11 @@ class ScatterEmitter:
         if place.native.refuses_rank_0 and not place.grid:
             cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
             updates = steps.reshape(updates, (1, *updates.shape))
-        found = self._emit("cells", base, updates, asked, *cells, count=count)
-        return steps.reshape(steps.crop(found, whole), shape)
+        output = self._emit("cells", base, updates, request, *cells, count=count)
+        return steps.reshape(steps.crop(output, whole), shape)
 
     def _emit_rows(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
         steps, shape = self.steps, base.shape
@@ -168,11 +168,11 @@ class ScatterEmitter:
             live = steps.reshape(place.live, row.shape)
             row, base = steps.where(live, row, rows), steps.pad(base, 0)
         updates = steps.reshape(self._entries_first(updates), (prod(place.grid), run))
-        found = self._emit("rows", base, updates, asked, row, rows=base.shape[0])
-        return steps.reshape(steps.crop(found, (rows, run)), shape)
+        output = self._emit("rows", base, updates, request, row, rows=base.shape[0])
+        return steps.reshape(steps.crop(output, (rows, run)), shape)
 
     def _emit_direct(
-        self, place: LoweredIndices, base: Value, updates: Value, asked: ReductionRequest
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
         assert place.index is not None
-        return self._emit("cells", base, updates, asked, place.index, numbers=place.form.numbers)
+        return self._emit("cells", base, updates, request, place.index, numbers=place.form.numbers)
