@@ -139,7 +139,7 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     if not size or not 0 < len(numbers) <= MOST_ENTRIES:
         return None
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
-    if len(places) > MOST_PLACES:
+    if places.stop - places.start > MOST_PLACES:  # len() of such a range can overflow
         return None
     behaviours = tuple(
         _make_behaviour(answers, group, numbers, size) for group in comparing.outcome_groups

@@ -178,12 +178,11 @@ def test_thousands_of_words_at_random(
     "line",
     [
         "compare gather [0] false",
+        "compare scatter-nd [1,2,3] [[0],[9223372036854775807]] [9,10]",
         "explain numpy getitem [[1,2,3]] 0 [false,false,false] --code numpy",
         "explain torch index [[1,2,3]] 0 [false,false,false] --code torch",
     ],
 )
-def test_a_bool_among_index_numbers_and_a_mask_without_true_are_no_bugs(
-    line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_odd_index_numbers_are_no_bugs(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(line.split()) in {0, 1}
-    assert "output" in capsys.readouterr().out
+    assert capsys.readouterr().out
