@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
@@ -176,10 +177,7 @@ def run_commands(commands: Iterable[str], place: Path, environment: Mapping[str,
     from gscli.disk.processes import run_shell
 
     script = "".join(
-        f"status=$?; printf '$ %s\\n' {_quote(text)}; (exit $status)\n{text}\n" for text in commands
+        f"status=$?; printf '$ %s\\n' {shlex.quote(text)}; (exit $status)\n{text}\n"
+        for text in commands
     )
     return run_shell(script, place, environment)
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"

@@ -13,10 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gscli.base.arrays import Array, to_json
-from gscli.files import LoadedInput
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
-from gscli.plan import CallInputs
 
 CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
 """Frameworks whose own names are in camel case."""
@@ -86,15 +84,6 @@ def read_call(
 
 def _to_python_name(name: object) -> str:
     return str(name).replace("-", "_")
-
-
-def gather_inputs(loaded: Mapping[str, LoadedInput]) -> CallInputs:
-    """Inputs that stand in a call itself, and which of them have an element type of their own."""
-    return CallInputs(
-        {name: item.array for name, item in loaded.items()},
-        dict.fromkeys(loaded, "inline"),
-        {name: item.is_typed for name, item in loaded.items()},
-    )
 
 
 def dump_call(

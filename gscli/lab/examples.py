@@ -19,8 +19,8 @@ from gscli.base.records import Record
 from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
-from gscli.lab.calls import gather_inputs
 from gscli.layout.axes import Consecutive
+from gscli.plan import CallInputs
 from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, trace_call
 
@@ -133,7 +133,7 @@ def build_probe(
     loaded = {
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
-    inputs = gather_inputs(loaded)
+    inputs = CallInputs.from_loaded(loaded)
     # A version may lack an attribute of the example, a variant may refuse its unusual index.
     needed = {item.name for item in operator.attributes if item.is_required}
     needed |= {*variant, "opset", "subscript"}

@@ -28,10 +28,11 @@ from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadOptions
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute, resolve_dtypes
-from gscli.lab.calls import gather_inputs, read_call, read_name
+from gscli.lab.calls import read_call, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
+from gscli.plan import CallInputs
 from gscli.traces import Trace
 
 MAX_INPUT_BYTES = 1 << 30
@@ -106,10 +107,10 @@ def _validate_job(job: object, number: int) -> Mapping[str, Any]:
 def _run_call(job: Mapping[str, Any]) -> Trace:
     operator = find_operator(read_name(job))
     loaded, attrs = read_call(job, _load)
-    inputs = gather_inputs(loaded)
+    inputs = CallInputs.from_loaded(loaded)
     resolve_dtypes(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=MAX_OUTPUT_BYTES)
-    return Trace(operator, *done, inputs.origins, tuple(inputs.notices))
+    return Trace(operator, *done, dict.fromkeys(loaded, "inline"), tuple(inputs.notices))
 
 
 def _load(value: object, name: str) -> LoadedInput:

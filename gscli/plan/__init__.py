@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError, Tensor
 from gscli.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from gscli.files import LoadedInput
 
 DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
@@ -53,6 +57,34 @@ class CallInputs:
         self.arrays, self.origins, self.is_typed, self.attrs = arrays, origins, typed, attrs
         self.file = file
         self.notices: list[Notice] = []
+
+    @classmethod
+    def from_loaded(
+        cls,
+        loaded: Mapping[str, LoadedInput],
+        operator: Signature | None = None,
+        attrs: Mapping[str, object] = MappingProxyType({}),
+    ) -> CallInputs:
+        """The inputs as they were read; the masks of an `operator` that takes them become indices.
+
+        >>> from gscli import files
+        >>> inputs = CallInputs.from_loaded({"data": files.load("[1, 2]")})
+        >>> inputs.arrays["data"].tolist(), inputs.origins, inputs.is_typed
+        ([1, 2], {'data': 'inline'}, {'data': False})
+        """
+        arrays = {name: item.array for name, item in loaded.items()}
+        sources = {name: name for name in loaded}
+        if operator is not None and operator.variadic is not None:
+            from gscli.plan.masks import expand_masks
+
+            arrays, sources, attrs = expand_masks(operator, arrays, attrs)
+        return cls(
+            arrays,
+            {name: loaded[source].origin for name, source in sources.items()},
+            {name: loaded[source].is_typed for name, source in sources.items()},
+            attrs,
+            next((item.file for item in loaded.values()), None),
+        )
 
 
 def plan_call(

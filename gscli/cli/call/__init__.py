@@ -158,18 +158,7 @@ def read_inputs(
             )
             for name, text in named.items()
         }  # fmt: skip
-    arrays, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
-    if operator.variadic is not None:
-        from gscli.plan.masks import expand_masks
-
-        arrays, sources, attrs = expand_masks(operator, arrays, attrs)
-    return typed, CallInputs(
-        arrays,
-        {name: loaded[source].origin for name, source in sources.items()},
-        {name: loaded[source].is_typed for name, source in sources.items()},
-        attrs,
-        next((item.file for item in loaded.values()), None),
-    )
+    return typed, CallInputs.from_loaded(loaded, operator, attrs)
 
 
 def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:

@@ -312,14 +312,11 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
             )
             for key, text in zip(names, words, strict=True)
         }  # fmt: skip
-    arrays = {key: item.array for key, item in loaded.items()}
-    if "updates" in loaded and not loaded["updates"].is_typed:
+    inputs = CallInputs.from_loaded(loaded)
+    if not inputs.is_typed.get("updates", True):
         from gscli.frameworks.typing import cast_untyped
 
-        cast = cast_untyped(arrays["updates"], arrays["data"].dtype)
-        arrays["updates"] = arrays["updates"] if cast is None else cast
-    return CallInputs(
-        arrays,
-        {key: item.origin for key, item in loaded.items()},
-        {key: item.is_typed for key, item in loaded.items()},
-    )
+        cast = cast_untyped(inputs.arrays["updates"], inputs.arrays["data"].dtype)
+        if cast is not None:
+            inputs.arrays["updates"] = cast
+    return inputs
