@@ -35,5 +35,5 @@ def trace(
     >>> trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
     <Trace of onnx.gather, 1 entry, output [1]>
     """
-    found = traces.trace(name, inputs, attrs)
-    return PicturedTrace(found.operator, found.plan, found.output)
+    result = traces.trace(name, inputs, attrs)
+    return PicturedTrace(result.operator, result.plan, result.output)

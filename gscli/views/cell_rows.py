@@ -184,12 +184,12 @@ class RowRenderer(Record):
             return []
         if len(marks) > MOST_LETTERS:
             return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
-        found: list[tuple[str, Mark | None]] = []
+        letters: list[tuple[str, Mark | None]] = []
         for number, mark in enumerate(marks):
             if self.has_long_labels and number:
-                found.append((",", None))
-            found.append((mark.label, mark))
-        return found
+                letters.append((",", None))
+            letters.append((mark.label, mark))
+        return letters
 
     def _render_marked(
         self, text: str, touch: CellAnnotation, column: ShownColumn, *, joined: bool
@@ -275,8 +275,8 @@ def fit_columns(
     chunks = _split_columns(selection, range(count), wide if alike else measures, pen, room)
     if len(chunks) <= lines and selection.has_all_columns:
         return chunks
-    place_of = {one: place for place, one in enumerate(selection.columns)}
-    order = [place_of[one] for one in sheet.by_importance]
+    place_of = {column: place for place, column in enumerate(selection.columns)}
+    order = [place_of[column] for column in sheet.by_importance]
     fits, low, high = chunks, 1, count
     while low <= high:
         kept = (low + high) // 2
@@ -318,30 +318,30 @@ def _split_columns(
 def measure_columns(texts: CellTexts, pen: RowRenderer) -> ColumnWidths:
     """What the texts of a sheet take, and in a step what those of another step would."""
     sheet, unlit = texts.sheet, texts.sheet.subject.full_run
-    names = [cell_len(str(one)) if sheet.rank else 0 for one in sheet.selection.columns]
-    found = ColumnWidths(names, [0] * len(names))
-    _measure_texts(found, texts.planes)
-    _measure_marks(pen, found, texts.planes, texts.marked)
-    _measure_signs(pen, found, texts.outcomes)
+    names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
+    widths = ColumnWidths(names, [0] * len(names))
+    _measure_texts(widths, texts.planes)
+    _measure_marks(pen, widths, texts.planes, texts.marked)
+    _measure_signs(pen, widths, texts.outcomes)
     if unlit is not None:
-        reserved = [texts.numbers.format_column(one) for one in sheet.reserved]
+        reserved = [texts.numbers.format_column(column) for column in sheet.reserved]
         apart = sheet.compute_differing_masks(sheet.reserved)
         tails = texts.write_differences(reserved, sheet.reserved, apart)
-        _measure_texts(found, reserved)
+        _measure_texts(widths, reserved)
         for mark in unlit.marks:
             # In a step a cell carries one letter at a time.
             marked, room = sheet.marks_by_position([mark]), _change_width(texts, mark)
             tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
-            _measure_marks(pen, found, reserved, marked, room and room + tail)
+            _measure_marks(pen, widths, reserved, marked, room and room + tail)
         dropped = texts.dropped_updates(sheet.marks_by_position(unlit.marks))
-        _measure_signs(pen, found, {**sheet.outcomes_by_position(unlit.signs), **dropped})
-    return found
+        _measure_signs(pen, widths, {**sheet.outcomes_by_position(unlit.signs), **dropped})
+    return widths
 
 
 def _change_width(texts: CellTexts, mark: Mark) -> int:
     """What `was → is` takes in the step of one entry."""
     pair = texts.sheet.subject.steps.get(mark.number, ())
-    both = zip(*(map(strip_zeros, texts.numbers.format_column(one)) for one in pair), strict=True)
+    both = zip(*(map(strip_zeros, texts.numbers.format_column(part)) for part in pair), strict=True)
     return max((cell_len(old + texts.signs.arrow + new) for old, new in both), default=0)
 
 
@@ -354,8 +354,8 @@ def _measure_signs(
 
 def _measure_texts(found: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
     count = len(found.widths)
-    for one in texts:
-        sizes = list(map(len if is_narrow(one) else cell_len, one))
+    for text in texts:
+        sizes = list(map(len if is_narrow(text) else cell_len, text))
         for column in range(count):
             found.widths[column] = max(found.widths[column], *sizes[column::count])
 

@@ -29,9 +29,9 @@ def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None
 
     >>> check_size(ViewOptions(limit=10), 10**9, [10**9])
     """
-    asked = entries if options.limit is None and options.full else min(options.limit or 0, entries)
+    shown = entries if options.limit is None and options.full else min(options.limit or 0, entries)
     cells = max(sizes, default=0) if options.full else 0
-    for what, count, most in (("entries", asked, MOST_ENTRIES), ("cells", cells, MOST_CELLS)):
+    for what, count, most in (("entries", shown, MOST_ENTRIES), ("cells", cells, MOST_CELLS)):
         if count > most:
             raise LimitRefused(
                 f"too many {what} to draw",
@@ -89,7 +89,7 @@ def _parse_range(part: str, size: int, text: str) -> range:
         valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
     )
     try:
-        numbers = [int(one) if one else None for one in part.split(":")]
+        numbers = [int(bound) if bound else None for bound in part.split(":")]
     except ValueError:
         raise refused from None
     if len(numbers) == 1 and numbers[0] is not None:
@@ -143,8 +143,8 @@ def select_planes(
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
         spans = [
-            [one[at] for at in span_positions(one, span)]
-            for one, span in zip(lead, box, strict=False)
+            [index[at] for at in span_positions(index, span)]
+            for index, span in zip(lead, box, strict=False)
         ]
         chosen.update(dict.fromkeys(islice(product(*spans), most)))
         if len(chosen) >= most:
@@ -158,18 +158,18 @@ def select_planes(
 
 
 def _unravel_plane(lead: Sequence[range], number: int) -> tuple[int, ...]:
-    found: list[int] = []
-    for one in reversed(lead):
-        number, rest = divmod(number, len(one))
-        found.append(one[rest])
-    return tuple(reversed(found))
+    indices: list[int] = []
+    for size in reversed(lead):
+        number, rest = divmod(number, len(size))
+        indices.append(size[rest])
+    return tuple(reversed(indices))
 
 
 def fill_single_gaps(shown: list[int], allowed: range) -> list[int]:
     """A row costs no more than the mark that says it is missing."""
     filled: list[int] = []
-    for one in shown:
-        if filled and one - filled[-1] == 2 * allowed.step:
-            filled.append(one - allowed.step)
-        filled.append(one)
+    for item in shown:
+        if filled and item - filled[-1] == 2 * allowed.step:
+            filled.append(item - allowed.step)
+        filled.append(item)
     return filled

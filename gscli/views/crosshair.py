@@ -99,15 +99,15 @@ class Crosshair:
         if "entry" not in self._spots:
             return
         for head in self._spots.get("row", []):
-            ends = [one.stop for one in self._targets if one.line == head.line]
+            ends = [target.stop for target in self._targets if target.line == head.line]
             if ends:
                 yield self._render_band(head, head.start, max(ends), head.line + 1)
         for head in self._spots.get("column", []):
-            column = [one for one in self._targets if one.start < head.stop <= one.stop]
-            below = [one for one in column if one.line > head.line]
+            column = [target for target in self._targets if target.start < head.stop <= target.stop]
+            below = [target for target in column if target.line > head.line]
             if below:
-                last = max(one.line for one in below)
-                start = min(one.start for one in below)
+                last = max(target.line for target in below)
+                start = min(target.start for target in below)
                 yield self._render_band(head, start, below[0].stop, last + 1)
 
     def render_overlay(self) -> Iterator[str]:
@@ -119,7 +119,7 @@ class Crosshair:
         first = self._targets[0]
         if not rows and not columns:  # a vector has no letters at its heads
             columns = [first._replace(line=first.line - 1, start=first.stop - 1)]
-        above = min(one.line for one in (*columns, *rows)) - (0 if columns else 1)
+        above = min(cell.line for cell in (*columns, *rows)) - (0 if columns else 1)
         for head in rows:
             yield from self._render_elbow(entry, self._route_to_row(entry, head, above), 0)
         for head in columns:
@@ -166,7 +166,7 @@ class Crosshair:
         """A lane before a block without text between two lines."""
         for lane in range(start - 2, start - _GAP - 1, -1):
             if all(
-                self._is_blank(one, lane, lane + 1) for one in range(min(lines), max(lines) + 1)
+                self._is_blank(line, lane, lane + 1) for line in range(min(lines), max(lines) + 1)
             ):
                 return lane
         return None
@@ -176,7 +176,7 @@ class Crosshair:
     ) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
-        if all(one.line != head.line for one in self._targets):  # a plane: before its name
+        if all(target.line != head.line for target in self._targets):  # a plane: before its name
             head = head._replace(start=self._text_start(head))
         lane, y = self._lane_behind(entry, head.line), grid.y(head.line + 0.5)
         x = self._x(head, head.start, head.line + 0.5)
@@ -202,13 +202,13 @@ class Crosshair:
         stop = self._text_end(entry)
         lines = range(min(line, entry[0].line), max(line, entry[0].line) + 1)
         for lane in range(stop, stop + _GAP):
-            if all(self._is_blank(one, lane, lane + 2) for one in lines):
+            if all(self._is_blank(number, lane, lane + 2) for number in lines):
                 return lane
         return None
 
     def _text_end(self, entry: Sequence[TextAnchor]) -> int:
         """Where the line of the entry ends in its table."""
-        own, stop = self._texts[entry[0].line], max(one.stop for one in entry)
+        own, stop = self._texts[entry[0].line], max(cell.stop for cell in entry)
         while stop < len(own) and own[stop : stop + _GAP].strip():
             stop += 1
         return stop
@@ -223,7 +223,7 @@ class Crosshair:
         grid, lane = self._grid, rest[0][0]
         y = grid.y(entry[0].line + 0.5) + 4 * order - 2
         behind = lane > grid.x(0)
-        start = self._text_end(entry) if behind else min(one.start for one in entry)
+        start = self._text_end(entry) if behind else min(cell.start for cell in entry)
         yield from self._render_arrow([(grid.x(start), y), (lane, y), *rest], entry[0].color)
 
     def _render_arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
@@ -256,7 +256,7 @@ class Crosshair:
 
 def _expand_wide(text: str) -> str:
     """Text in which each character takes one cell."""
-    return "".join(one + "x" * (cell_len(one) - 1) for one in text)
+    return "".join(character + "x" * (cell_len(character) - 1) for character in text)
 
 
 def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
@@ -270,14 +270,14 @@ def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
 
 def find_oblique_planes(lines: Sequence[Line]) -> dict[str, ObliquePlane]:
     """Where the sheets of a drawing stand."""
-    found: dict[str, ObliquePlane] = {}
+    planes: dict[str, ObliquePlane] = {}
     for number, line in enumerate(lines):
         at = 0
         for text, style in line:
             stop = at + cell_len(text)
             if style.plane:
-                old = found.get(style.plane, ObliquePlane(number, number + 1, at, stop))
+                old = planes.get(style.plane, ObliquePlane(number, number + 1, at, stop))
                 left, right = min(old.left, at), max(old.right, stop if text.strip() else at)
-                found[style.plane] = ObliquePlane(old.top, number + 1, left, right)
+                planes[style.plane] = ObliquePlane(old.top, number + 1, left, right)
             at = stop
-    return found
+    return planes

@@ -48,7 +48,7 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
     """
     lines = drawn.render_lines()
     planes = find_oblique_planes(lines)
-    ends = [one.right + one.shift(one.top) for one in planes.values()]
+    ends = [plane.right + plane.shift(plane.top) for plane in planes.values()]
     width = max([*map(line_width, lines), *ends], default=0)
     stepped = any(style.role == "entry" for line in lines for _, style in line)
     margin = CROSSHAIR_MARGIN if stepped else MARGIN
@@ -142,6 +142,6 @@ def _colors(style: Style, inks: FigurePalette) -> tuple[str, str]:
 
 
 def _text_attributes(style: Style, ink: str) -> str:
-    told = f' fill="{ink}"' if ink else ""
-    told += ' font-weight="bold"' if style.bold else ""
-    return told + (' font-style="italic"' if style.italic else "")
+    attributes = f' fill="{ink}"' if ink else ""
+    attributes += ' font-weight="bold"' if style.bold else ""
+    return attributes + (' font-style="italic"' if style.italic else "")

@@ -275,11 +275,11 @@ def render_tensors(
     fill: bool = False,
 ) -> RenderedGroup:
     """Draw `tensor_views`; `extra_samples` are further values that the format must suit."""
-    views = [_GroupMember(one, options, width, fill=fill) for one in tensor_views]
+    views = [_GroupMember(member, options, width, fill=fill) for member in tensor_views]
     drawn = [view for view in views if view.subject.role != "indices"]
     alike = [part for view in drawn for sheet in view.sheets for part in sheet.samples()]
     numbers = choose_number_format([*alike, *extra_samples], options)
-    marks = [mark for one in tensor_views for mark in (one.full_run or one).marks]
+    marks = [mark for member in tensor_views for mark in (member.full_run or member).marks]
     separated = any(len(mark.label) > 1 for mark in marks)
     for view in views:
         view.make_renderers(numbers, separated=separated)
@@ -334,32 +334,35 @@ class _GroupMember:
         seen = render_map_text(self.subject.array.shape, self._marks, self.width, self.look)
         if not self.has_regions:
             return [seen, *drawn]
-        told = f"{format_count(len(drawn), 'neighbourhood')}, close up"
+        count = f"{format_count(len(drawn), 'neighbourhood')}, close up"
         title = max((painter.title for painter in self.painters), key=line_width)
-        lines = [title, [(told, self.look.dim)], *flow_blocks(drawn, self.width, LENS_GAP)]
+        lines = [title, [(count, self.look.dim)], *flow_blocks(drawn, self.width, LENS_GAP)]
         return [seen, make_block(lines)]
 
     def hidden_entry_count(self) -> int:
         """How many entries no shown cell carries, of those that are to be seen at all."""
         visible = {number for painter in self.painters for number in painter.visible_entries()}
         marks, whole = self.subject.marks, self.sheets[0]
-        wanted = {mark.number for mark in marks if self.has_regions or whole.is_in_view(mark)}
-        return len(wanted - visible)
+        numbers = {mark.number for mark in marks if self.has_regions or whole.is_in_view(mark)}
+        return len(numbers - visible)
 
 
 def _align_data_and_output(painters: Sequence[TensorRenderer]) -> None:
     """Data and output with the same cells show the same columns, so old and new compare by eye."""
-    sheets = [one for one in painters if one.sheet.subject.role in ("data", "output")]
-    twins = [one for one in sheets if not one.sheet.empty]
+    sheets = [sheet for sheet in painters if sheet.sheet.subject.role in ("data", "output")]
+    twins = [sheet for sheet in sheets if not sheet.sheet.empty]
     if len(twins) != _PAIR:
         return
-    one, other = twins
-    whole = {len(one.sheet.selection.allowed[-1])}
-    if one.sheet.selection != other.sheet.selection or {len(one.shown), len(other.shown)} == whole:
+    sheet, other = twins
+    whole = {len(sheet.sheet.selection.allowed[-1])}
+    if (
+        sheet.sheet.selection != other.sheet.selection
+        or {len(sheet.shown), len(other.shown)} == whole
+    ):
         return
-    if one.sheet.by_importance != other.sheet.by_importance:
+    if sheet.sheet.by_importance != other.sheet.by_importance:
         return
-    for each, measures in ((one, other.measures), (other, one.measures)):
+    for each, measures in ((sheet, other.measures), (other, sheet.measures)):
         each.fit_columns(each.measures.union(measures))
 
 

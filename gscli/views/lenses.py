@@ -43,19 +43,21 @@ def split_into_regions(
     """
     if len(shape) < _MATRIX or prod(shape) <= MAX_WHOLE_CELLS or not 0 < len(boxes) <= MOST_BOXES:
         return []
-    found: list[tuple[int, Box]] = []
+    regions: list[tuple[int, Box]] = []
     for number, box in enumerate(boxes):
         first, seen = number, _grow(box, shape, context)
-        while other := next((one for one in found if _is_adjacent(one[1], seen, reach)), None):
-            found.remove(other)
+        while other := next(
+            (region for region in regions if _is_adjacent(region[1], seen, reach)), None
+        ):
+            regions.remove(other)
             first, seen = min(first, other[0]), _union(other[1], seen)
-        found.append((first, seen))
-    every = [box for _, box in found]
+        regions.append((first, seen))
+    every = [box for _, box in regions]
     planes = len({box[:-_MATRIX] for box in every})
     area = sum(prod(stop - start for start, stop in box[-_MATRIX:]) for box in every)
     if 2 * area > planes * prod(shape[-_MATRIX:]) or _are_aligned(every):
         return []
-    chosen = [box for _, box in sorted(found)[:MAX_REGIONS]]
+    chosen = [box for _, box in sorted(regions)[:MAX_REGIONS]]
     return [tuple(range(*ends) for ends in box) for box in sorted(chosen)]
 
 
@@ -98,14 +100,17 @@ def _union(one: Box, other: Box) -> Box:
 def group_by_plane(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
     """The marks on each plane behind its name; planes that the same marks cross count as one.
 
-    >>> one, other = Mark(0, "a", ((5, 6), (0, 1), (2, 3))), Mark(1, "b", ((0, 9), (0, 1), (0, 1)))
-    >>> [(name, len(found)) for name, found in group_by_plane([one, other])]
+    >>> small = Mark(0, "a", ((5, 6), (0, 1), (2, 3)))
+    >>> large = Mark(1, "b", ((0, 9), (0, 1), (0, 1)))
+    >>> [(name, len(marks)) for name, marks in group_by_plane([small, large])]
     [('[0:9,:,:]', 1), ('[5,:,:]', 1)]
     """
-    found: dict[Box, list[Mark]] = {}
+    marks_by_plane: dict[Box, list[Mark]] = {}
     for mark in marks:
-        found.setdefault(mark.box[:-_MATRIX], []).append(mark)
-    return [(format_plane(lead) if lead else "", own) for lead, own in sorted(found.items())]
+        marks_by_plane.setdefault(mark.box[:-_MATRIX], []).append(mark)
+    return [
+        (format_plane(lead) if lead else "", own) for lead, own in sorted(marks_by_plane.items())
+    ]
 
 
 def format_plane(lead: Box) -> str:

@@ -95,12 +95,12 @@ def flow_blocks(blocks: Sequence[Block], width: int, gap: int = 4, between: int 
     """Rows of blocks, each as full as `width` allows, `between` empty lines apart."""
     rows: list[list[Block]] = []
     used = 0
-    for one in blocks:
-        used += gap + one.width
+    for block in blocks:
+        used += gap + block.width
         if not rows or used > width:
             rows.append([])
-            used = one.width
-        rows[-1].append(one)
+            used = block.width
+        rows[-1].append(block)
     lines: list[Line] = []
     for number, row in enumerate(rows):
         lines += [*([[]] * between if number else []), *join_blocks(row, gap)]
@@ -117,13 +117,13 @@ def join_blocks(blocks: Sequence[Block], gap: int) -> list[Line]:
     """Blocks from left to right, tops aligned."""
     if len(blocks) == 1:
         return list(blocks[0].lines)
-    found: list[Line] = []
-    for row in zip_longest(*(one.lines for one in blocks), fillvalue=[]):
+    joined: list[Line] = []
+    for row in zip_longest(*(block.lines for block in blocks), fillvalue=[]):
         line: Line = []
-        for own, one in zip(row, blocks, strict=True):
-            line += [*own, (" " * (one.width - line_width(own) + gap), PLAIN)]
-        found.append(line[:-1])
-    return found
+        for own, block in zip(row, blocks, strict=True):
+            line += [*own, (" " * (block.width - line_width(own) + gap), PLAIN)]
+        joined.append(line[:-1])
+    return joined
 
 
 class Drawing(ABC):
@@ -140,8 +140,8 @@ class Drawing(ABC):
 
     def render_lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
-        wanted = min(width or self.options.width, self.options.width)
-        return [_trim_line(line, wanted, self.signs.cut) for line in self.draw(wanted)]
+        room = min(width or self.options.width, self.options.width)
+        return [_trim_line(line, room, self.signs.cut) for line in self.draw(room)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from to_rich_segments(self.render_lines(options.max_width))
@@ -193,13 +193,13 @@ def _truncate(runs: list[TextRun], width: int, cut: str) -> Line:
     room = width - len(cut)
     kept: Line = []
     for text, style in runs:
-        taken = ""
+        prefix = ""
         for character in text:
-            if cell_len(taken + character) > room:
-                return [*kept, (taken + cut, style)]
-            taken += character
-        kept.append((taken, style))
-        room -= cell_len(taken)
+            if cell_len(prefix + character) > room:
+                return [*kept, (prefix + cut, style)]
+            prefix += character
+        kept.append((prefix, style))
+        room -= cell_len(prefix)
     return kept
 
 

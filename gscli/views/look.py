@@ -251,9 +251,9 @@ class StyleSheet(Record):
 
 def make_style_sheet(options: ViewOptions) -> StyleSheet:
     """The look that the options ask for and the terminal can show."""
-    found = _look(options.color, options.palette, choose_signs(options))
+    look = _look(options.color, options.palette, choose_signs(options))
     oblique = options.figure and options.width >= MIN_OBLIQUE_WIDTH
-    return found._replace(roles=options.figure, oblique=oblique)
+    return look._replace(roles=options.figure, oblique=oblique)
 
 
 @cache

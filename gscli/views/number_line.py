@@ -121,8 +121,8 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
 
     >>> from gscli.lab.compare import compare
     >>> from gscli.views.look import ViewOptions
-    >>> found = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
-    >>> line = make_number_line(ComparisonTexts(found, ViewOptions()))
+    >>> writers = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
+    >>> line = make_number_line(ComparisonTexts(writers, ViewOptions()))
     >>> line.places, [one.name for one in line.behaviours]
     (range(-1, 8), ['refuse what is outside', 'wrap around', 'clip to the nearest end'])
     >>> [landing.arithmetic for landing in line.behaviours[1].indices]
@@ -173,15 +173,15 @@ def _make_behaviour(
     if trace is not None:
         entries = trace.entries(MOST_ENTRIES)
         landings = tuple(_resolve_index(entry, size) for entry in entries)
-        met = tuple(_iter_duplicate_writes(answers, trace, entries))
-        if met:
+        duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
+        if duplicates:
             words = REDUCTION_WORDS[trace.reduction]
             said = words.combines.format(reduction=trace.reduction)
             moved = any(landing.outcome != "used" for landing in landings)
             name = f"{name}, {said}" if moved and name else said
         fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
         short = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
-        return Behaviour(name, group, landings, met, short)
+        return Behaviour(name, group, landings, duplicates, short)
     if group.first.output is not None:
         return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
@@ -196,10 +196,10 @@ def _iter_duplicate_writes(
     """Cells that several entries write, in the order of their first one."""
     if trace.kind != "scatter":
         return
-    for found, told in find_duplicate_writes(Describer(trace, answers.numbers), entries):
-        landing = _resolve_index(found[0], 0)
+    for writers, text in find_duplicate_writes(Describer(trace, answers.numbers), entries):
+        landing = _resolve_index(writers[0], 0)
         if landing.coordinate is not None:
-            yield DuplicateWrite(landing.coordinate, tuple(entry.number for entry in found), told)
+            yield DuplicateWrite(landing.coordinate, tuple(entry.number for entry in writers), text)
 
 
 def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:

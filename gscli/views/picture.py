@@ -137,25 +137,25 @@ class Picture(Drawing):
         options, trace, look = self.options, self.trace, self.look
         lines = [*render_title(trace, options, width)] if self.title else []
         first = options.show is None
-        found = make_views(trace, self.marked_entries, GRIDS[trace.kind] if first else options.show)
-        found = add_expected(add_grid_headers(trace, found) if first else found, self.diagnosis)
+        views = make_views(trace, self.marked_entries, GRIDS[trace.kind] if first else options.show)
+        views = add_expected(add_grid_headers(trace, views) if first else views, self.diagnosis)
         extras = self._extra_samples()
         drawing, group = render_with_table(
-            trace, self.listed_entries, found, options, width, extras
+            trace, self.listed_entries, views, options, width, extras
         )
         self.shown_differences = group.wrong
         if first:
             lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
-            told, means = self._render_remarks(group.numbers, width), self._format_counts()
+            text, means = self._render_remarks(group.numbers, width), self._format_counts()
         else:
             from gscli.views.terminal.legend import render_entries
             from gscli.views.words.below import explain_outcome_signs
             from gscli.views.words.facts import Describer
 
-            told = render_entries(Describer(trace, group.numbers), self.listed_entries, width, look)
-            means = explain_outcome_signs(trace, self.listed_entries if told else [], self.signs)
-        told += render_legend([means], drawing, width, look)
-        lines += [*([[]] if lines else []), *drawing, *([[], *told] if told else [])]
+            text = render_entries(Describer(trace, group.numbers), self.listed_entries, width, look)
+            means = explain_outcome_signs(trace, self.listed_entries if text else [], self.signs)
+        text += render_legend([means], drawing, width, look)
+        lines += [*([[]] if lines else []), *drawing, *([[], *text] if text else [])]
         return lines + self._render_hidden(group, width)
 
     def _render_remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
@@ -176,19 +176,19 @@ class Picture(Drawing):
         """How many cells were read or changed, where every entry is at hand."""
         if len(self.marked_entries) < self.trace.entry_count or not self.marked_entries:
             return ""
-        found = count_cells(self.trace, self.marked_entries)
-        return format_counts(self.trace, found) if found else ""
+        counts = count_cells(self.trace, self.marked_entries)
+        return format_counts(self.trace, counts) if counts else ""
 
     def _extra_samples(self) -> list[Array]:
         """Values between old and new that only the legend shows, and updates of another type."""
         changes = [entry.change for entry in self.listed_entries if entry.change is not None]
         alone = [change for change in changes if change.new.size == 1]
-        found = [one for change in alone for one in format_samples(self.trace, change)[2:]]
+        samples = [sample for change in alone for sample in format_samples(self.trace, change)[2:]]
         updates = self.trace.tensor("updates")
         if updates is None or updates.array.dtype == self.trace.output.dtype:
-            return found
-        taken = [entry.result for entry in self.listed_entries if entry.result is not None]
-        return found + [take_box(updates.array, box) for box in taken]
+            return samples
+        boxes = [entry.result for entry in self.listed_entries if entry.result is not None]
+        return samples + [take_box(updates.array, box) for box in boxes]
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
         if len(self.listed_entries) == self.trace.entry_count and not any(
@@ -317,7 +317,7 @@ class EntryTable:
         for group in groups:
             title: Line = [(group.title, self.look.bold), (f" {group.facts}", dim)]
             before = [("", PLAIN)] * len(above)
-            drawn = [self._column(one, before, headed=headed) for one in group.columns]
+            drawn = [self._column(item, before, headed=headed) for item in group.columns]
             blocks.append(make_block([title, *join_blocks(drawn, 0)]))
         none: list[Line] = [] if entries else [[(" no entries", dim)]]
         return make_block([*join_blocks(blocks, BETWEEN), *none])
@@ -355,7 +355,10 @@ class EntryTable:
     def _format_indices(self, slot: int) -> tuple[str, ...]:
         """What stands in one index column, each with the sign of what became of it."""
         hows = [
-            {one.slot: self.signs.for_outcome(one.sign) for one in entry.adjustments}.get(slot, "")
+            {
+                adjustment.slot: self.signs.for_outcome(adjustment.sign)
+                for adjustment in entry.adjustments
+            }.get(slot, "")
             for entry in self.entries
         ]
         wide = max(map(cell_len, hows), default=0)
@@ -369,16 +372,18 @@ class EntryTable:
         return f"[{self.signs.times.join(map(str, shape))}]"
 
     def _updates(self) -> list[TableGroup]:
-        found = self.trace.tensor("updates")
-        if found is None:
+        updates = self.trace.tensor("updates")
+        if updates is None:
             return []
-        texts = [self._format_update(found.array, entry) for entry in self.entries]
+        texts = [self._format_update(updates.array, entry) for entry in self.entries]
         count = max(map(len, texts), default=0)
         columns = tuple(
             TableColumn("", tuple(row[place] if place < len(row) else "" for row in texts))
             for place in range(count)
         )
-        return [TableGroup(self.signs.sanitize(found.name, 40), self._shape(found.name), columns)]
+        return [
+            TableGroup(self.signs.sanitize(updates.name, 40), self._shape(updates.name), columns)
+        ]
 
     def _format_update(self, array: Array, entry: Entry) -> list[str]:
         """The values that one entry brings, or the shape of its slice where they are many."""

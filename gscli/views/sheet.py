@@ -99,7 +99,7 @@ class VisibleTensor:
         self.rank = len(shape)
         self.lines = 1 << 30 if limits.full else limits.lines
         axes = allowed if allowed is not None else tuple(map(range, shape))
-        self.empty = any(len(one) == 0 for one in axes)
+        self.empty = any(len(axis) == 0 for axis in axes)
         unlit = subject.full_run.marks if subject.full_run is not None else ()
         wrong = subject.expected.boxes if subject.expected is not None else ()
         self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
@@ -129,17 +129,17 @@ class VisibleTensor:
         """The values that will be shown, for the choice of a number format."""
         values = [block[known] for block, known in zip(self.planes, self.known, strict=True)]
         between = [part for pair in self.subject.steps.values() for part in pair]
-        wanted = [
-            one[flags] for one, flags in zip(self.expected, self.differing_masks, strict=True)
+        expected = [
+            plane[flags] for plane, flags in zip(self.expected, self.differing_masks, strict=True)
         ]
-        return [*values, *self.reserved, *self.previous, *between, *wanted]
+        return [*values, *self.reserved, *self.previous, *between, *expected]
 
     def to_coordinates(self, place: SheetPosition) -> Coordinates:
         """Where in the tensor a place lies: numbers and vectors are drawn as one row."""
         plane, row, column = place
         seen = self.selection
-        found = (*seen.planes[plane], seen.rows[row], seen.columns[column])
-        return found[-self.rank :] if self.rank else ()
+        coordinates = (*seen.planes[plane], seen.rows[row], seen.columns[column])
+        return coordinates[-self.rank :] if self.rank else ()
 
     def cells(self) -> list[Coordinates]:
         """The shown cells, plane by plane, row by row."""
@@ -149,21 +149,23 @@ class VisibleTensor:
 
     def marks_by_position(self, marks: Sequence[Mark]) -> Mapping[SheetPosition, list[Mark]]:
         """The marks on each shown cell."""
-        found: dict[SheetPosition, list[Mark]] = {}
+        by_position: dict[SheetPosition, list[Mark]] = {}
         for mark in marks:
             for place in product(*self._positions_of(mark.box)):
-                found.setdefault(place, []).append(mark)
-        return found
+                by_position.setdefault(place, []).append(mark)
+        return by_position
 
     def outcomes_by_position(
         self, signs: Mapping[tuple[int, ...], OutcomeSign]
     ) -> Mapping[SheetPosition, OutcomeSign]:
         """What became of the index numbers, where it is worth a sign."""
-        found: dict[SheetPosition, OutcomeSign] = {}
+        outcomes: dict[SheetPosition, OutcomeSign] = {}
         for at, how in signs.items():
-            for place in product(*self._positions_of(tuple((one, one + 1) for one in at))):
-                found[place] = how
-        return found
+            for place in product(
+                *self._positions_of(tuple((coordinate, coordinate + 1) for coordinate in at))
+            ):
+                outcomes[place] = how
+        return outcomes
 
     def is_in_view(self, mark: Mark) -> bool:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
@@ -175,7 +177,8 @@ class VisibleTensor:
         lead = self.selection.allowed[:-2]
         for mark in self.subject.marks:
             spans = [
-                len(span_positions(one, span)) for one, span in zip(lead, mark.box, strict=False)
+                len(span_positions(positions, span))
+                for positions, span in zip(lead, mark.box, strict=False)
             ]
             if prod(spans) > len(self._positions_of(mark.box)[0]):
                 return True
@@ -186,7 +189,7 @@ class VisibleTensor:
         self.planes = self.read_shown(subject.array)
         if subject.full_run is not None:
             self.reserved = self.read_shown(subject.full_run.array)
-        self.known = [np.full(one.shape, not subject.is_blank) for one in self.planes]
+        self.known = [np.full(plane.shape, not subject.is_blank) for plane in self.planes]
         if subject.known is not None:
             self.known = self.read_shown(subject.known)
         self.planes = self._apply_patches(self.planes, subject.patches)
@@ -199,7 +202,7 @@ class VisibleTensor:
         if subject.expected is not None and subject.expected.pending is not None:
             pending = self.read_shown(subject.expected.pending)
             self.differing_masks = [
-                one & ~later for one, later in zip(self.differing_masks, pending, strict=True)
+                plane & ~later for plane, later in zip(self.differing_masks, pending, strict=True)
             ]
 
     def compute_differing_masks(self, blocks: Sequence[Array]) -> list[BoolArray]:
@@ -303,10 +306,10 @@ def make_visible_tensors(
         return [whole]
     from gscli.views.lenses import REACH, split_into_regions
 
-    found = split_into_regions(
+    regions = split_into_regions(
         shape, whole.boxes, options.edge, reach=REACH if reach is None else reach
     )
-    return [VisibleTensor(subject, region_limits, lens, lens=True) for lens in found] or [whole]
+    return [VisibleTensor(subject, region_limits, lens, lens=True) for lens in regions] or [whole]
 
 
 def is_part_requested(options: ViewOptions) -> bool:

@@ -76,12 +76,14 @@ def views_after(
         if entry.change is not None
     }
     return [
-        (_view_partial_output(trace, one, done, before) if one.role == "output" else one)._replace(
+        (
+            _view_partial_output(trace, part, done, before) if part.role == "output" else part
+        )._replace(
             full_run=whole,
-            steps=between if one.role == "output" else {},
+            steps=between if part.role == "output" else {},
             dims_unmarked=True,
         )
-        for one, whole in zip(lit, every, strict=True)
+        for part, whole in zip(lit, every, strict=True)
     ]
 
 

@@ -95,8 +95,9 @@ def make_views(
     """The tensors of `trace` in drawing order, marked by `entries`; `show` picks by role or name.
 
     >>> from gscli.traces import trace
-    >>> views = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> [(one.name, [mark.box for mark in one.marks]) for one in make_views(views, views.entries())]
+    >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> views = make_views(run, run.entries())
+    >>> [(view.name, [mark.box for mark in view.marks]) for view in views]
     [('data', [((2, 3),)]), ('indices', [((0, 1),)]), ('output', [((0, 1),)])]
     """
     return [
@@ -118,7 +119,7 @@ def add_expected(
         return list(views)
     boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in diagnosis.difference.cells)
     expected = ExpectedCells(diagnosis.expected, diagnosis.differing_mask, boxes, pending)
-    return [one._replace(expected=expected) if one.role == "output" else one for one in views]
+    return [view._replace(expected=expected) if view.role == "output" else view for view in views]
 
 
 def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> TensorView:
@@ -161,7 +162,7 @@ def _outcomes_by_position(
     trace: Trace, name: str, entries: Sequence[Entry]
 ) -> dict[tuple[int, ...], OutcomeSign]:
     columns = trace.layout.addressing.columns
-    found: dict[tuple[int, ...], OutcomeSign] = {}
+    outcomes: dict[tuple[int, ...], OutcomeSign] = {}
     for entry in entries:
         for adjustment in entry.adjustments:
             column = columns[adjustment.slot]
@@ -170,8 +171,8 @@ def _outcomes_by_position(
             place = [start for start, _ in dict(entry.indices)[name]]
             if column.vector_dim is not None and column.component is not None:
                 place[column.vector_dim] = column.component
-            found[tuple(place)] = adjustment.sign
-    return found
+            outcomes[tuple(place)] = adjustment.sign
+    return outcomes
 
 
 def _batch(trace: Trace, tensor: TracedTensor) -> int:
@@ -196,11 +197,11 @@ def add_grid_headers(trace: Trace, found: Sequence[TensorView]) -> list[TensorVi
     """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
     scatters = trace.kind == "scatter"
     return [
-        one._replace(
-            has_letters=(one.role == "output") is scatters,
-            before=one.before or (PreviousValues(initial_output(trace)) if scatters else None),
+        view._replace(
+            has_letters=(view.role == "output") is scatters,
+            before=view.before or (PreviousValues(initial_output(trace)) if scatters else None),
         )
-        for one in found
+        for view in found
     ]
 
 

@@ -36,25 +36,26 @@ def describe_purpose(trace: Trace) -> str:
     'Each number of indices names a row of data; that row is copied to output.'
     """
     layout = trace.layout
-    told, thing = _describe_addressing(trace)
+    sentence, thing = _describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.kind == "gather":
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"
-        return f"{told}; {moved} is copied to output{where}."
+        return f"{sentence}; {moved} is copied to output{where}."
     updates = layout.updates
     assert updates is not None
     update = f"the update {beside}" if updates.name else f"the value {updates.value}"
     moves = REDUCTION_WORDS[layout.reduction].moves
     if layout.reduction in ("max", "min"):
         of = f"the {moves} of itself and {update}"
-        return f"{told}; that {thing} keeps {of}."
+        return f"{sentence}; that {thing} keeps {of}."
     if layout.reduction == "sqrt_n":
-        return f"{told}; that {thing} becomes the sum of its updates over the root of their number."
+        mean = "the sum of its updates over the root of their number"
+        return f"{sentence}; that {thing} becomes {mean}."
     if layout.reduction == "mean":
         itself = "itself and " if layout.include_self else ""
-        return f"{told}; that {thing} becomes the mean of {itself}its updates."
-    return f"{told}; {update} {moves} that {thing}."
+        return f"{sentence}; that {thing} becomes the mean of {itself}its updates."
+    return f"{sentence}; {update} {moves} that {thing}."
 
 
 def name_axes(layout: Layout) -> tuple[str, ...]:
@@ -107,18 +108,22 @@ def _describe_addressing(trace: Trace) -> tuple[str, str]:
     source = layout.index_inputs[0] if layout.index_inputs else "indices"
     thing = name_slice(layout.addressing.window)
     if any(axis.span > 1 and axis.column is not None for axis in layout.axes):
-        told, thing = f"Each entry of {source} says where a window begins", "window"
+        sentence, thing = f"Each entry of {source} says where a window begins", "window"
     elif len(layout.index_inputs) > 1:
-        told = f"Numbers that stand together in {' and '.join(layout.index_inputs)} are an address"
+        sentence = (
+            f"Numbers that stand together in {' and '.join(layout.index_inputs)} are an address"
+        )
     elif columns and columns[0].vector_dim is not None:
-        told = _describe_vectors(trace, source)
+        sentence = _describe_vectors(trace, source)
     elif layout.view_shape != layout.data_shape:
-        told = f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
+        sentence = (
+            f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
+        )
     elif not columns:
-        told = "Every entry has its own place"
+        sentence = "Every entry has its own place"
     else:
         return _describe_numbers(layout, source)
-    return told, thing
+    return sentence, thing
 
 
 def _describe_vectors(trace: Trace, source: str) -> str:
@@ -242,8 +247,8 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
         return np.zeros(len(boxes), np.int64)
     if all(box_size(box) == 1 for box in boxes):
         places = np.array([[start for start, _ in box] for box in boxes], np.int64).T
-        found: Indices = np.ravel_multi_index(tuple(places), shape).astype(np.int64)
-        return found
+        numbers: Indices = np.ravel_multi_index(tuple(places), shape).astype(np.int64)
+        return numbers
     parts = [
         np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in box)), shape).reshape(-1)
         for box in boxes
@@ -265,8 +270,8 @@ def _count_changed(trace: Trace, cells: Indices) -> int:
 
 def _format_values(array: Array, cells: Indices) -> Array:
     """Values by row-major number, without a copy of the array whatever its order in memory."""
-    found: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
-    return found
+    values: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
+    return values
 
 
 def format_counts(trace: Trace, found: Counts) -> str:
@@ -285,7 +290,7 @@ def format_counts(trace: Trace, found: Counts) -> str:
             f"{format_count(found.duplicate_count, 'cell')} "
             f"{'read' if gathered else 'hit'} twice or more"
         )
-    told = ", ".join(parts)
+    text = ", ".join(parts)
     if found.entries < trace.entry_count:
-        told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
-    return told
+        text += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
+    return text

@@ -48,8 +48,8 @@ class NumberFormat(Record):
         if array.dtype.kind == "c":
             real, imaginary = self._reals(array.real), self._reals(array.imag)
             return [
-                f"{one}{'' if other.startswith('-') else '+'}{other}j"
-                for one, other in zip(real, imaginary, strict=True)
+                f"{part}{'' if other.startswith('-') else '+'}{other}j"
+                for part, other in zip(real, imaginary, strict=True)
             ]
         if is_real(array):
             return self._reals(array)
@@ -196,7 +196,7 @@ class CellTexts:
     @cached_property
     def rows(self) -> dict[tuple[int, int], dict[int, CellAnnotation]]:
         """What is drawn with more than its text, by plane and row, then by column."""
-        found: dict[tuple[int, int], dict[int, CellAnnotation]] = {}
+        annotations: dict[tuple[int, int], dict[int, CellAnnotation]] = {}
         for place in (*self.marked, *(self.difference_tails.keys() - self.marked.keys())):
             plane, row, column = place
             touch = CellAnnotation(
@@ -204,8 +204,8 @@ class CellTexts:
                 self.outcomes.get(place),
                 self.difference_tails.get(place, ""),
             )
-            found.setdefault((plane, row), {})[column] = touch
-        return found
+            annotations.setdefault((plane, row), {})[column] = touch
+        return annotations
 
     def dropped_updates(
         self, marked: Mapping[SheetPosition, Sequence[Mark]]
@@ -220,7 +220,7 @@ class CellTexts:
     def _write_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
         count = len(self.sheet.selection.columns)
-        olds = [self.numbers.format_column(one) for one in self.sheet.previous]
+        olds = [self.numbers.format_column(old) for old in self.sheet.previous]
         for (plane, row, column), marks in self.marked.items() if olds else ():
             number = row * count + column
             before, after = olds[plane][number], self.planes[plane][number]
@@ -232,20 +232,23 @@ class CellTexts:
         self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[BoolArray]
     ) -> dict[SheetPosition, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
-        count, found = len(self.sheet.selection.columns), dict[SheetPosition, str]()
-        for plane, (wanted, flags) in enumerate(zip(self.sheet.expected, apart, strict=True)):
-            texts = self.numbers.format_column(wanted)
-            held = blocks[plane].reshape(-1)
+        count, annotations = len(self.sheet.selection.columns), dict[SheetPosition, str]()
+        for plane, (expected_plane, flags) in enumerate(
+            zip(self.sheet.expected, apart, strict=True)
+        ):
+            texts = self.numbers.format_column(expected_plane)
+            block = blocks[plane].reshape(-1)
             for number in np.flatnonzero(flags).tolist():
-                text, expected = (strip_zeros(one[number]) for one in (planes[plane], texts))
+                text, expected = (strip_zeros(item[number]) for item in (planes[plane], texts))
                 if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
                     text, expected = (
-                        self._format_exact(one) for one in (held[number], wanted.flat[number])
+                        self._format_exact(item)
+                        for item in (block[number], expected_plane.flat[number])
                     )
                 tail = self.signs.differs + expected
                 planes[plane][number] = text + tail
-                found[plane, *divmod(number, count)] = tail
-        return found
+                annotations[plane, *divmod(number, count)] = tail
+        return annotations
 
     def _format_exact(self, value: object) -> str:
         return self.signs.sanitize(str(value), _WIDEST)

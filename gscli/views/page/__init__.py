@@ -54,19 +54,19 @@ def render_page(
     if not runs:
         raise UsageError("a page needs at least one run")
     shown = options or ViewOptions()
-    found = [replay_document(each) if isinstance(each, Mapping) else each for each in runs]
+    results = [replay_document(each) if isinstance(each, Mapping) else each for each in runs]
     sections = [
         ComparisonSection(each, number, shown)
         if isinstance(each, ComparisonResult)
         else RunSection(TraceView(each, shown, diagnosis), number, quiz=quiz)
-        for number, each in enumerate(found)
+        for number, each in enumerate(results)
     ]
     heading = sanitize(title or (LESSON if len(sections) > 1 else sections[0].title))
     own = bool(title) or len(sections) > 1
     markup = [section.html(heading="h2" if own else "h1") for section in sections]
     styles = (
         (STYLE, COMPARE_STYLE)
-        if any(isinstance(one, ComparisonResult) for one in found)
+        if any(isinstance(result, ComparisonResult) for result in results)
         else (STYLE,)
     )
     return render_document(heading, [f"<h1>{escape(heading)}</h1>" * own, *markup], styles=styles)

@@ -126,8 +126,8 @@ class CellRenderer:
     def _render_sign(self, cell: Coordinates) -> str:
         """What became of the number, or what the cell should hold."""
         how = self._signs.get(cell)
-        told = self._wanted.get(cell, "") if how is None else UTF8.for_outcome(how)
-        return f'<em data-t="{escape(told)}"></em>' if told else ""
+        sign = self._wanted.get(cell, "") if how is None else UTF8.for_outcome(how)
+        return f'<em data-t="{escape(sign)}"></em>' if sign else ""
 
     def _render_previous(self, cell: Coordinates) -> str:
         """What a cell of the result held at first."""
@@ -141,14 +141,14 @@ class CellRenderer:
         return [*fates, "off"] if cell in self._wanted else fates
 
     def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:
-        told, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
+        text, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
         if self._is_output:
             filled = ", filled" if "fill" in self._outcome_classes(cell, numbers) else ""
-            wanted = f", expected {self._wanted[cell]}" if cell in self._wanted else ""
-            return f"{told}{filled}{wanted}"
+            expected = f", expected {self._wanted[cell]}" if cell in self._wanted else ""
+            return f"{text}{filled}{expected}"
         if how is None:
-            return told
-        return f"{told}, {OUTCOME_WORDS[how] if self._role == 'indices' else 'dropped'}"
+            return text
+        return f"{text}, {OUTCOME_WORDS[how] if self._role == 'indices' else 'dropped'}"
 
     def _render_chips(self, numbers: Sequence[int]) -> list[str]:
         """A letter per entry; of many, the first and the last, which decides the ground."""

@@ -84,9 +84,9 @@ class ComparisonSection:
 
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():
-            told = f"<dt>{escape(name)}</dt><dd><small>{escape(kind)}</small>"
+            markup = f"<dt>{escape(name)}</dt><dd><small>{escape(kind)}</small>"
             flat = self._comparing.inputs[name].ndim <= 1  # others stand in the examples
-            yield f"{told}{f' <code>{escape(values)}</code>' * flat}</dd>"
+            yield f"{markup}{f' <code>{escape(values)}</code>' * flat}</dd>"
 
     def _table(self) -> str:
         columns = self._answers.columns
@@ -155,12 +155,13 @@ class ComparisonSection:
             return f'<td class="error"><b>{self._error}</b></td>'
         if group.first is drawn:
             return '<td class="word">the others are compared with it</td>'
-        found = self._answers.list_differences(group, LISTED_CELLS)
-        if isinstance(found, str):
-            return f'<td class="word">{escape(found)}</td>'
-        if not found.listed:
+        differences = self._answers.list_differences(group, LISTED_CELLS)
+        if isinstance(differences, str):
+            return f'<td class="word">{escape(differences)}</td>'
+        if not differences.listed:
             return '<td class="word">none</td>'
-        return f'<td class="cells"><ul>{"".join(_render_differences(found, drawn.label))}</ul></td>'
+        items = "".join(_render_differences(differences, drawn.label))
+        return f'<td class="cells"><ul>{items}</ul></td>'
 
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
@@ -173,16 +174,18 @@ class ComparisonSection:
             list(self._answers.unusual_entries(row.trace)),
             Describer(row.trace, self._answers.numbers),
         )
-        told: list[tuple[int | None, str]] = []
+        reasons: list[tuple[int | None, str]] = []
         for entry in unusual[:MAX_UNUSUAL]:
-            means = [describe_index(teller, one).remark for one in entry.adjustments]
-            told.append((entry.number, "; ".join(means)))
+            means = [describe_index(teller, item).remark for item in entry.adjustments]
+            reasons.append((entry.number, "; ".join(means)))
         if len(unusual) > MAX_UNUSUAL:
-            told.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
-        if not told and row.trace.entry_count <= LISTED_ENTRIES:
-            told = [(None, "every index is used as written")]
-        told += [(None, text) for text in self._answers.describe_duplicates(row.trace, MAX_UNUSUAL)]
-        return "".join(_render_reason(*one) for one in told)
+            reasons.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
+        if not reasons and row.trace.entry_count <= LISTED_ENTRIES:
+            reasons = [(None, "every index is used as written")]
+        reasons += [
+            (None, text) for text in self._answers.describe_duplicates(row.trace, MAX_UNUSUAL)
+        ]
+        return "".join(_render_reason(*item) for item in reasons)
 
 
 class AnswerSection(RunSection):

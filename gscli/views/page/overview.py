@@ -53,7 +53,7 @@ def _map(rows: int, columns: int, marks: Sequence[Mark], title: str) -> str:
 
 def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Iterator[str]:
     """How far each entry reaches, and above all of them the letters."""
-    taken: set[tuple[int, int]] = set()
+    places: set[tuple[int, int]] = set()
     letters: list[str] = []
     for mark in marks:
         (top, bottom), (left, right) = mark.box[-_MATRIX:]
@@ -65,9 +65,9 @@ def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Itera
             yield f'<rect class="reach {colour}" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
         x = _chip_position(left + right, 2 * columns, WIDTH)
         y = _chip_position(top + bottom, 2 * rows, height)
-        while any(abs(x - other) < _CHIP and abs(y - line) < _CHIP for other, line in taken):
+        while any(abs(x - other) < _CHIP and abs(y - line) < _CHIP for other, line in places):
             x += _CHIP
-        taken.add((x, y))
+        places.add((x, y))
         half = _CHIP // 2
         letters.append(
             f'<rect class="{colour}" x="{x - half}" y="{y - half}" width="{_CHIP}" '

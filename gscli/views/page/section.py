@@ -110,20 +110,20 @@ class RunSection:
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
         parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]
         parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.expected_texts)
-        told = "   ".join(filter(None, parts))
-        return f'<p class="key">{escape(told)}</p>' if told else ""
+        legend = "   ".join(filter(None, parts))
+        return f'<p class="key">{escape(legend)}</p>' if legend else ""
 
     @property
     def _render_diagnosis(self) -> str:
         """Whether the answer is the expected one, and which causes would give that."""
-        held = self._scene.diagnosis
-        told = [] if held is None else held.describe()
-        lines = "".join(f"<li>{escape(line.strip())}</li>" for line in told)
-        return f'<ul class="verdict">{lines}</ul>' * bool(told)
+        diagnosis = self._scene.diagnosis
+        sentences = [] if diagnosis is None else diagnosis.describe()
+        lines = "".join(f"<li>{escape(line.strip())}</li>" for line in sentences)
+        return f'<ul class="verdict">{lines}</ul>' * bool(sentences)
 
     def _tensors(self, *, quiz: bool) -> str:
         """What is given on one side: data, where it is drawn by itself, and output on the other."""
-        given, made = "", ""
+        inputs, made = "", ""
         for tensor in self._scene.tensors:
             role = tensor.subject.role
             markup = render_tensor(
@@ -133,10 +133,10 @@ class RunSection:
                 column_headers=self._column_headers(tensor),
             )
             if role in ("indices", "updates"):
-                given += markup
+                inputs += markup
             else:
                 made += markup
-        return f'<div class="given">{given}</div><div class="made">{made}</div>'
+        return f'<div class="given">{inputs}</div><div class="made">{made}</div>'
 
     def _name(self, tensor: PageTensor) -> str:
         """A scatter's grid is a copy of data at first, and output in the end."""
@@ -151,12 +151,12 @@ class RunSection:
         if tensor.subject.role != "indices" or not tensor.shape:
             return []
         layout, rank = self._scene.trace.layout, len(tensor.shape)
-        wanted = None if tensor.is_upright else rank - 1
+        column_axis = None if tensor.is_upright else rank - 1
         return [
             axis_word(axis, len(layout.data_shape))
             for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
             if column.source == tensor.subject.name
-            and column.vector_dim == wanted
+            and column.vector_dim == column_axis
             and layout.view_shape == layout.data_shape
         ]
 
@@ -173,9 +173,11 @@ class RunSection:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(tensor.texts) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
-        told = make_explanation(self._scene.trace, self._scene.options, plain=True, limit=ENTRIES)
-        assert isinstance(told, str)
-        text = f"<pre>{escape(told)}</pre>"
+        explanation = make_explanation(
+            self._scene.trace, self._scene.options, plain=True, limit=ENTRIES
+        )
+        assert isinstance(explanation, str)
+        text = f"<pre>{escape(explanation)}</pre>"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'
 
     def _script_data(self) -> dict[str, object]:

@@ -85,7 +85,7 @@ class PageTensor:
         """How many planes are not shown, of those that may be seen."""
         seen = [sheet.selection for sheet in self.sheets]
         every = prod(self.shape[:-_MATRIX]) if self.has_regions else seen[0].plane_count
-        return every - len({plane for one in seen for plane in one.planes})
+        return every - len({plane for part in seen for plane in part.planes})
 
     @property
     def is_whole(self) -> bool:
@@ -131,12 +131,12 @@ class TraceView:
         first = initial_output(self.trace) if self.trace.kind == "scatter" else None
         return [
             PageTensor(
-                one,
+                subject,
                 sheets,
-                self._own_format(sheets) if one.role == "indices" else self.numbers,
-                first if one.role == "output" else None,
+                self._own_format(sheets) if subject.role == "indices" else self.numbers,
+                first if subject.role == "output" else None,
             )
-            for one, sheets in self._sheets
+            for subject, sheets in self._sheets
         ]
 
     @property
@@ -147,11 +147,11 @@ class TraceView:
     @cached_property
     def numbers(self) -> NumberFormat:
         """One format for data, updates, output and what the cells held in between."""
-        drawn = [one for subject, own in self._sheets if subject.role != "indices" for one in own]
+        drawn = [item for subject, own in self._sheets if subject.role != "indices" for item in own]
         samples: list[Array] = [block for sheet in drawn for block in sheet.planes]
         changes = [entry.change for entry in self.entries if entry.change is not None]
-        told = [part for change in changes for part in format_samples(self.trace, change)]
-        samples += [part.reshape(-1)[:_SAMPLED] for part in told]
+        changed = [part for change in changes for part in format_samples(self.trace, change)]
+        samples += [part.reshape(-1)[:_SAMPLED] for part in changed]
         return choose_number_format(samples, self.options)
 
     @cached_property
@@ -161,14 +161,16 @@ class TraceView:
         for cell, numbers in self.output.entries.items():
             for number in numbers:
                 own[number].append(cell)
-        found: list[dict[Coordinates, str]] = [{} for _ in own]
-        for entry, cells, step in zip(self.entries, own, found, strict=True):
+        steps: list[dict[Coordinates, str]] = [{} for _ in own]
+        for entry, cells, step in zip(self.entries, own, steps, strict=True):
             for box, values in iter_patches(self.trace, [entry]):
                 whole = values.reshape([stop - start for start, stop in box])
                 for cell in cells:
-                    at = tuple(one - first for one, (first, _) in zip(cell, box, strict=True))
+                    at = tuple(
+                        coordinate - first for coordinate, (first, _) in zip(cell, box, strict=True)
+                    )
                     step[cell] = self.numbers.format_column(np.asarray(whole[at]))[0]
-        return found
+        return steps
 
     def _own_format(self, sheets: list[VisibleTensor]) -> NumberFormat:
         return choose_number_format(
@@ -182,8 +184,8 @@ class TraceView:
             drawn = (*self.options.show, "output")
         elif self.trace.kind == "gather":
             drawn = ("data", "indices", "output")
-        found = add_expected(make_views(self.trace, self.entries, drawn), self.diagnosis)
-        return [(subject, self._visible_parts(subject)) for subject in found]
+        views = add_expected(make_views(self.trace, self.entries, drawn), self.diagnosis)
+        return [(subject, self._visible_parts(subject)) for subject in views]
 
     def _visible_parts(self, subject: TensorView) -> list[VisibleTensor]:
         options, shape = self.options, tuple(subject.array.shape)

@@ -34,12 +34,12 @@ def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
 def _row(line: NumberLine, behaviour: Behaviour, answers: ComparisonTexts) -> str:
     labels = escape(" · ".join(behaviour.group.labels))
     name = escape(behaviour.name or behaviour.group.first.label)
-    met = "".join(map(_render_duplicate_write, behaviour.duplicate_writes))
+    duplicates = "".join(map(_render_duplicate_write, behaviour.duplicate_writes))
     return (
         f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
         f'<div class="wide" tabindex="0" role="group" aria-label="{name}">'
         f"{_BehaviourStrip(line, behaviour).render()}</div>"
-        f'<p class="result">{_render_result(behaviour, answers)}{met}</p></div>'
+        f'<p class="result">{_render_result(behaviour, answers)}{duplicates}</p></div>'
     )
 
 

@@ -58,9 +58,11 @@ def _tables(tensor: PageTensor, name: str, cells: CellRenderer, heads: Sequence[
         return _table(tensor, tensor.sheets[0].selection, (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
     if tensor.has_regions:
-        told = format_count(len(tensor.sheets), "neighbourhood")
-        parts.append(f'{render_map_svg(tensor)}<p class="close">{told}, close up</p>')
-        rows = [[(one.selection, lead) for one in tensor.sheets for lead in one.selection.planes]]
+        count = format_count(len(tensor.sheets), "neighbourhood")
+        parts.append(f'{render_map_svg(tensor)}<p class="close">{count}, close up</p>')
+        rows = [
+            [(sheet.selection, lead) for sheet in tensor.sheets for lead in sheet.selection.planes]
+        ]
     else:
         seen = tensor.sheets[0].selection
         grouped = groupby(seen.planes, lambda lead: lead[:-1])
@@ -79,7 +81,7 @@ def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
     plane = plane_name(tensor, lead) if lead else ""
     if not tensor.has_regions:
         return plane
-    rows, columns = (f"{one[0]} … {one[-1]}" for one in seen.allowed[-_MATRIX:])
+    rows, columns = (f"{numbers[0]} … {numbers[-1]}" for numbers in seen.allowed[-_MATRIX:])
     part = f"<small>rows {rows}, columns {columns}</small>"
     return f"{plane} {part}".strip()
 
@@ -136,7 +138,7 @@ def _chunks(frames: Sequence[_TableFrame], rows: Sequence[int | range], caption:
     """The same rows of every part of the columns, side by side."""
     if len(frames) == 1:
         return frames[0].table(rows, caption)
-    captions = [caption] + [f"<small>from column {one.first}</small>" for one in frames[1:]]
+    captions = [caption] + [f"<small>from column {later.first}</small>" for later in frames[1:]]
     tables = [frame.table(rows, name) for frame, name in zip(frames, captions, strict=True)]
     return "".join(f'<div class="chunk">{table}</div>' for table in tables)
 
@@ -235,9 +237,9 @@ def _with_gaps(shown: Sequence[int], allowed: range) -> list[int | range]:
     >>> _with_gaps((0, 1, 7), range(9))
     [0, 1, range(2, 7), 7, range(8, 9)]
     """
-    found: list[int | range] = []
+    items: list[int | range] = []
     outside = (allowed.start - allowed.step, *shown, allowed.start + len(allowed) * allowed.step)
     for before, at in pairwise(outside):
         gap = range(before + allowed.step, at, allowed.step)
-        found += [gap] * bool(gap) + [at]
-    return found[:-1]
+        items += [gap] * bool(gap) + [at]
+    return items[:-1]

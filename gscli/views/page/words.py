@@ -68,12 +68,12 @@ def verb_of(trace: Trace) -> str:
 
 def format_counts_line(trace: Trace) -> str:
     """Entries, cells touched, cells hit more than once, and what that leaves open."""
-    entries, found = format_count(trace.entry_count, "entry", "entries"), count_cells(trace)
-    if found is None:
+    entries, counts = format_count(trace.entry_count, "entry", "entries"), count_cells(trace)
+    if counts is None:
         return entries
-    left_open = trace.layout.unspecified_order if found.duplicate_count else ""
+    left_open = trace.layout.unspecified_order if counts.duplicate_count else ""
     note = f" {left_open}; here the last one stays." if left_open else ""
-    return f"{entries}: {format_counts(trace, found)}.{note}"
+    return f"{entries}: {format_counts(trace, counts)}.{note}"
 
 
 def format_shape_words(shape: tuple[int, ...]) -> str:
@@ -127,12 +127,12 @@ def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     """
     flat, shape = _is_flat(layout), layout.data_shape
     box = entry.target or ((0, 0),) * len(shape)
-    found = [["", ", ".join(map(str, entry.vector))]] if flat else []
+    rows = [["", ", ".join(map(str, entry.vector))]] if flat else []
     for axis in _fixed_axes(layout):
         place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
         written = place if column is None else str(entry.vector[column])
-        found.append([place, written] if written != place else [place] if place else [])
-    return found
+        rows.append([place, written] if written != place else [place] if place else [])
+    return rows
 
 
 def _is_flat(layout: Layout) -> bool:

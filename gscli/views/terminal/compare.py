@@ -63,8 +63,8 @@ class ComparisonView(Drawing):
         ]  # fmt: skip
 
     def _heading(self, width: int) -> list[Line]:
-        title, told = f"compare {self.comparing.concept}", self.answers.call
-        lines: list[Line] = [[(title, self.look.bold), ("   " + told, self.look.dim)]]
+        title, call = f"compare {self.comparing.concept}", self.answers.call
+        lines: list[Line] = [[(title, self.look.bold), ("   " + call, self.look.dim)]]
         for name, kind, values in self.answers.inputs():
             head = f"{name}  {kind}  "
             room = width - cell_len(head)
@@ -143,7 +143,9 @@ class ComparisonView(Drawing):
         if line is None:
             return None
         ruler = NumberLineRenderer(line, self.look)
-        tells = len(line.behaviours) > 1 or any(one.duplicate_writes for one in line.behaviours)
+        tells = len(line.behaviours) > 1 or any(
+            behaviour.duplicate_writes for behaviour in line.behaviours
+        )
         return ruler if tells and ruler.width <= width else None
 
     def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
@@ -180,9 +182,9 @@ class ComparisonView(Drawing):
         name = self.signs.sanitize(told)
         labels = _wrap_labels(group.labels, width - 2)
         if not name:
-            return [[(("  " if number else "") + one, self.look.bold)] for number, one in
+            return [[(("  " if number else "") + text, self.look.bold)] for number, text in
                     enumerate(labels)]  # fmt: skip
-        return [[(name, self.look.bold)], *([("  " + one, self.look.dim)] for one in labels)]
+        return [[(name, self.look.bold)], *([("  " + text, self.look.dim)] for text in labels)]
 
     def _cells(self, group: ResultGroup, width: int) -> list[Line]:
         """The answers one after the other, each behind its letter or place."""
@@ -209,12 +211,12 @@ class ComparisonView(Drawing):
             return [
                 line for way in ruler.render_ways(behaviour) for line in self._wrap_way(way, width)
             ]
-        told = self.signs.sanitize(refusal)
-        apart = wrap_paragraph(told, width, self.look.dim, head=INDENT)
-        stopped = [one for one in behaviour.indices if one.outcome == "refused"]
+        text = self.signs.sanitize(refusal)
+        apart = wrap_paragraph(text, width, self.look.dim, head=INDENT)
+        stopped = [index for index in behaviour.indices if index.outcome == "refused"]
         if not stopped:
             return apart
-        drawn = ruler.render_stop(stopped[0], told.partition(": ")[2])
+        drawn = ruler.render_stop(stopped[0], text.partition(": ")[2])
         if line_width(drawn) <= width:
             return [drawn]
         return [ruler.render_stop(stopped[0], "refused"), *apart]
@@ -223,8 +225,8 @@ class ComparisonView(Drawing):
         """A way with its words behind it, or below it where they do not fit."""
         if line_width(way) <= width:
             return [way]
-        *drawn, (told, style) = way
-        return [drawn, *wrap_paragraph(told, width, style, head=INDENT)]
+        *drawn, (text, style) = way
+        return [drawn, *wrap_paragraph(text, width, style, head=INDENT)]
 
     # --- differences only -----------------------------------------------------------------
 
@@ -253,22 +255,23 @@ class ComparisonView(Drawing):
 
     def _is_picture_shown(self, trace: Trace) -> bool:
         """Whether the picture of the base is asked for, or small."""
-        asked = self.options.show or self.options.rows or self.options.full
-        return bool(asked) or trace.output.size <= SHORT_TENSOR
+        options = self.options.show or self.options.rows or self.options.full
+        return bool(options) or trace.output.size <= SHORT_TENSOR
 
     def _describe_differences(self, group: ResultGroup) -> list[str]:
         if group.first.output is None:
             return [self.signs.sanitize(describe_lettered_refusal(group))]
-        found = self.answers.list_differences(group, LISTED_CELLS)
-        if isinstance(found, str):
-            return [found]
-        told = [
-            f"{place}: {mine} {self.signs.differs} {base}" for place, mine, base in found.listed
+        differences = self.answers.list_differences(group, LISTED_CELLS)
+        if isinstance(differences, str):
+            return [differences]
+        sentences = [
+            f"{place}: {mine} {self.signs.differs} {base}"
+            for place, mine, base in differences.listed
         ]
-        if found.more:
-            told.append(f"and {format_count(found.more, 'more cell')}")
+        if differences.more:
+            sentences.append(f"and {format_count(differences.more, 'more cell')}")
         itself = group.first is self.answers.first_result
-        return told or ["compared with itself" if itself else "no cell differs"]
+        return sentences or ["compared with itself" if itself else "no cell differs"]
 
     # --- reasons --------------------------------------------------------------
 
@@ -281,16 +284,15 @@ class ComparisonView(Drawing):
         return [] if trace is None else _wrap_labels(self._format_unusual(trace), width, "  ")
 
     def _format_unusual(self, trace: Trace) -> list[str]:
-        told: list[str] = []
+        sentences: list[str] = []
         for entry in self.answers.unusual_entries(trace):
-            for one in entry.adjustments:
-                meant = "" if one.coordinate is None else f" {one.coordinate}"
-                if one.sign == "skipped":
+            for adjustment in entry.adjustments:
+                meant = "" if adjustment.coordinate is None else f" {adjustment.coordinate}"
+                if adjustment.sign == "skipped":
                     meant = " filled" if trace.kind == "gather" else " dropped"
-                told.append(
-                    f"{entry.label}: {one.raw_value} {self.signs.for_outcome(one.sign)}{meant}"
-                )
-        return told
+                sign = self.signs.for_outcome(adjustment.sign)
+                sentences.append(f"{entry.label}: {adjustment.raw_value} {sign}{meant}")
+        return sentences
 
 
 def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
@@ -302,11 +304,11 @@ def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> li
     lines: list[str] = []
     room = width - len(separator.rstrip())
     for number, label in enumerate(labels, 1):
-        wanted = width if number == len(labels) else room
-        if lines and cell_len(lines[-1]) + cell_len(separator + label) <= wanted:
+        limit = width if number == len(labels) else room
+        if lines and cell_len(lines[-1]) + cell_len(separator + label) <= limit:
             lines[-1] += separator + label
             continue
         if lines:
             lines[-1] += separator.rstrip()
-        lines += wrap(label, wanted, break_on_hyphens=False, subsequent_indent="  ")
+        lines += wrap(label, limit, break_on_hyphens=False, subsequent_indent="  ")
     return lines

@@ -30,8 +30,8 @@ def make_explanation(
     >>> from gscli.traces import trace
     >>> from gscli.views.lines import render_text
     >>> options = ViewOptions(color="none")
-    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> print(render_text(make_explanation(found, options, plain=False), options), end="")
+    >>> counts = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> print(render_text(make_explanation(counts, options, plain=False), options), end="")
     gather   data int64 [3]   indices int64 [1]   output int64 [1]
     <BLANKLINE>
     output[i] = data[indices[i]]   for i = 0
@@ -70,8 +70,8 @@ class Explanation(Drawing):
         for text in meaning:
             lines += wrap_paragraph(text, width, indent="  ")
         teller = Describer(self.trace, _numbers(self.trace, self.shown, self.options))
-        told = render_entries(teller, self.shown, width, self.look, reasons=True)
-        lines += [[], *told, []] if told else [[]]
+        listed = render_entries(teller, self.shown, width, self.look, reasons=True)
+        lines += [[], *listed, []] if listed else [[]]
         for text in _summary(self.trace, len(self.shown)):
             lines += wrap_paragraph(text, width, indent="  ")
         return lines
@@ -112,26 +112,26 @@ def _format_plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) ->
 def _formula(trace: Trace, signs: Signs) -> list[str]:
     formula = Formula(trace)
     equation = formula.equation + (f"   for {formula.ranges}" if formula.ranges else "")
-    told = [equation, *formula.meaning]
+    sentences = [equation, *formula.meaning]
     if trace.layout.unspecified_order:
-        told.append(f"{trace.layout.unspecified_order}; here the last entry wins.")
-    return [signs.sanitize_line(text) for text in told]
+        sentences.append(f"{trace.layout.unspecified_order}; here the last entry wins.")
+    return [signs.sanitize_line(text) for text in sentences]
 
 
 def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
     """The format for every value that is told: small tensors, slices, and what cells held."""
     changes = [entry.change for entry in shown if entry.change is not None]
-    parts = [part for one in changes for part in format_samples(trace, one)]
-    parts += [take_box(trace.output, one.result) for one in shown if trace.kind == "gather" and
-              one.result is not None]  # fmt: skip
-    parts += [one.array for one in trace.tensors if one.role != "indices"]
+    parts = [part for item in changes for part in format_samples(trace, item)]
+    parts += [take_box(trace.output, item.result) for item in shown if trace.kind == "gather" and
+              item.result is not None]  # fmt: skip
+    parts += [item.array for item in trace.tensors if item.role != "indices"]
     return choose_number_format([part for part in parts if part.size <= TOLD_CELLS], options)
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:
-    found = count_cells(trace)
+    counts = count_cells(trace)
     too_often = f"cells are touched more than {COUNTED_CELLS:,} times, too often to count"
-    lines = [too_often if found is None else format_counts(trace, found)]
+    lines = [too_often if counts is None else format_counts(trace, counts)]
     rest = trace.entry_count - shown
     if rest > 0:
         lines.append(f"{format_count(rest, 'more entry', 'more entries')}: --limit N")

@@ -67,19 +67,19 @@ class Frame(Drawing):
         lit = entries[self._number : self._number + 1] if self._number >= 0 else []
         first = options.show is None
         begin = max(self._number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
-        found = views_after(
+        views = views_after(
             trace,
             entries[begin : begin + FRAMES_PER_LAYOUT],
             self._number - begin,
             GRIDS[trace.kind] if first else options.show,
             frames.done.output_after(entries, begin),
         )
-        found = add_grid_headers(trace, found) if first else found
+        views = add_grid_headers(trace, views) if first else views
         if frames.diagnosis is not None:
-            found = add_expected(found, frames.diagnosis, frames.last_entry_by_cell > self._number)
+            views = add_expected(views, frames.diagnosis, frames.last_entry_by_cell > self._number)
         near = max(min(self._number - rows // 2, len(entries) - rows), 0)
-        told = entries[near : near + rows]
-        drawing, group = render_with_table(trace, told, found, options, width, highlighted=lit)
+        shown = entries[near : near + rows]
+        drawing, group = render_with_table(trace, shown, views, options, width, highlighted=lit)
         step = f"step {self._number + 1} of {trace.entry_count}"
         lines = [*render_title(trace, options, width, step), []]
         lines += [*drawing, []]
@@ -95,7 +95,7 @@ class Frame(Drawing):
             )
         unread = "not read yet" if trace.kind == "gather" else ""
         return lines + render_legend(
-            [explain_outcome_signs(trace, told, signs)], drawing, width, look, unread
+            [explain_outcome_signs(trace, shown, signs)], drawing, width, look, unread
         )
 
 
@@ -124,12 +124,12 @@ class Frames:
     def last_entry_by_cell(self) -> Array:
         """The number of the last entry that reaches each cell of the output; -1 where none does."""
         gathers = self.trace.kind == "gather"
-        found = np.full(self.trace.output.shape, -1)
+        numbers = np.full(self.trace.output.shape, -1)
         for entry in iter_entries(self.trace.plan, len(self), replayed=False):
             box = entry.result if gathers else entry.target
             if box is not None:
-                found[tuple(slice(*span) for span in box)] = entry.number
-        return found
+                numbers[tuple(slice(*span) for span in box)] = entry.number
+        return numbers
 
     def step(self, number: int) -> Frame:
         """The frame that people call `number`, 0 before the first entry; UsageError beyond."""

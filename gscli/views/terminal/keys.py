@@ -39,15 +39,15 @@ def show_steps(
     expectation: OutputDiagnosis | None = None,
 ) -> None:
     """Frame number `wanted`; else by keys on a terminal, and one after the other elsewhere."""
-    found = make_frames(trace, options, expectation)
+    frames = make_frames(trace, options, expectation)
     if wanted is not None:
-        sys.stdout.write(render_text(found.step(wanted), options))
-    elif found and sys.stdin.isatty() and sys.stdout.isatty():
+        sys.stdout.write(render_text(frames.step(wanted), options))
+    elif frames and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar
 
-        run_step_keys(found, sys.stdout, getchar)
+        run_step_keys(frames, sys.stdout, getchar)
     else:
-        for text in _iter_frames(found, options):
+        for text in _iter_frames(frames, options):
             sys.stdout.write(text)
 
 
@@ -65,14 +65,14 @@ def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> N
     pressed = _split_keys(keys)
     _print_frame(frames, number, screen)
     while (key := next(pressed)) not in _QUIT:
-        wanted = number
+        target = number
         if key in _NEXT:
-            wanted = number + 1
+            target = number + 1
         elif key in _BACK:
-            wanted = number - 1
+            target = number - 1
         elif key in ("g", "G"):
-            asked = _read_entry(frames, screen, pressed)
-            wanted = number if asked is None else asked
+            typed = _read_entry(frames, screen, pressed)
+            target = number if typed is None else typed
         elif key in ("a", "A"):
             whole = make_picture(frames.trace, frames.options, diagnosis=frames.diagnosis)
             _print(whole, screen)
@@ -80,8 +80,8 @@ def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> N
         elif key == "?":
             _print_explanation(frames, screen)
             _print_bar(frames, number, screen)
-        if wanted in range(-1, len(frames)) and wanted != number:
-            number = wanted
+        if target in range(-1, len(frames)) and target != number:
+            number = target
             _print_frame(frames, number, screen)
 
 

@@ -37,7 +37,7 @@ def render_entries(
     # than a bare label; both break at the same places.
     widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:_COLUMNS]]
     head = labels + 3
-    aligned = head + sum(widths) + GAP * sum(1 for one in widths[1:] if one)
+    aligned = head + sum(widths) + GAP * sum(1 for number in widths[1:] if number)
     fits = aligned <= width
     lines: list[Line] = []
     for entry, row in zip(entries, rows, strict=True):
@@ -56,15 +56,15 @@ def render_entries(
 def render_remarks(remarks: Sequence[Remark], width: int, look: StyleSheet) -> list[Line]:
     """Remarks, each behind the letters that it is about."""
     lines: list[Line] = []
-    for one in remarks:
+    for remark in remarks:
         head: Line = [
             (f" {entry.label} ", look.value_style(entry.number) if entry.live else look.alarm)
-            for entry in one.entries[:_NAMED]
+            for entry in remark.entries[:_NAMED]
         ]
-        if len(one.entries) > _NAMED:
-            head.append((f" +{len(one.entries) - _NAMED} ", look.dim))
+        if len(remark.entries) > _NAMED:
+            head.append((f" +{len(remark.entries) - _NAMED} ", look.dim))
         head.append(("  " if head else "", PLAIN))
-        lines += wrap_paragraph(look.signs.sanitize_line(one.text), width, head=head)
+        lines += wrap_paragraph(look.signs.sanitize_line(remark.text), width, head=head)
     return lines
 
 
@@ -78,7 +78,7 @@ def _render_pieces(
         notes += [adjustment.words() for adjustment in entry.adjustments]
     place, vector = teller.locate_index(entry)
     hows = dict.fromkeys(
-        teller.signs.for_outcome(one.sign) for one in entry.adjustments if entry.live
+        teller.signs.for_outcome(item.sign) for item in entry.adjustments if entry.live
     )
     live = entry.live or teller.is_empty
     return [

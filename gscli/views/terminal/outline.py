@@ -39,16 +39,18 @@ def render_map_text(shape: Shape, marks: Sequence[Mark], width: int, look: Style
     ]
     signs = look.signs
     lines: list[Line] = [[("where", look.bold), ("   rows down, columns across", look.dim)]]
-    lines += flow_blocks([make_block(list(one.lines())) for one in drawn], width, _GAP, between=0)
-    for count, told in (
-        (sum(one.crowded for one in drawn), "letters lie too close to be drawn"),
+    lines += flow_blocks(
+        [make_block(list(outline.lines())) for outline in drawn], width, _GAP, between=0
+    )
+    for count, text in (
+        (sum(outline.crowded for outline in drawn), "letters lie too close to be drawn"),
         (
             sum(mark.number >= MAX_LETTERS for mark in marks),
             f"entries are drawn as {signs.point}",
         ),
         (len(planes) - len(drawn), "more touched planes"),
     ):
-        lines += [[(f"{signs.across} {count} {told}", look.dim)]] if count else []
+        lines += [[(f"{signs.across} {count} {text}", look.dim)]] if count else []
     return make_block(lines)
 
 

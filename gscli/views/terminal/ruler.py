@@ -77,7 +77,9 @@ class NumberLineRenderer:
 
     def _render_duplicate_write(self, meeting: DuplicateWrite) -> Line:
         """The letters of the entries that meet in a cell, below it."""
-        by_number = {one.entry_number: one for each in self.line.behaviours for one in each.indices}
+        by_number = {
+            index.entry_number: index for each in self.line.behaviours for index in each.indices
+        }
         letters = "".join(by_number[number].label for number in meeting.numbers)
         at = max(self._position_of(meeting.cell) - len(letters) + 1, 0)
         line = "".join(self._blank())

@@ -54,6 +54,8 @@ class RulesView(Drawing):
         lines: list[Line] = []
         for label, *texts in rows:
             lines += wrap_paragraph(label, width, self.look.bold)
-            told = "; ".join(f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True))
-            lines += wrap_paragraph(told, width, head=[("  ", PLAIN)])
+            joined = "; ".join(
+                f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True)
+            )
+            lines += wrap_paragraph(joined, width, head=[("  ", PLAIN)])
         return lines

@@ -44,8 +44,10 @@ def make_remarks(teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
     if teller.is_empty:
         return []
     adjusted = list(_iter_index_remarks(teller, entries))
-    met = list(_iter_duplicate_remarks(teller, entries)) if teller.trace.kind == "scatter" else []
-    return [*_limit_remarks(adjusted, "number"), *_limit_remarks(met, "cell")]
+    duplicates = (
+        list(_iter_duplicate_remarks(teller, entries)) if teller.trace.kind == "scatter" else []
+    )
+    return [*_limit_remarks(adjusted, "number"), *_limit_remarks(duplicates, "cell")]
 
 
 def _limit_remarks(found: list[Remark], thing: str) -> list[Remark]:
@@ -71,11 +73,11 @@ def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator
 
 def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
     """Cells, and slices as a whole, that several entries wrote."""
-    for found, told in find_duplicate_writes(teller, entries):
-        assert found[0].target is not None
-        thing = name_slice(tuple(stop - start for start, stop in found[0].target))
-        times = "twice" if len(found) == 2 else f"{len(found)} times"  # noqa: PLR2004
-        yield Remark(tuple(found), f"one {thing}, {times}: {told}")
+    for writers, text in find_duplicate_writes(teller, entries):
+        assert writers[0].target is not None
+        thing = name_slice(tuple(stop - start for start, stop in writers[0].target))
+        times = "twice" if len(writers) == 2 else f"{len(writers)} times"  # noqa: PLR2004
+        yield Remark(tuple(writers), f"one {thing}, {times}: {text}")
 
 
 def find_duplicate_writes(
@@ -86,9 +88,9 @@ def find_duplicate_writes(
     for entry in entries:
         if entry.target is not None:
             writers.setdefault(entry.target, []).append(entry)
-    for found in writers.values():
-        if len(found) > 1:
-            yield found, _describe_duplicate(teller, found)
+    for entries_of_cell in writers.values():
+        if len(entries_of_cell) > 1:
+            yield entries_of_cell, _describe_duplicate(teller, entries_of_cell)
 
 
 def _describe_duplicate(teller: Describer, found: Sequence[Entry]) -> str:
@@ -102,7 +104,7 @@ def _describe_duplicate(teller: Describer, found: Sequence[Entry]) -> str:
         return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
     terms = [change.update for change in changes]
     terms = terms if changes[0].is_first_write else [changes[0].old, *terms]
-    texts = [teller.format_each(one)[0] for one in terms]
+    texts = [teller.format_each(term)[0] for term in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
     result = teller.format_each(running_value(teller.trace, changes[-1]))[0]
@@ -126,7 +128,9 @@ def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[s
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
     fate = "filled" if trace.kind == "gather" else "dropped"
     for sign in ("wrapped", "clipped", "skipped"):
-        keys = sorted(OUTCOMES[one].key for one in outcomes if OUTCOMES[one].sign == sign)
+        keys = sorted(
+            OUTCOMES[outcome].key for outcome in outcomes if OUTCOMES[outcome].sign == sign
+        )
         if keys:
             end = f", {fate}" if sign == "skipped" else ""
             yield f"{signs.for_outcome(sign)} {' or '.join(keys)}{end}"

@@ -52,8 +52,8 @@ class _ComparisonSentences:
                 yield from (f"  {text}" for text in lines)
             yield from self._unusual(group.first)
             if group.first.trace is not None:
-                told = self.answers.describe_duplicates(group.first.trace, LISTED_CELLS)
-                yield from (f"  entries {text}." for text in told)
+                sentences = self.answers.describe_duplicates(group.first.trace, LISTED_CELLS)
+                yield from (f"  entries {text}." for text in sentences)
         yield from self.answers.list_footnotes()
         listed = not self.answers.columns
         yield self.answers.summary(listed=listed, mark="To differ is to have")
@@ -67,13 +67,13 @@ class _ComparisonSentences:
 
     def _refusal(self, group: ResultGroup) -> str:
         entry = group.first.entry
-        told = (
+        text = (
             self.answers.describe_refusal(group)
             .replace(" … ", " to ")
             .replace(", legal ", ", legal: ")
         )
         return (
-            told if entry is None else f"entry {entry_label(entry)} is {told.replace(' ', ', ', 1)}"
+            text if entry is None else f"entry {entry_label(entry)} is {text.replace(' ', ', ', 1)}"
         )
 
     def _answer(self, group: ResultGroup) -> str:
@@ -83,15 +83,17 @@ class _ComparisonSentences:
                 + (", which differs" if answer.kind == "differs" else "")
                 for number, answer in enumerate(self.answers.make_cells(group))
             )
-        found = self.answers.list_differences(group, LISTED_CELLS)
-        if isinstance(found, str):
-            return found
-        told = [f"{place} is {mine}, not {base}" for place, mine, base in found.listed]
-        if found.more:
-            told.append(f"and {format_count(found.more, 'more cell differs', 'more cells differ')}")
+        differences = self.answers.list_differences(group, LISTED_CELLS)
+        if isinstance(differences, str):
+            return differences
+        sentences = [f"{place} is {mine}, not {base}" for place, mine, base in differences.listed]
+        if differences.more:
+            sentences.append(
+                f"and {format_count(differences.more, 'more cell differs', 'more cells differ')}"
+            )
         itself = group.first is self.answers.first_result
         same = "the output below" if itself else "no cell differs"
-        return "; ".join(told) if told else same
+        return "; ".join(sentences) if sentences else same
 
     def _place(self, number: int) -> str:
         if self.answers.is_per_entry:
@@ -103,11 +105,11 @@ class _ComparisonSentences:
         if row.trace is None:
             return
         teller = Describer(row.trace, self.answers.numbers)
-        found = list(self.answers.unusual_entries(row.trace))
-        for entry in found[:TOLD_ENTRIES]:
-            told = [describe_index(teller, one).plain for one in entry.adjustments]
-            told += [] if entry.live else [describe_skip(teller)]
-            yield f"  entry {entry.label}: {'; '.join(told)}."
-        if len(found) > TOLD_ENTRIES:
-            more = format_count(len(found) - TOLD_ENTRIES, "more entry", "more entries")
+        unusual = list(self.answers.unusual_entries(row.trace))
+        for entry in unusual[:TOLD_ENTRIES]:
+            remarks = [describe_index(teller, adjustment).plain for adjustment in entry.adjustments]
+            remarks += [] if entry.live else [describe_skip(teller)]
+            yield f"  entry {entry.label}: {'; '.join(remarks)}."
+        if len(unusual) > TOLD_ENTRIES:
+            more = format_count(len(unusual) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."

@@ -54,8 +54,8 @@ class ComparisonTexts:
         self.comparing = comparing
         self.signs = choose_signs(options)
         outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
-        told = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
-        self.numbers = choose_number_format([*outputs, *told], options)
+        tensors = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
+        self.numbers = choose_number_format([*outputs, *tensors], options)
 
     @cached_property
     def first_result(self) -> RuleSetResult | None:
@@ -120,17 +120,17 @@ class ComparisonTexts:
         flags = unequal_cells(output, base)
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
         listed: list[tuple[str, str, str]] = []
-        told = 0
-        while told < len(places) and len(listed) < limit:
-            at = _largest_slice(flags, places[told])
+        count_listed = 0
+        while count_listed < len(places) and len(listed) < limit:
+            at = _largest_slice(flags, places[count_listed])
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
             listed.append(
                 (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
             )
-            told += count
-        return ListedDifferences(tuple(listed), len(places) - told)
+            count_listed += count
+        return ListedDifferences(tuple(listed), len(places) - count_listed)
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
@@ -162,21 +162,21 @@ class ComparisonTexts:
         where = f"{error.where}: " if error.where else ""
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
-        told = [f"{where}{_problem(group, error)}"]
+        lines = [f"{where}{_problem(group, error)}"]
         for number, (legal, labels) in enumerate(_legal_ranges(group).items()):
             others = f" in {', '.join(labels)}" if number else ""
-            told.append(f"{'or' if number else 'legal'} {legal}{others}")
+            lines.append(f"{'or' if number else 'legal'} {legal}{others}")
         unchecked = [row.label for row in group.rows if row.is_unchecked]
         whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
-        return ", ".join(told) + (f"; unchecked there{whom}" if unchecked else "")
+        return ", ".join(lines) + (f"; unchecked there{whom}" if unchecked else "")
 
     def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
         """Who wins, or what adds up, where entries write the same cells."""
         teller = Describer(trace, self.numbers)
-        found = find_duplicate_writes(
+        duplicates = find_duplicate_writes(
             teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else []
         )
-        for entries, outcome in islice(found, limit):
+        for entries, outcome in islice(duplicates, limit):
             letters = join_names([entry.label for entry in entries])
             yield f"{letters} write {teller.format_target(entries[0])}: {outcome}"
 
@@ -240,11 +240,11 @@ def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:
 
 def _legal_ranges(group: ResultGroup) -> dict[str, list[str]]:
     """What each row of a refusing group calls legal, and the labels of those that do."""
-    found: dict[str, list[str]] = {}
+    ranges: dict[str, list[str]] = {}
     for row in group.rows:
         if row.error is not None and row.error.valid:
-            found.setdefault(row.error.valid, []).append(row.label)
-    return found
+            ranges.setdefault(row.error.valid, []).append(row.label)
+    return ranges
 
 
 def describe_lettered_refusal(group: ResultGroup) -> str:

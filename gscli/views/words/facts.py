@@ -104,7 +104,7 @@ class Describer:
             notes.insert(0, "again")
         after = running_value(self.trace, change)
         old, update, texts["new"] = (
-            self.format_values(one, brackets) for one in (change.old, change.update, after)
+            self.format_values(value, brackets) for value in (change.old, change.update, after)
         )
         alone = self.trace.is_mean and change.is_first_write
         texts |= {"old": old, "update": update}
@@ -141,7 +141,7 @@ class Describer:
         places: list[str] = []
         columns = self.trace.layout.addressing.columns
         for name, box in entry.indices:
-            vector_dim = next(one.vector_dim for one in columns if one.source == name)
+            vector_dim = next(column.vector_dim for column in columns if column.source == name)
             place = [str(start) for start, _ in box]
             if vector_dim is not None:
                 place[vector_dim] = ":"
@@ -161,8 +161,8 @@ class Describer:
         if part.size == 1:
             return self.format_each(part)[0]
         few = 0 < part.size <= brackets.limit
-        told = brackets.between.join(self.format_each(part)) if few else ""
-        return f"{brackets.opening}{told}{brackets.closing}" if few else ""
+        text = brackets.between.join(self.format_each(part)) if few else ""
+        return f"{brackets.opening}{text}{brackets.closing}" if few else ""
 
     def format_fill(self) -> str:
         """What an entry that reads nothing is given."""

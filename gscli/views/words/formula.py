@@ -119,10 +119,12 @@ class Formula:
         With each its input.
         """
         subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.variadic
-        kinds = [one.kind for one in parse_subscript(str(subscript or "")) if one.kind in "imu+b"]
+        kinds = [
+            item.kind for item in parse_subscript(str(subscript or "")) if item.kind in "imu+b"
+        ]
         made = {f"{many}_{number}" for number, kind in enumerate(kinds) if kind != "i"}
         ranges = self._addressing.generated
-        made |= {one.name for one in ranges if not isinstance(one.recipe, Consecutive)}
+        made |= {item.name for item in ranges if not isinstance(item.recipe, Consecutive)}
         pairs = zip(self._layout.column_axes, self._addressing.columns, strict=True)
         return {axis: column.source for axis, column in pairs if column.source not in made}
 
@@ -149,8 +151,12 @@ class Formula:
 
     def _format_target(self, name: str) -> str:
         if self._flat:
-            one = len(self._layout.axes) == 1
-            name = f"{name}.flat" if one else f"{name}.reshape({_numbers(self._layout.view_shape)})"
+            is_single = len(self._layout.axes) == 1
+            name = (
+                f"{name}.flat"
+                if is_single
+                else f"{name}.reshape({_numbers(self._layout.view_shape)})"
+            )
         return _format_subscript(name, [self._term(axis) for axis in self._layout.axes], ", ")
 
     def _term(self, axis: Axis) -> str:
@@ -189,19 +195,19 @@ class Formula:
         if updates.name is None:
             return f"{scale}{sanitize(str(updates.value))}"
         shape = self._trace.inputs[updates.name].shape
-        wanted = self._addressing.result_shape
+        needed = self._addressing.result_shape
         letters = [self.letters[position] for position in self._addressing.result_axes]
         if updates.fit is Fit.BROADCAST:
             return scale + _format_subscript(
-                updates.name, self._broadcast(shape, wanted, letters), ","
+                updates.name, self._broadcast(shape, needed, letters), ","
             )
         if updates.fit is Fit.CYCLE:
-            number = _flat_number(letters, wanted)
+            number = _flat_number(letters, needed)
             number = f"({number})" if "+" in number else number
             return f"{scale}{updates.name}.flat[{number} % {prod(shape)}]"
-        if shape != wanted and updates.fit is Fit.RESHAPE:
+        if shape != needed and updates.fit is Fit.RESHAPE:
             return scale + _format_subscript(
-                f"{updates.name}.reshape({_numbers(wanted)})", letters, ","
+                f"{updates.name}.reshape({_numbers(needed)})", letters, ","
             )
         return scale + _format_subscript(updates.name, letters[: len(shape)], ",")
 
@@ -254,10 +260,10 @@ def cite_rule(trace: Trace) -> str:
     """Framework, operator and version that the rule is taken from."""
     operator, version = trace.operator, trace.attributes.get("opset")
     word = operator.framework.version_word
-    told = f"Rule: {operator.framework.title} {operator.name}"
-    told += f", {word} {version}" if version is not None else ""
+    text = f"Rule: {operator.framework.title} {operator.name}"
+    text += f", {word} {version}" if version is not None else ""
     note = trace.layout.policy.note
-    return f"{told}; {note}." if note else f"{told}."
+    return f"{text}; {note}." if note else f"{text}."
 
 
 def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
@@ -272,8 +278,8 @@ def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
         f"{entry_label(change.previous_writer)}"
     )
     if trace.reduction != "none":
-        (_, met), _ = format_entry(teller, entry, TERSE_TEMPLATES)
-        sum_ = f": {met}" if change.old.size == 1 else ""
+        (_, notes), _ = format_entry(teller, entry, TERSE_TEMPLATES)
+        sum_ = f": {notes}" if change.old.size == 1 else ""
         return [f"{again}, and reduction {trace.reduction} combines them{sum_}."]
     if trace.layout.unspecified_order:
         return [f"{again}. {trace.layout.unspecified_order}; here the last entry wins."]

@@ -97,7 +97,9 @@ def format_entry(
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
     notes = [vocabulary.notes[note] for note in vocabulary.notes if note in facts.notes]
-    return [one.format(**texts) for one in parts], [one.format(**texts) for one in notes]
+    return [template.format(**texts) for template in parts], [
+        template.format(**texts) for template in notes
+    ]
 
 
 def describe_entry(teller: Describer, entry: Entry) -> str:
