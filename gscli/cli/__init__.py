@@ -83,12 +83,17 @@ def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one 
     return code
 
 
-def _raise_interrupt_behind(error: BaseException | None) -> None:
-    """Ctrl-C while a module is imported can come out as another error that it is the cause of."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            raise error
-        error = error.__cause__ or error.__context__
+def _raise_interrupt_behind(error: BaseException) -> None:
+    """Ctrl-C while a module is imported can come out as another error that it is the cause of.
+
+    Threads that raise one error twice close its chain of causes to a ring: each is seen once.
+    """
+    chain: list[BaseException | None] = [error]
+    for behind in chain:
+        if isinstance(behind, KeyboardInterrupt):
+            raise behind
+        if behind is not None:
+            chain += [e for e in (behind.__cause__, behind.__context__) if e not in chain]
 
 
 def _parse_and_run(arguments: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import gscli
+from gscli import cli
 
 COMMAND = [sys.executable, "-m", "gscli"]
 SETTINGS = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
@@ -164,3 +165,23 @@ def test_what_stood_before_the_interrupt_is_named(tmp_path: Path) -> None:
     _, complaints = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert complaints == ("interrupted: first.npy was written; what was printed may not be all\n")
+
+
+@pytest.mark.parametrize("behind", [KeyboardInterrupt(), ValueError("no interrupt")])
+def test_errors_that_are_the_cause_of_each_other_end(
+    behind: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A damaged chunk, read by two threads, was such a ring, and the program ran for ever."""
+
+    def raise_ring(_: object) -> int:
+        first, second = RuntimeError("first"), RuntimeError("second")
+        first.__cause__, second.__cause__, second.__context__ = second, first, behind
+        raise first
+
+    monkeypatch.setattr(cli, "_parse_and_run", raise_ring)
+    if isinstance(behind, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            cli.run_safely(GATHER)
+    else:
+        assert cli.run_safely(GATHER) == 70
+    capsys.readouterr()
