@@ -11,10 +11,16 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import FrameType, TracebackType
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Imports make thousands of objects and no garbage; Python would search them every 700."""
+
+INTERRUPTS: list[int] = []
+"""Signals of Ctrl-C that came: an extension of NumPy that loads puts an ImportError in their place.
+
+(`_import_umath` of NumPy 2 sets its own error over whatever stopped the import of another module.)
+"""
 
 
 def main() -> None:
@@ -23,11 +29,19 @@ def main() -> None:
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = reraise_interrupt
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, raise_interrupt)
     from gscli.cli import run_safely  # closed descriptors are mended before the rest
 
-    code = run_safely(sys.argv[1:])
+    code = run_safely(sys.argv[1:], INTERRUPTS)
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # all is done
     _exit_now(code)
+
+
+def raise_interrupt(number: int, _frame: FrameType | None) -> None:
+    """Do as Python does at Ctrl-C, and remember it."""
+    INTERRUPTS.append(number)
+    raise KeyboardInterrupt
 
 
 def exit_at_interrupt(
@@ -37,7 +51,7 @@ def exit_at_interrupt(
 
     Modules are looked up and not imported: the interrupt may have come before any of them.
     """
-    if not issubclass(kind, KeyboardInterrupt):
+    if not (INTERRUPTS or issubclass(kind, KeyboardInterrupt)):
         sys.__excepthook__(kind, error, trace)
         return
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)

@@ -43,25 +43,30 @@ OPTIONAL_VALUES = {"--step": "all", "--json": "document", "--in-place": "whole"}
 """Options that may stand alone, and what they mean then."""
 
 
-def run_safely(arguments: Sequence[str]) -> int:
-    """Run the command line; returns the exit code. Raises KeyboardInterrupt."""
+def run_safely(arguments: Sequence[str], interrupts: Sequence[int] = ()) -> int:
+    """Run the command line; returns the exit code. Raises KeyboardInterrupt.
+
+    Signals of Ctrl-C that came meanwhile stand in `interrupts`, whatever became of the exception.
+    """
     _open_standard_streams()
     try:
         with warnings.catch_warnings():
             _install_warning_printer(arguments)
-            return _run_with_exit_code(arguments)
+            return _run_with_exit_code(arguments, interrupts)
     finally:
         _discard_unwritable_streams()
 
 
-def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
+def _run_with_exit_code(  # noqa: PLR0911  one for every way to end
+    arguments: Sequence[str], interrupts: Sequence[int]
+) -> int:
     try:
         code = _parse_and_run(arguments)
         _check_inputs_intact()
         sys.stdout.flush()
     except GscliError as error:
         if not isinstance(error, CannotWrite):  # what a clean-up could not do is to be told
-            _raise_interrupt_behind(error)
+            _raise_interrupt_behind(error, interrupts)
         return _report_error(error, arguments)
     except SystemExit as stop:
         return _to_exit_code(stop)
@@ -76,14 +81,14 @@ def _run_with_exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one 
     except Exception as error:
         if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise
-        _raise_interrupt_behind(error)
+        _raise_interrupt_behind(error, interrupts)
         from gscli.cli.messages import make_internal_error
 
         return _report_error(make_internal_error(error), arguments)
     return code
 
 
-def _raise_interrupt_behind(error: BaseException) -> None:
+def _raise_interrupt_behind(error: BaseException, interrupts: Sequence[int]) -> None:
     """Ctrl-C while a module is imported can come out as another error that it is the cause of.
 
     Threads that raise one error twice close its chain of causes to a ring: each is seen once.
@@ -94,6 +99,8 @@ def _raise_interrupt_behind(error: BaseException) -> None:
             raise behind
         if behind is not None:
             chain += [e for e in (behind.__cause__, behind.__context__) if e not in chain]
+    if interrupts:
+        raise KeyboardInterrupt from error
 
 
 def _parse_and_run(arguments: Sequence[str]) -> int:

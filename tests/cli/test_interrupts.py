@@ -106,18 +106,21 @@ def test_a_signal_at_any_time(tmp_path: Path) -> None:
     assert 130 in ends
 
 
-def test_an_interrupt_behind_another_error_is_an_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "other", ["RuntimeError('in an import') from error", "ImportError from None"]
+)
+def test_an_interrupt_behind_another_error_is_an_interrupt(other: str, tmp_path: Path) -> None:
     """Python 3.11 makes a RuntimeError of Ctrl-C in `__set_name__`; libraries, ImportErrors."""
     program = (
-        "import sys, typing\n"
+        "import signal, sys, typing\n"
         "from gscli import __main__ as program\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name == 'numpy':\n"
         "            try:\n"
-        "                raise KeyboardInterrupt\n"
+        "                signal.raise_signal(signal.SIGINT)\n"
         "            except KeyboardInterrupt as error:\n"
-        "                raise RuntimeError('in an import') from error\n"
+        f"                raise {other}\n"
         "sys.meta_path.insert(0, Interrupting())\n"
         "program.main()\n"
     )
@@ -136,7 +139,7 @@ def test_an_interrupt_while_an_object_is_freed_is_not_lost(tmp_path: Path) -> No
         "class Freed:\n"
         "    def __del__(self):\n"
         "        signal.raise_signal(signal.SIGINT)\n"
-        "def run(words):\n"
+        "def run(*_):\n"
         "    Freed()\n"
         "    time.sleep(20)\n"
         "    return 0\n"

@@ -141,7 +141,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     codes: list[int] = []
     thresholds, interrupt = gc.get_threshold(), signal.getsignal(signal.SIGINT)
     monkeypatch.setenv(THREADS, "1")  # `main` sets it; what it was comes back
-    monkeypatch.setattr(cli, "run_safely", lambda _: 7)
+    monkeypatch.setattr(cli, "run_safely", lambda *_: 7)
     monkeypatch.setattr(os, "_exit", codes.append)
     monkeypatch.setattr(sys, "gettrace", lambda: None)
     monkeypatch.setattr(sys, "getprofile", lambda: None)
