@@ -7,11 +7,11 @@ same face (type checkers read it as a `NamedTuple`) and keeps its annotations as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-__all__ = ["Record", "cached_property", "former_names"]
+__all__ = ["Record", "cached_property", "former_names", "set_defaults"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -31,8 +31,7 @@ else:
                 return super().__new__(cls, name, bases, body)
             made = super().__new__(cls, name, bases, {"__slots__": (), **body})
             made._fields = made.__match_args__ = tuple(made.__annotations__)
-            made._field_defaults = {field: body[field] for field in made._fields if field in body}
-            made._last = tuple(made._field_defaults.values())
+            set_defaults(made, {field: body[field] for field in made._fields if field in body})
             for place, field in enumerate(made._fields):
                 setattr(made, field, property(itemgetter(place)))
             return made
@@ -109,6 +108,20 @@ else:
                 return self
             value = instance.__dict__[self._name] = self._function(instance)
             return value
+
+
+def set_defaults(record: Any, defaults: Mapping[str, object]) -> None:
+    """Gives the fields at the end of a record their defaults, or others than its body says.
+
+    >>> class Point(Record):
+    ...     x: int
+    ...     y: int = 0
+    >>> set_defaults(Point, {"y": 7})
+    >>> Point(1)
+    Point(x=1, y=7)
+    """
+    record._field_defaults = {**record._field_defaults, **defaults}
+    record._last = tuple(record._field_defaults.values())  # noqa: SLF001  of this module
 
 
 def former_names(**names: str) -> Callable[[_Class], _Class]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, TypeAlias, get_origin
+from typing import Any, TypeAlias
 
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
@@ -19,8 +19,10 @@ from gscli.cli.options import (
     MAX_NUMBER,
     SHARED_OPTIONS,
     Argument,
+    CommandOption,
     Settings,
-    SharedOption,
+    argument,
+    check_combinations,
     complete_declaration,
 )
 from gscli.declare.attributes import Attribute
@@ -37,14 +39,8 @@ Completer: TypeAlias = Callable[[str], list[str]]
 OperatorAction: TypeAlias = Callable[..., int]
 """What a command does with an operator, the input words, attributes as words, and the options.
 
-Its `options`, where it has some, are declarations of its own, which it takes by name.
+It takes options of its own by name, as a tool does.
 """
-
-
-def own_options(action: OperatorAction) -> tuple[SharedOption, ...]:
-    """The options that an action declares beside the shared ones."""
-    return getattr(action, "options", ())
-
 
 IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
@@ -98,37 +94,30 @@ class Command(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def make_option(option: SharedOption, *, hidden: bool = False) -> TyperOption:
-    """An option as the parser has it; help and completion leave a hidden one out."""
-    complete = option.complete or find_completer(option.choices, option.name)
+def make_parameter(declared: CommandOption | Argument) -> Parameter:
+    """An option or a word as the parser has it; help and completion leave a hidden one out."""
+    default = None if declared.default is ... else declared.default
+    if isinstance(declared, Argument):
+        return TyperArgument(
+            param_decls=[declared.name], nargs=-1 if declared.many else 1,
+            required=declared.default is ..., default=None if declared.many else default,
+            metavar=declared.metavar, help=declared.help, hidden=declared.is_hidden,
+            autocompletion=declared.complete and partial(_complete_argument, declared),
+        )  # fmt: skip
+    complete = declared.complete or find_completer(declared.choices, declared.name)
     return TyperOption(
-        param_decls=[option.name, *option.flags],
-        is_flag=option.kind is bool,
-        type=None if option.kind is bool else _choose_parser(option),
-        default=option.default if option.default is not inspect.Parameter.empty else None,
-        required=option.default is inspect.Parameter.empty,
-        help=format_option_help(option),
-        hidden=hidden,
-        metavar=option.metavar or ("" if option.name in OPTIONAL_VALUE_OPTIONS else None),
-        envvar=option.environment or None,
-        show_envvar=bool(option.environment),
+        param_decls=[declared.name, *declared.flags],
+        is_flag=declared.kind is bool,
+        type=None if declared.kind is bool else _choose_parser(declared),
+        default=default,
+        required=declared.default is ...,
+        help=format_option_help(declared),
+        hidden=declared.is_hidden,
+        metavar=declared.metavar or ("" if declared.name in OPTIONAL_VALUE_OPTIONS else None),
+        envvar=declared.environment or None,
+        show_envvar=bool(declared.environment),
         autocompletion=complete and (lambda _context, _words, word: complete(word)),
-        rich_help_panel=option.heading,
-    )
-
-
-def _make_argument(name: str, parameter: inspect.Parameter, argument: Argument) -> TyperArgument:
-    """A word of a command; a parameter that is a sequence takes all that follow."""
-    required = parameter.default is inspect.Parameter.empty
-    many = get_origin(parameter.annotation.__origin__) is Sequence
-    return TyperArgument(
-        param_decls=[name],
-        nargs=-1 if many else 1,
-        required=required,
-        default=None if required or many else parameter.default,
-        metavar=argument.metavar,
-        help=argument.help,
-        autocompletion=argument.complete and partial(_complete_argument, argument),
+        rich_help_panel=declared.heading,
     )
 
 
@@ -153,57 +142,54 @@ def make_command(
     return command
 
 
-def tool(name: str, *shared_options: SharedOption | str) -> Callable[[Callable[..., int]], Command]:
+def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int]], Command]:
     """Makes a function the command `name`; its module's docstring is the help, but the first line.
 
-    Its parameters say what they are by `Annotated[type, Argument(…)]` or `SharedOption(…)`. The
-    options in `shared` come as the function's keyword `settings`.
+    The defaults of its parameters declare them: `argument(…)` or `option(…)`. The options in
+    `shared` come as the function's keyword `settings`; a tool has no heading for results.
     """
-    declared = [
-        SHARED_OPTIONS[option] if isinstance(option, str) else option for option in shared_options
-    ]
 
     def build(function: Callable[..., int]) -> Command:
-        def run(**arguments: Any) -> int:
-            values = {option.name: arguments.pop(option.name) for option in declared}
-            if declared:
-                arguments["settings"] = Settings(**values)
-            return function(**arguments)
-
         text = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[2].rstrip()
-        signature = inspect.signature(function, eval_str=True).parameters
-        own = [_make_parameter(p) for p in signature.values() if p.name != "settings"]
-        return make_command(name, run, [*own, *map(_make_tool_option, declared)], text)
+        settled = [SHARED_OPTIONS[entry] if isinstance(entry, str) else entry for entry in shared]
+        untitled = [
+            entry._replace(heading="Options") if entry.heading == "Result" else entry
+            for entry in settled
+        ]
+        return make_tool_command(name, function, untitled, text, list_declarations(function))
 
     return build
 
 
-def _make_parameter(parameter: inspect.Parameter) -> Parameter:
-    """The argument or option that a parameter of a command's function declares."""
-    (said,) = parameter.annotation.__metadata__
-    if isinstance(said, Argument):
-        return _make_argument(parameter.name, parameter, said)
-    kind, default = parameter.annotation.__origin__, parameter.default
-    return _make_tool_option(complete_declaration(parameter.name, kind, said, default=default))
+def list_declarations(function: Callable[..., int]) -> list[CommandOption | Argument]:
+    """The options and words that the parameters of a command's function declare."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    return [
+        complete_declaration(parameter.name, parameter.annotation, parameter.default)
+        for parameter in parameters
+        if isinstance(parameter.default, CommandOption | Argument)
+    ]
 
 
-def _make_tool_option(option: SharedOption) -> TyperOption:
-    """A tool has no heading for what becomes of results."""
-    heading = "Options" if option.heading == "Result" else option.heading
-    return make_option(option._replace(heading=heading))
+def make_tool_command(
+    name: str,
+    function: Callable[..., int],
+    shared: Sequence[CommandOption],
+    help_text: str,
+    own: Sequence[CommandOption | Argument],
+    inputs: tuple[str, ...] = (),
+) -> Command:
+    """The command of a function, with declarations of its own and some of the shared options."""
+    unsaid = {entry.name: entry.default for entry in list_declarations(function)}
 
+    def run(**arguments: Any) -> int:
+        values = {entry.name: arguments.pop(entry.name) for entry in shared}
+        if shared:
+            arguments["settings"] = Settings(**values)
+        return function(**{**unsaid, **arguments})
 
-def make_files_argument(metavar: str, help_text: str) -> Argument:
-    """A word, or words, that name files."""
-    return Argument(metavar, help_text, complete_file)
-
-
-def make_words_argument() -> TyperArgument:
-    """Every positional word; which input it is, is decided when all are known."""
-    return TyperArgument(
-        param_decls=["words"], nargs=-1, hidden=True,
-        autocompletion=lambda _context, _words, word: complete_file(word),
-    )  # fmt: skip
+    parameters = [*map(make_parameter, [*own, *shared])]
+    return make_command(name, run, parameters, help_text, inputs)
 
 
 def complete_file(incomplete: str) -> list[str]:
@@ -211,6 +197,10 @@ def complete_file(incomplete: str) -> list[str]:
     from gscli.cli.completion import complete_path
 
     return complete_path(incomplete)
+
+
+WORDS = argument("", "", complete_file, default=(), is_hidden=True)
+"""Every positional word; which input it is, is decided when all are known."""
 
 
 def find_completer(choices: Sequence[str], special: str = "") -> Completer | None:
@@ -229,7 +219,7 @@ OPTIONAL_VALUE_OPTIONS = ("json", "in_place")
 """Shared options with choices that need not be given; their help says what they mean."""
 
 
-def format_option_help(option: SharedOption) -> str:
+def format_option_help(option: CommandOption) -> str:
     """Help of an option, its choices behind it, or its default and its range."""
     if not option.choices or option.name in OPTIONAL_VALUE_OPTIONS:
         return option.help + option.brackets
@@ -237,7 +227,7 @@ def format_option_help(option: SharedOption) -> str:
     return f"{option.help}: {' '.join(option.choices)}{default}"
 
 
-def _choose_parser(option: SharedOption) -> Callable[[str], Any]:
+def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
     if option.kind is int:
         return partial(_parse_integer, option)
     if option.choices:
@@ -245,7 +235,7 @@ def _choose_parser(option: SharedOption) -> Callable[[str], Any]:
     return option.kind
 
 
-def _parse_integer(option: SharedOption, value: str | int) -> int:
+def _parse_integer(option: CommandOption, value: str | int) -> int:
     text = str(value)  # the parser converts defaults too
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS:
@@ -293,11 +283,20 @@ def find_close_names(name: str, known: Sequence[str]) -> Iterator[str]:
 
 def make_operator_command(operator: Operator, action: OperatorAction, path: str) -> Command:
     """The command; `path` are the words before the operator's in its examples."""
-    run, parameters = _make_callback(operator, action), _make_parameters(operator, action)
-    help_text = _format_help(operator, path)
-    return make_command(
-        operator.command, run, parameters, help_text, format_input_metavars(operator)
-    )
+    own = list_declarations(action)
+
+    def run(words: tuple[str, ...] = (), **options: Any) -> int:
+        alone = {entry.name: options.pop(entry.name) for entry in own}
+        texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
+        settings = Settings(**options, extra=named)
+        check_combinations(own, {**settings._asdict(), **alone})
+        return action(operator, list(words), texts, settings, **alone)
+
+    declared = [*_operator_options(operator), *own, *shared_options_of(operator)]
+    words = complete_declaration("words", Sequence[str], WORDS)
+    parameters = [*map(make_parameter, [words, *declared])]
+    help_text, inputs = _format_help(operator, path), format_input_metavars(operator)
+    return make_command(operator.command, run, parameters, help_text, inputs)
 
 
 def format_input_metavars(operator: Operator) -> tuple[str, ...]:
@@ -315,18 +314,6 @@ def format_input_metavars(operator: Operator) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _make_callback(operator: Operator, action: OperatorAction) -> Callable[..., int]:
-    """What the command does with its words and options, each attribute and input a word."""
-    own = [option.name for option in own_options(action)]
-
-    def run(words: tuple[str, ...] = (), **options: Any) -> int:
-        alone = {name: options.pop(name) for name in own}
-        texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
-        return action(operator, list(words), texts, Settings(**options, extra=named), **alone)
-
-    return run
-
-
 def _pop_prefixed(options: dict[str, Any], prefix: str) -> dict[str, str]:
     """The options whose names begin so, taken out, and the texts of those that were given."""
     values = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
@@ -337,30 +324,34 @@ def _pop_prefixed(options: dict[str, Any], prefix: str) -> dict[str, str]:
     }
 
 
-def _make_parameters(operator: Operator, action: OperatorAction) -> list[Parameter]:
-    """The words, an option for each attribute and input, the action's own, and the shared ones."""
+def _operator_options(operator: Operator) -> Iterator[CommandOption]:
+    """An option for each attribute and each input, which also goes by its name: `--indices FILE`.
+
+    Their values stay words.
+    """
+    for attribute in operator.attributes:
+        *short, flag = attribute_flags(attribute)
+        yield CommandOption(
+            format_attribute_help(attribute), attribute_metavar(attribute) or "", "".join(short),
+            name=f"attr_{attribute.name}", kind=bool if attribute.kind == "bool" else str,
+            flag=flag, complete=find_completer(attribute.choices),
+        )  # fmt: skip
     attributes = {attribute.name for attribute in operator.attributes}
-    hidden = () if operator.is_in_place_capable else IN_PLACE
-    return [
-        make_words_argument(),
-        *map(_attribute_option, operator.attributes),
-        *(
-            _input_option(item.name)
-            for item in operator.inputs
-            if item.kind != "many" and item.name not in attributes
-        ),
-        *map(make_option, own_options(action)),
-        *(
-            make_option(option, hidden=option.name in hidden)
-            for option in shared_options_of(operator)
-        ),
-    ]
+    for item in operator.inputs:
+        if item.kind != "many" and item.name not in attributes:
+            flag = f"--{item.name.lower().rstrip('_').replace('_', '-')}"
+            yield CommandOption("", name=f"input_{item.name}", flag=flag, is_hidden=True)
 
 
-def shared_options_of(operator: Operator) -> list[SharedOption]:
+def shared_options_of(operator: Operator) -> list[CommandOption]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
     own = {attribute.name for attribute in operator.attributes}
-    return [shared for name, shared in SHARED_OPTIONS.items() if name not in own]
+    hidden = () if operator.is_in_place_capable else IN_PLACE
+    return [
+        shared._replace(is_hidden=True) if name in hidden else shared
+        for name, shared in SHARED_OPTIONS.items()
+        if name not in own
+    ]
 
 
 def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
@@ -378,18 +369,6 @@ def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
 def attribute_metavar(attribute: Attribute) -> str | None:
     """What stands for the value in help; None for a switch."""
     return None if attribute.kind == "bool" else _METAVARS.get(attribute.kind, "NAME")
-
-
-def _attribute_option(attribute: Attribute) -> TyperOption:
-    complete = find_completer(attribute.choices)
-    return TyperOption(
-        param_decls=[f"attr_{attribute.name}", *attribute_flags(attribute)],
-        is_flag=attribute.kind == "bool",
-        type=None if attribute.kind == "bool" else str,
-        help=format_attribute_help(attribute),
-        metavar=attribute_metavar(attribute),
-        autocompletion=complete and (lambda _context, _words, word: complete(word)),
-    )
 
 
 def format_attribute_help(attribute: Attribute) -> str:
@@ -414,12 +393,6 @@ def format_attribute_help(attribute: Attribute) -> str:
     if not attribute.is_required and default not in (None, ""):
         parts.append(f" (default {str(default).lower()})")
     return "".join(parts)
-
-
-def _input_option(name: str) -> TyperOption:
-    """Every input also goes by its name: `--indices FILE`."""
-    flag = name.lower().rstrip("_").replace("_", "-")
-    return TyperOption(param_decls=[f"input_{name}", f"--{flag}"], type=str, hidden=True)
 
 
 def _format_help(operator: Operator, path: str) -> str:

@@ -15,7 +15,7 @@ from gscli.cli.building import (
     format_input_metavars,
     format_option_help,
 )
-from gscli.cli.options import SHARED_OPTIONS, SharedOption
+from gscli.cli.options import SHARED_OPTIONS, CommandOption
 from gscli.cli.topics import EXIT_CODES, read_topic
 from gscli.cli.tree import SUMMARY, TITLES, TOOLS
 from gscli.frameworks import NAMES, load_framework
@@ -77,7 +77,7 @@ def _operator_lines(operator: Operator) -> Iterator[str]:
     yield from _verbatim_lines(f"{operator.command_line} {operator.example}")
 
 
-def _format_flags(shared: SharedOption) -> str:
+def _format_flags(shared: CommandOption) -> str:
     return f"{', '.join(shared.flags)} {shared.metavar}".rstrip()
 
 

@@ -8,26 +8,17 @@ Annotations of `Settings` are evaluated on purpose: each holds the option its fi
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base import UsageError
-from gscli.base.records import Record
+from gscli.base.records import Record, set_defaults
 
 if TYPE_CHECKING:
-    from typing import Annotated
-
     from gscli.views.look import ViewOptions
-else:
-
-    class Annotated:
-        """`typing.Annotated` without its checks, which take 0.04 ms: the type, and what is said."""
-
-        def __class_getitem__(cls, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-            return pair
-
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
@@ -74,16 +65,20 @@ def parse_byte_limit(text: str) -> int:
 class Argument(Record):
     """A word of a command, or all that follow: how usage and help call it, what completes it.
 
-    `follows`: the argument before it whose value the completer takes too.
+    `follows`: the argument before it whose value the completer takes too. `many`: all that follow.
     """
 
     metavar: str
     help: str
     complete: Callable[..., list[str]] | None = None
+    default: object = ...
     follows: str = ""
+    name: str = ""
+    many: bool = False
+    is_hidden: bool = False
 
 
-class SharedOption(Record):
+class CommandOption(Record):
     """One option, of many commands or of one. `has_variable`: GSCLI_NAME sets its default.
 
     `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
@@ -96,7 +91,7 @@ class SharedOption(Record):
     short: str = ""
     choices: tuple[str, ...] = ()
     has_variable: bool = False
-    heading: Heading = "Result"
+    heading: Heading = "Options"
     name: str = ""
     kind: Callable[[str], Any] = str
     default: object = None
@@ -108,6 +103,7 @@ class SharedOption(Record):
     excludes: tuple[str, ...] = ()
     needs: str = ""
     why: str = ""
+    is_hidden: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -130,141 +126,97 @@ class SharedOption(Record):
         return f"  [{'; '.join(facts)}]" if facts else ""
 
 
-def _picture_option(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> SharedOption:
-    return SharedOption(text, metavar, choices=choices, heading="Picture")
+argument: Callable[..., Any] = Argument
+option: Callable[..., Any] = CommandOption
+"""What a field of `Settings` or a parameter of a command's function has for its default."""
+
+_of_result = partial(option, heading="Result")
+_on_picture = partial(option, heading="Picture")
+_on_screen = partial(option, heading="Screen", has_variable=True)
 
 
-def _screen_option(
-    text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()
-) -> SharedOption:
-    return SharedOption(text, metavar, short, choices, has_variable=True, heading="Screen")
+def complete_declaration(name: str, annotation: Any, declared: Any) -> Any:
+    """A declaration with the name, the kind and the default of what it is the default of."""
+    if isinstance(declared, Argument):
+        return declared._replace(name=name, many=get_origin(annotation) is Sequence)
+    kinds = (annotation, *get_args(annotation))
+    plain = next((kind for kind in (bool, int) if kind in kinds), str)
+    kind = plain if declared.kind is str else declared.kind
+    default = False if kind is bool and declared.default is None else declared.default
+    return declared._replace(name=name, kind=kind, default=default)
 
 
 class Settings(Record):
-    """The shared options of one run, parsed."""
+    """The shared options of one run, parsed; the default of each field declares its option."""
 
-    output: Annotated[
-        str | None,
-        SharedOption(
-            "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"
-        ),
-    ] = None
-    format: Annotated[str | None, SharedOption("format of the result", "NAME", "-f", FORMATS)] = (
-        None
+    output: str | None = _of_result(
+        "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"
     )
-    json: Annotated[
-        str | None,
-        SharedOption(
-            "print one JSON document, errors too; --json=output only the result",
-            choices=("document", "output"),
-        ),
-    ] = None
-    strict: Annotated[
-        bool, SharedOption("refuse what is only warned about: open duplicates, widened indices")
-    ] = False
-    expect: Annotated[
-        str | None,
-        SharedOption(
-            "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
-        ),
-    ] = None
-    rtol: Annotated[
-        str | None,
-        SharedOption(
-            "with --expect: difference allowed per expected value",
-            "NUMBER",
-            needs="expect",
-            why="--rtol goes with --expect",
-        ),
-    ] = None
-    atol: Annotated[
-        str | None,
-        SharedOption(
-            "with --expect: difference allowed to all",
-            "NUMBER",
-            needs="expect",
-            why="--atol goes with --expect",
-        ),
-    ] = None
-    in_place: Annotated[
-        str | None,
-        SharedOption(
-            "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
-            choices=("whole", "direct"),
-            excludes=("output", "format", "json", "svg", "html", "step", "expect"),
-            why="--in-place changes the file of data and has no other result",
-        ),
-    ] = None
-    engine: Annotated[
-        str | None,
-        SharedOption("run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"),
-    ] = None
-    message: Annotated[
-        str | None,
-        SharedOption(
-            "with --in-place on an Icechunk store: what its commit says",
-            "TEXT",
-            "-m",
-            needs="in_place",
-            why="--message is what a commit of --in-place says",
-        ),
-    ] = None
-    dtype: Annotated[
-        str | None, SharedOption("element type of data and updates, converted without loss", "NAME")
-    ] = None
-    max_bytes: Annotated[
-        int | None,
-        SharedOption(
-            "limit for inputs built in memory and for the result (default 1G)",
-            "SIZE",
-            has_variable=True,
-            kind=parse_byte_limit,
-        ),
-    ] = None
-    show: Annotated[
-        str | None, _picture_option("tensors to draw: data,indices,updates,output", "LIST")
-    ] = None
-    full: Annotated[bool, _picture_option("draw every cell, however many")] = False
-    rows: Annotated[int | None, _picture_option("rows to draw of a large tensor", "N")] = None
-    edge: Annotated[int | None, _picture_option("rows and columns to draw at the edges", "N")] = (
-        None
+    format: str | None = _of_result("format of the result", "NAME", "-f", FORMATS)
+    json: str | None = _of_result(
+        "print one JSON document, errors too; --json=output only the result",
+        choices=("document", "output"),
     )
-    slice: Annotated[str | None, _picture_option("draw a part only, e.g. 0,:,::2", "TEXT")] = None
-    precision: Annotated[int | None, _picture_option("digits after the point", "N")] = None
-    limit: Annotated[int | None, _picture_option("entries to list", "N")] = None
-    step: Annotated[
-        str | None, _picture_option("one entry at a time; N shows only that step", "[N]")
-    ] = None
-    svg: Annotated[str | None, _picture_option("also save the picture as SVG", "FILE")] = None
-    theme: Annotated[
-        Literal["light", "dark"],
-        _picture_option("ground that the SVG will stand on", "NAME", choices=("light", "dark")),
-    ] = "light"
-    html: Annotated[str | None, _picture_option("also save an interactive page", "FILE")] = None
-    quiz: Annotated[
-        bool,
-        SharedOption(
-            "the page hides the output and asks for it",
-            heading="Picture",
-            needs="html",
-            why="--quiz is a question on a page",
-        ),
-    ] = False
-    plain: Annotated[bool, _screen_option("plain sentences in place of a picture")] = False
-    quiet: Annotated[bool, _screen_option("print no picture", short="-q")] = False
-    verbose: Annotated[
-        bool, _screen_option("also shapes, dtypes and time on stderr", short="-v")
-    ] = False
-    color: Annotated[
-        ColorChoice,
-        _screen_option("colour in the picture", "WHEN", choices=("auto", "always", "never")),
-    ] = "auto"
-    palette: Annotated[
-        Literal["okabe", "mono", "16"],
-        _screen_option("colours of the entries", "NAME", choices=("okabe", "mono", "16")),
-    ] = "okabe"
-    width: Annotated[int | None, _screen_option("columns to draw in", "N")] = None
-    debug: Annotated[bool, _screen_option("show the traceback of a bug")] = False
+    strict: bool = _of_result("refuse what is only warned about: open duplicates, widened indices")
+    expect: str | None = _of_result(
+        "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
+    )
+    rtol: str | None = _of_result(
+        "with --expect: difference allowed per expected value", "NUMBER",
+        needs="expect", why="--rtol goes with --expect",
+    )  # fmt: skip
+    atol: str | None = _of_result(
+        "with --expect: difference allowed to all", "NUMBER",
+        needs="expect", why="--atol goes with --expect",
+    )  # fmt: skip
+    in_place: str | None = _of_result(
+        "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
+        choices=("whole", "direct"),
+        excludes=("output", "format", "json", "svg", "html", "step", "expect"),
+        why="--in-place changes the file of data and has no other result",
+    )
+    engine: str | None = _of_result(
+        "run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"
+    )
+    message: str | None = _of_result(
+        "with --in-place on an Icechunk store: what its commit says", "TEXT", "-m",
+        needs="in_place", why="--message is what a commit of --in-place says",
+    )  # fmt: skip
+    dtype: str | None = _of_result(
+        "element type of data and updates, converted without loss", "NAME"
+    )
+    max_bytes: int | None = _of_result(
+        "limit for inputs built in memory and for the result (default 1G)", "SIZE",
+        has_variable=True, kind=parse_byte_limit,
+    )  # fmt: skip
+    show: str | None = _on_picture("tensors to draw: data,indices,updates,output", "LIST")
+    full: bool = _on_picture("draw every cell, however many")
+    rows: int | None = _on_picture("rows to draw of a large tensor", "N")
+    edge: int | None = _on_picture("rows and columns to draw at the edges", "N")
+    slice: str | None = _on_picture("draw a part only, e.g. 0,:,::2", "TEXT")
+    precision: int | None = _on_picture("digits after the point", "N")
+    limit: int | None = _on_picture("entries to list", "N")
+    step: str | None = _on_picture("one entry at a time; N shows only that step", "[N]")
+    svg: str | None = _on_picture("also save the picture as SVG", "FILE")
+    theme: Literal["light", "dark"] = _on_picture(
+        "ground that the SVG will stand on", "NAME", choices=("light", "dark"), default="light"
+    )
+    html: str | None = _on_picture("also save an interactive page", "FILE")
+    quiz: bool = _on_picture(
+        "the page hides the output and asks for it",
+        needs="html", why="--quiz is a question on a page",
+    )  # fmt: skip
+    plain: bool = _on_screen("plain sentences in place of a picture")
+    quiet: bool = _on_screen("print no picture", short="-q")
+    verbose: bool = _on_screen("also shapes, dtypes and time on stderr", short="-v")
+    color: ColorChoice = _on_screen(
+        "colour in the picture", "WHEN", choices=("auto", "always", "never"), default="auto"
+    )
+    palette: Literal["okabe", "mono", "16"] = _on_screen(
+        "colours of the entries", "NAME", choices=("okabe", "mono", "16"), default="okabe"
+    )
+    width: int | None = _on_screen("columns to draw in", "N")
+    debug: bool = _on_screen("show the traceback of a bug")
     extra: Mapping[str, object] = MappingProxyType({})
 
     @property
@@ -343,22 +295,14 @@ class Settings(Record):
         }
 
 
-def complete_declaration(
-    name: str, annotation: Any, option: SharedOption, *, default: object
-) -> SharedOption:
-    """A declaration with the name, the kind and the default of what it is said of."""
-    members = (annotation, *get_args(annotation))
-    plain = next((kind for kind in (bool, int) if kind in members), str)
-    kind = plain if option.kind is str else option.kind
-    return option._replace(name=name, kind=kind, default=default)
-
-
-SHARED_OPTIONS: dict[str, SharedOption] = {
-    name: complete_declaration(name, *annotation, default=Settings._field_defaults[name])
-    for name, annotation in Settings.__annotations__.items()
-    if isinstance(annotation, tuple)
+SHARED_OPTIONS: dict[str, CommandOption] = {
+    name: complete_declaration(name, Settings.__annotations__[name], declared)
+    for name, declared in Settings._field_defaults.items()
+    if isinstance(declared, CommandOption)
 }
 """Every shared option by name, in the order of help."""
+
+set_defaults(Settings, {name: shared.default for name, shared in SHARED_OPTIONS.items()})
 
 JSON_OPTION = SHARED_OPTIONS["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
@@ -366,7 +310,7 @@ JSON_OPTION = SHARED_OPTIONS["json"]._replace(
 """`--json` of commands that have no single result to print alone."""
 
 
-def check_combinations(options: Collection[SharedOption], values: Mapping[str, object]) -> None:
+def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
     for option in options:

@@ -19,7 +19,7 @@ from gscli.cli.building import (
     OperatorAction,
     find_close_names,
     make_operator_command,
-    make_option,
+    make_parameter,
 )
 from gscli.cli.options import SHARED_OPTIONS, Settings
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
@@ -211,7 +211,7 @@ class RootGroup(TreeGroup):
             callback=_print_version, help="Print it.",
         )  # fmt: skip
         completion = typer.main.get_install_completion_arguments()
-        params = [*map(make_option, GLOBAL_OPTIONS), version, *completion]
+        params = [*map(make_parameter, GLOBAL_OPTIONS), version, *completion]
         super().__init__("gscli", HELP, _run, "gscli", params=params)
 
     def invoke(self, ctx: Any) -> Any:

@@ -8,34 +8,31 @@ from pathlib import Path
 import pytest
 
 from gscli.base import ContentRefused, UsageError
-from gscli.cli.commands.compare import CompareOptions, compare_concept
+from gscli.cli import invoke_command
 from gscli.cli.commands.explain import explain_operator
 from gscli.cli.commands.page import page
-from gscli.cli.commands.runtimes import RuntimeOptions
 from gscli.cli.options import Settings
 from gscli.frameworks.onnx import gather
 
 WORDS = ["[10,20,30]", "[0,-1]"]
-ARGUMENTS = {"axis": None, "batch_dims": None, "reduction": None}
 HEADING = ">compare gather</h1>"
 
 
-def compared(settings: Settings) -> int:
-    wanted = CompareOptions(["onnx", "numpy"], [])
-    return compare_concept("gather", WORDS, ARGUMENTS, wanted, RuntimeOptions(), settings)
+def compared(*words: str) -> int:
+    return invoke_command(["compare", "gather", *WORDS, "--as", "onnx,numpy", *words])
 
 
 def test_a_comparison_is_saved_beside_its_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "page.html"
-    assert compared(Settings(html=str(file))) == 1
+    assert compared("--html", str(file)) == 1
     assert HEADING in file.read_text(encoding="utf-8")
     assert "2 different results" in capsys.readouterr().out
 
 
 def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    compared(Settings(html="-"))
+    compared("--html", "-")
     out = capsys.readouterr().out
     assert out.startswith("<!DOCTYPE html>")
     assert out.endswith("</html>\n")
@@ -47,7 +44,7 @@ def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_stdout_takes_one_result() -> None:
     with pytest.raises(UsageError, match="stdout takes one result"):
-        compared(Settings(html="-", json="document"))
+        compared("--html", "-", "--json")
 
 
 def test_a_quiz_without_a_page_is_refused() -> None:
@@ -81,7 +78,7 @@ def test_runs_and_comparisons_become_one_lesson(
     lesson = tmp_path / "lesson.html"
     explain_operator(gather, WORDS, {}, Settings(json="document"))
     run.write_text(capsys.readouterr().out, encoding="utf-8")
-    compared(Settings(json="document"))
+    compared("--json")
     comparison.write_text(capsys.readouterr().out, encoding="utf-8")
     page.callback(runs=[str(run), str(comparison)], output=str(lesson), title="Indices", quiz=False)
     text = lesson.read_text(encoding="utf-8")
@@ -94,7 +91,7 @@ def test_a_comparison_that_was_changed_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "comparison.json"
-    compared(Settings(json="document"))
+    compared("--json")
     document = json.loads(capsys.readouterr().out)
     answered = next(row for row in document["rows"] if "output" in row)
     answered["output"]["data"][0] = 11

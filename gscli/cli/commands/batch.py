@@ -23,19 +23,18 @@ Example:
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import SharedOption, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import argument, option, print_json
 
 
 @tool("batch")
 def batch(
-    file: Annotated[
-        str, make_files_argument("[FILE.jsonl]", "jobs; standard input when none is named")
-    ] = "-",
-    quiet: Annotated[bool, SharedOption("only what was refused or differs", short="-q")] = False,
-    serve: Annotated[bool, SharedOption("be a runtime: answer the requests of --on")] = False,
+    file: str = argument(
+        "[FILE.jsonl]", "jobs; standard input when none is named", complete_file, "-"
+    ),
+    quiet: bool = option("only what was refused or differs", short="-q"),
+    serve: bool = option("be a runtime: answer the requests of --on"),
 ) -> int:
     if serve:
         return _serve(file)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
@@ -27,9 +27,9 @@ from gscli.cli.commands.runtimes import check_stdout_free, is_json_lines
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
-    Argument,
     Settings,
-    SharedOption,
+    argument,
+    option,
     print_json,
     print_stderr,
 )
@@ -39,43 +39,27 @@ if TYPE_CHECKING:
 
 MOST_CASES = 100_000
 
-Output: TypeAlias = Annotated[
-    str | None,
-    SharedOption(
-        "recorded cases, - for stdout, or a folder of ONNX node tests", "FILE.jsonl|FOLDER", "-o"
-    ),
-]  # fmt: skip
-Measure: TypeAlias = Annotated[
-    str | None,
-    SharedOption(
-        "how many of the rules the cases of others meet", "FOLDER|FILE.jsonl",
-        complete=complete_file,
-    ),
-]  # fmt: skip
-
 
 @tool("cases", JSON_OPTION)
 def cases(
-    operators: Annotated[Sequence[str], Argument("OP...", "onnx.scatter-nd, or a framework")],
-    count: Annotated[
-        int,
-        SharedOption(
-            "cases of each operator",
-            "N",
-            flag="--cases",
-            minimum=1,
-            maximum=MOST_CASES,
-            shows_default=True,
-        ),
-    ] = 100,
-    seed: Annotated[
-        int, SharedOption("the same seed gives the same", "N", shows_default=True, **ANY_NUMBER)
-    ] = 7,
-    output: Output = None,
-    measure: Measure = None,
+    operators: Sequence[str] = argument("OP...", "onnx.scatter-nd, or a framework"),
+    count: int = option(
+        "cases of each operator", "N", flag="--cases", minimum=1, maximum=MOST_CASES, default=100,
+        shows_default=True,
+    ),
+    seed: int = option(
+        "the same seed gives the same", "N", default=7, shows_default=True, **ANY_NUMBER
+    ),
+    output: str | None = option(
+        "recorded cases, - for stdout, or a folder of ONNX node tests", "FILE.jsonl|FOLDER", "-o"
+    ),
+    measure: str | None = option(
+        "how many of the rules the cases of others meet", "FOLDER|FILE.jsonl",
+        complete=complete_file,
+    ),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     from gscli.runtimes.operator_names import find_operators
     from gscli.runtimes.packs import (
         CaseSuite,

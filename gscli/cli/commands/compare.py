@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
-from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.cli.building import (
+    WORDS,
     Completer,
-    Parameter,
-    make_command,
-    make_option,
-    make_words_argument,
+    list_declarations,
+    make_tool_command,
 )
-from gscli.cli.commands.runtimes import RuntimeOptions, runtime_options, start_checked
+from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.completion import complete_names, make_list_completer
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     SHARED_OPTIONS,
     Settings,
-    SharedOption,
     make_view_options,
+    option,
 )
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import ConceptName
-from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -52,14 +50,24 @@ class ConceptGroup(LazyGroup):
         return {name: concept.summary for name, concept in CONCEPTS.items()}
 
     def build_command(self, name: str) -> Any:
-        """The command of one concept."""
-        concept = next((known for known in CONCEPTS if known == name), None)
-        if concept is None:
+        """The command of one concept, with the options that it takes."""
+        concept_name = next((known for known in CONCEPTS if known == name), None)
+        if concept_name is None:
             _explain_wrong_name(name)
             return None
-        inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
-        run, parameters = _make_callback(concept), _make_parameters(concept)
-        return make_command(name, run, parameters, _help(concept), inputs)
+        concept, shared = (
+            CONCEPTS[concept_name],
+            [JSON_OPTION, *map(SHARED_OPTIONS.__getitem__, PICTURE_OPTIONS)],
+        )
+        declared = [
+            entry._replace(complete=_complete_frameworks(concept_name))
+            if entry.name == "only" else entry
+            for entry in list_declarations(compare_concept)
+            if getattr(concept, f"takes_{entry.name}", True)
+        ]  # fmt: skip
+        run, inputs = partial(compare_concept, concept_name), concept.inputs
+        metavars = tuple(item.upper() for item in inputs)
+        return make_tool_command(name, run, shared, _help(concept_name), declared, metavars)
 
 
 def _explain_wrong_name(name: str) -> None:
@@ -106,62 +114,6 @@ def _help(name: ConceptName) -> str:
     )
 
 
-def _make_callback(name: ConceptName) -> Callable[..., int]:
-    def run(words: tuple[str, ...] = (), **options: Any) -> int:
-        arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
-        only, opsets = (_split_list(options.pop(key)) for key in ("only", "opsets"))
-        runtime = RuntimeOptions(*(options.pop(key) for key in ("on", "python", "patience")))
-        selection = CompareOptions(only, parse_opsets(opsets))
-        return compare_concept(
-            name, list(words), arguments, selection, runtime, Settings(**options)
-        )
-
-    return run
-
-
-def _make_parameters(name: ConceptName) -> list[Parameter]:
-    own = [*_concept_options(CONCEPTS[name]), *_rule_set_options(name), *runtime_options()]
-    shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in PICTURE_OPTIONS)]
-    return [
-        make_words_argument(),
-        *(make_option(option._replace(heading="Options")) for option in own),
-        *map(make_option, shared),
-    ]
-
-
-def _rule_set_options(name: ConceptName) -> list[SharedOption]:
-    complete = _complete_frameworks(name)
-    return [
-        SharedOption(
-            "frameworks to compare, the first is the base", "LIST", name="only", flag="--as",
-            complete=complete,
-        ),
-        SharedOption(
-            "a row for each of these versions of ONNX", "LIST", name="opsets", flag="--opset"
-        ),
-    ]  # fmt: skip
-
-
-def _split_list(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-def _concept_options(concept: Concept) -> list[SharedOption]:
-    reductions = f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}"
-    options = {
-        "axis": SharedOption("axis that the indices address", "N", "-a", kind=int, **ANY_NUMBER),
-        "batch_dims": SharedOption("leading axes shared", "N", kind=int, **ANY_NUMBER),
-        "reduction": SharedOption(
-            reductions, "NAME", "-r", complete=complete_names(REDUCTION_NAMES)
-        ),
-    }
-    return [
-        option._replace(name=name)
-        for name, option in options.items()
-        if getattr(concept, f"takes_{name}")
-    ]
-
-
 def _complete_frameworks(name: ConceptName) -> Completer:
     """Names for `--as`: frameworks that declare a comparison of the concept."""
 
@@ -176,11 +128,8 @@ def _complete_frameworks(name: ConceptName) -> Completer:
     return complete
 
 
-class CompareOptions(Record):
-    """Which rule sets are compared: `--as` and `--opset`."""
-
-    only: list[str]
-    opsets: list[int]
+def _split_list(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def parse_opsets(texts: Sequence[str]) -> list[int]:
@@ -199,12 +148,27 @@ def parse_opsets(texts: Sequence[str]) -> list[int]:
 
 def compare_concept(
     name: ConceptName,
-    words: list[str],
-    arguments: Mapping[str, object],
-    selection: CompareOptions,
-    runtime_options: RuntimeOptions,
+    words: Sequence[str] = WORDS,
+    axis: int | None = option(
+        "axis that the indices address", "N", "-a", default=None, **ANY_NUMBER
+    ),
+    batch_dims: int | None = option("leading axes shared", "N", **ANY_NUMBER),
+    reduction: str | None = option(
+        f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}", "NAME", "-r",
+        complete=complete_names(REDUCTION_NAMES),
+    ),
+    only: str | None = option(
+        "frameworks to compare, the first is the base", "LIST", flag="--as"
+    ),
+    opsets: str | None = option(
+        "a row for each of these versions of ONNX", "LIST", flag="--opset"
+    ),
+    on: str = ON,
+    python: str | None = PYTHON,
+    patience: float = PATIENCE,
+    *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     """Every rule set's answer; exit status 1 when they differ."""
     from gscli.cli.call import check_outputs
     from gscli.cli.call.pictures import save_text
@@ -213,26 +177,25 @@ def compare_concept(
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
+    rule_sets, versions = _split_list(only), parse_opsets(_split_list(opsets))
     check_outputs(settings)
-    reduction = str(arguments["reduction"] or "none")
-    if reduction not in REDUCTION_NAMES:
+    if reduction not in (None, *REDUCTION_NAMES):
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
     inputs = _inputs(name, words, settings)
-    axis, batch_dims = arguments["axis"], arguments["batch_dims"]
     call = partial(
         compare_rules,
         name,
         inputs.arrays,
         typed=inputs.is_typed,
-        axis=axis if isinstance(axis, int) else None,
-        batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
-        reduction=reduction,
+        axis=axis,
+        batch_dims=batch_dims or 0,
+        reduction=reduction or "none",
     )
-    comparing = call(only=selection.only, opsets=selection.opsets)
-    if runtime_options.on:
+    comparing = call(only=rule_sets, opsets=versions)
+    if on:
         from gscli.runtimes.runtime_answers import add_runtime_results
 
-        with start_checked(*runtime_options) as (runtime, _):
+        with start_checked(on, python, patience) as (runtime, _):
             comparing = add_runtime_results(comparing, call, runtime)
     comparing = add_equivalents(comparing)
     out = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"

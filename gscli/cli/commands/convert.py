@@ -15,11 +15,18 @@ Examples:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from gscli.base import DtypeRefused, UsageError
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, SharedOption, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import (
+    JSON_OPTION,
+    SHARED_OPTIONS,
+    Settings,
+    argument,
+    option,
+    print_json,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,13 +38,10 @@ DTYPE = SHARED_OPTIONS["dtype"]._replace(help="element type of the result")
 
 @tool("convert", "format", JSON_OPTION, DTYPE, "max_bytes")
 def convert(
-    source: Annotated[str, make_files_argument("IN", "FILE[::NAME], -, or inline")],
-    target: Annotated[str, make_files_argument("OUT", "FILE[::NAME] or -")],
-    cast: Annotated[bool, SharedOption("allow values to change")] = False,
-    chunks: Annotated[
-        str | None,
-        SharedOption("chunks of a .zarr, e.g. 4096x64", "SIZES"),
-    ] = None,
+    source: str = argument("IN", "FILE[::NAME], -, or inline", complete_file),
+    target: str = argument("OUT", "FILE[::NAME] or -", complete_file),
+    cast: bool = option("allow values to change"),
+    chunks: str | None = option("chunks of a .zarr, e.g. 4096x64", "SIZES"),
     *,
     settings: Settings,
 ) -> int:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.base.words import format_count, sanitize
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, argument, print_json
 
 if TYPE_CHECKING:
     from gscli.files.request import Member
@@ -32,8 +32,8 @@ ATOL = SHARED_OPTIONS["atol"]._replace(help="difference allowed to all")
 
 @tool("diff", JSON_OPTION, RTOL, ATOL, "max_bytes", "limit", "quiet", "color", "width", "debug")
 def diff(
-    first: Annotated[str, make_files_argument("A", "FILE[::NAME], - or inline")],
-    second: Annotated[str, make_files_argument("B", "what A should be")],
+    first: str = argument("A", "FILE[::NAME], - or inline", complete_file),
+    second: str = argument("B", "what A should be", complete_file),
     *,
     settings: Settings,
 ) -> int:

@@ -19,16 +19,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import (
-    DEFAULT_TIMEOUT,
-    On,
-    Patience,
-    Python,
+    ON,
+    PATIENCE,
+    PYTHON,
     check_stdout_free,
     is_json_lines,
     make_seconds_parser,
@@ -36,9 +35,9 @@ from gscli.cli.commands.runtimes import (
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
-    Argument,
     Settings,
-    SharedOption,
+    argument,
+    option,
     print_json,
     print_stderr,
 )
@@ -51,65 +50,41 @@ if TYPE_CHECKING:
 MOST_CASES = 10_000_000
 USUAL_CASES = 500
 
-Operators: TypeAlias = Annotated[
-    Sequence[str],
-    Argument("[OP...]", "onnx.scatter-nd, or a framework; else all the runtime has"),
-]
-Cases: TypeAlias = Annotated[
-    int | None,
-    SharedOption(
-        f"calls in all (default {USUAL_CASES}, or as many as --time allows)",
-        "N",
-        minimum=1,
-        maximum=MOST_CASES,
-    ),
-]
-Seed: TypeAlias = Annotated[
-    int, SharedOption("the same seed asks the same", "N", shows_default=True, **ANY_NUMBER)
-]
-Seconds: TypeAlias = Annotated[
-    float,
-    SharedOption("stop after SECONDS", "SECONDS", flag="--time", kind=make_seconds_parser(0)),
-]
-Repeat: TypeAlias = Annotated[
-    int,
-    SharedOption(
-        "ask each call N times and compare the answers", "N", minimum=1, shows_default=True
-    ),
-]
-Known: TypeAlias = Annotated[
-    str | None,
-    SharedOption("known differences, a line each", "FILE", flag="--except", complete=complete_file),
-]
-Output: TypeAlias = Annotated[
-    str | None,
-    SharedOption(
-        "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
-    ),
-]
-Junit: TypeAlias = Annotated[str | None, SharedOption("also a JUnit report", "FILE")]
-Strict: TypeAlias = Annotated[bool, SharedOption("also fail where the rules refuse or leave open")]
-Quiet: TypeAlias = Annotated[bool, SharedOption("only the summary", short="-q")]
-
 
 @tool("fuzz", JSON_OPTION)
 def fuzz(
-    operators: Operators = (),
-    on: On = "",
-    python: Python = None,
-    cases: Cases = None,
-    seed: Seed = 7,
-    seconds: Seconds = 0.0,
-    repeat: Repeat = 1,
-    patience: Patience = DEFAULT_TIMEOUT,
-    known: Known = None,
-    output: Output = None,
-    junit: Junit = None,
-    strict: Strict = False,
-    quiet: Quiet = False,
+    operators: Sequence[str] = argument(
+        "[OP...]", "onnx.scatter-nd, or a framework; else all the runtime has", default=()
+    ),
+    on: str = ON,
+    python: str | None = PYTHON,
+    cases: int | None = option(
+        f"calls in all (default {USUAL_CASES}, or as many as --time allows)", "N", minimum=1,
+        maximum=MOST_CASES,
+    ),
+    seed: int = option(
+        "the same seed asks the same", "N", default=7, shows_default=True, **ANY_NUMBER
+    ),
+    seconds: float = option(
+        "stop after SECONDS", "SECONDS", flag="--time", kind=make_seconds_parser(0), default=0.0
+    ),
+    repeat: int = option(
+        "ask each call N times and compare the answers", "N", default=1, minimum=1,
+        shows_default=True,
+    ),
+    patience: float = PATIENCE,
+    known: str | None = option(
+        "known differences, a line each", "FILE", flag="--except", complete=complete_file
+    ),
+    output: str | None = option(
+        "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
+    ),
+    junit: str | None = option("also a JUnit report", "FILE"),
+    strict: bool = option("also fail where the rules refuse or leave open"),
+    quiet: bool = option("only the summary", short="-q"),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     from gscli.cli.commands.runtimes import start_checked
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.packs import check_node_test_target

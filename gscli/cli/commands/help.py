@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from gscli.base import UsageError
 from gscli.cli.building import find_close_names, tool
 from gscli.cli.completion import complete_names
 from gscli.cli.manual import format_manual_page
-from gscli.cli.options import Argument, Settings, detect_screen
+from gscli.cli.options import Settings, argument, detect_screen
 from gscli.cli.prose import rewrap
 from gscli.cli.topics import TOPICS, read_topic
 
 
 @tool("help", "width")
 def help(  # noqa: A001  the name of the command
-    words: Annotated[
-        Sequence[str],
-        Argument("[TOPIC | COMMAND...]", "what to tell about", complete_names(TOPICS)),
-    ] = (),
+    words: Sequence[str] = argument(
+        "[TOPIC | COMMAND...]", "what to tell about", complete_names(TOPICS), ()
+    ),
     *,
     settings: Settings,
 ) -> int:

@@ -9,12 +9,12 @@ The page needs no server and no network.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.words import sanitize
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import SharedOption
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import argument, option
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @tool("page")
 def page(
-    runs: Annotated[Sequence[str], make_files_argument("RUN.json...", "documents of --json")],
-    output: Annotated[str, SharedOption("the page; - is stdout", "FILE", "-o")],
-    title: Annotated[str | None, SharedOption("title of the lesson", "TEXT")] = None,
-    quiz: Annotated[bool, SharedOption("hide outputs and ask for them")] = False,
+    runs: Sequence[str] = argument("RUN.json...", "documents of --json", complete_file),
+    output: str = option("the page; - is stdout", "FILE", "-o", default=...),
+    title: str | None = option("title of the lesson", "TEXT"),
+    quiz: bool = option("hide outputs and ask for them"),
 ) -> int:
     from gscli.cli.call.pictures import save_text
     from gscli.views.page import render_page

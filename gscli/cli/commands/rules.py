@@ -13,12 +13,12 @@ Examples:
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 from gscli.base import UsageError
 from gscli.cli.building import find_close_names, tool
 from gscli.cli.completion import complete_names, complete_operator
-from gscli.cli.options import JSON_OPTION, Argument, Settings, SharedOption, print_json
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
 from gscli.cli.tree import to_kebab_case
 from gscli.frameworks import ALIASES, NAMES, load_framework, operators
 from gscli.frameworks.operator import Operator
@@ -26,18 +26,14 @@ from gscli.frameworks.operator import Operator
 
 @tool("rules", JSON_OPTION, "color", "palette", "width", "debug")
 def rules(
-    name: Annotated[
-        str | None,
-        Argument("[FRAMEWORK", "its operators", complete_names((*NAMES, *ALIASES))),
-    ] = None,
-    operator: Annotated[
-        str | None,
-        Argument("[OPERATOR]]", "only it", complete_operator, follows="name"),
-    ] = None,
-    markdown: Annotated[bool, SharedOption("print a Markdown table")] = False,
-    table: Annotated[
-        int | None, SharedOption("a table of the comparison article: 1 or 2", "N")
-    ] = None,
+    name: str | None = argument(
+        "[FRAMEWORK", "its operators", complete_names((*NAMES, *ALIASES)), None
+    ),
+    operator: str | None = argument(
+        "[OPERATOR]]", "only it", complete_operator, None, follows="name"
+    ),
+    markdown: bool = option("print a Markdown table"),
+    table: int | None = option("a table of the comparison article: 1 or 2", "N"),
     *,
     settings: Settings,
 ) -> int:

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base import InputRefused, UsageError
 from gscli.base.words import format_count
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import JSON_OPTION, Settings, SharedOption, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
 
 if TYPE_CHECKING:
     from gscli.cli.call.nodes import ModelReference
@@ -53,20 +53,15 @@ SINGLE_NODE_OPTIONS = ("output", "format", "strict", "expect", "rtol", "atol", "
 
 @tool("run", *SHARED_OPTIONS)
 def run(
-    folders: Annotated[
-        Sequence[str],
-        make_files_argument(
-            "FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
-            "node tests, folders of them, or a model and inputs of a node",
-        ),
-    ],
-    only: Annotated[str, SharedOption("only folders whose name contains TEXT", "TEXT")] = "",
-    node: Annotated[
-        str | None,
-        SharedOption("run this node: its name, an output's, or Gather#0", "NAME"),
-    ] = None,
-    quiet: Annotated[bool, SharedOption("only the summary", short="-q")] = False,
-    verbose: Annotated[bool, SharedOption("also what passed", short="-v")] = False,
+    folders: Sequence[str] = argument(
+        "FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
+        "node tests, folders of them, or a model and inputs of a node",
+        complete_file,
+    ),
+    only: str = option("only folders whose name contains TEXT", "TEXT", default=""),
+    node: str | None = option("run this node: its name, an output's, or Gather#0", "NAME"),
+    quiet: bool = option("only the summary", short="-q"),
+    verbose: bool = option("also what passed", short="-v"),
     *,
     settings: Settings,
 ) -> int:

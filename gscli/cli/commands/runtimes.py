@@ -17,17 +17,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.base.records import Record
 from gscli.cli.building import tool
 from gscli.cli.options import (
     JSON_OPTION,
-    Argument,
     Settings,
-    SharedOption,
-    complete_declaration,
+    argument,
+    option,
     print_json,
     print_stderr,
 )
@@ -44,21 +42,11 @@ def _complete(incomplete: str) -> list[str]:
     return [name for name in NAMES if name.startswith(incomplete)]
 
 
-On: TypeAlias = Annotated[
-    str,
-    SharedOption(
-        "the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command",
-        "R",
-        complete=_complete,
-    ),
-]
-"""`--on R`."""
-
-Python: TypeAlias = Annotated[
-    str | None,
-    SharedOption("interpreter that has the runtime", "PATH"),
-]
-"""`--python PATH`."""
+ON = option(
+    "the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command", "R",
+    complete=_complete, default="",
+)  # fmt: skip
+PYTHON = option("interpreter that has the runtime", "PATH")
 
 
 def make_seconds_parser(least: float) -> Callable[[str], float]:
@@ -77,30 +65,11 @@ def make_seconds_parser(least: float) -> Callable[[str], float]:
 
 MAX_SECONDS = 10_000_000
 
-Patience: TypeAlias = Annotated[
-    float,
-    SharedOption("seconds a call may take (default 20)", "SECONDS", kind=make_seconds_parser(0.05)),
-]
-"""`--patience SECONDS`."""
-
 DEFAULT_TIMEOUT = 20.0
-
-
-class RuntimeOptions(Record):
-    """The runtime that a command is to ask: what `--on`, `--python` and `--patience` say."""
-
-    on: str = ""
-    python: str | None = None
-    patience: float = DEFAULT_TIMEOUT
-
-
-def runtime_options() -> list[SharedOption]:
-    """The three options, for a command whose options are put together."""
-    kinds = {"on": On, "python": Python, "patience": Patience}
-    return [
-        complete_declaration(name, *get_args(kind), default=RuntimeOptions._field_defaults[name])
-        for name, kind in kinds.items()
-    ]
+PATIENCE = option(
+    "seconds a call may take (default 20)", "SECONDS", kind=make_seconds_parser(0.05),
+    default=DEFAULT_TIMEOUT,
+)  # fmt: skip
 
 
 def is_json_lines(output: str) -> bool:
@@ -116,11 +85,9 @@ def check_stdout_free(output: str | None, settings: Settings) -> None:
 
 @tool("runtimes", JSON_OPTION)
 def runtimes(
-    runtime: Annotated[str | None, Argument("[R]", "start it, and say what it answers")] = None,
-    python: Python = None,
-    adapter: Annotated[
-        str | None, SharedOption("print the adapter of a runtime, one file", "NAME")
-    ] = None,
+    runtime: str | None = argument("[R]", "start it, and say what it answers", default=None),
+    python: str | None = PYTHON,
+    adapter: str | None = option("print the adapter of a runtime, one file", "NAME"),
     *,
     settings: Settings,
 ) -> int:

@@ -20,17 +20,17 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.cli.building import tool
 from gscli.cli.completion import complete_lesson
 from gscli.cli.options import (
     JSON_OPTION,
-    Argument,
     Settings,
-    SharedOption,
+    argument,
     detect_screen,
+    option,
     print_json,
     print_stderr,
 )
@@ -44,16 +44,12 @@ NARROWEST_TITLE = 24
 
 @tool("samples", JSON_OPTION, "plain", "color", "palette", "width")
 def samples(
-    name: Annotated[
-        str | None,
-        Argument("[NAME]", "a lesson, with or without its number", complete_lesson),
-    ] = None,
-    run: Annotated[bool, SharedOption("run the lesson's commands")] = False,
-    answer: Annotated[bool, SharedOption("tell the answer of the exercise too")] = False,
-    output: Annotated[
-        str | None,
-        SharedOption("write the files into FOLDER", "FOLDER", "-o"),
-    ] = None,
+    name: str | None = argument(
+        "[NAME]", "a lesson, with or without its number", complete_lesson, None
+    ),
+    run: bool = option("run the lesson's commands"),
+    answer: bool = option("tell the answer of the exercise too"),
+    output: str | None = option("write the files into FOLDER", "FOLDER", "-o"),
     *,
     settings: Settings,
 ) -> int:

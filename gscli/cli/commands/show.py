@@ -18,12 +18,12 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.base.words import format_shape, sanitize
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import Settings, SharedOption, make_view_options, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import Settings, argument, make_view_options, option, print_json
 
 if TYPE_CHECKING:
     from gscli.files import LoadedInput
@@ -36,13 +36,14 @@ SHOW_OPTIONS = (
 )  # fmt: skip
 COMMITS_SHOWN = 20
 """Versions of an Icechunk repository that are listed, the newest first."""
-STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 
 
 @tool("show", *SHOW_OPTIONS)
 def show(
-    words: Annotated[Sequence[str], make_files_argument("FILE[::NAME]...", "what to look at")],
-    stat: Annotated[bool, SharedOption(STATISTICS)] = False,
+    words: Sequence[str] = argument("FILE[::NAME]...", "what to look at", complete_file),
+    stat: bool = option(
+        "one line: min and max with their places, mean, counts of nan, inf and zero"
+    ),
     *,
     settings: Settings,
 ) -> int:

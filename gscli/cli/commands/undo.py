@@ -17,18 +17,15 @@ Examples:
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.options import Argument
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import argument
 
 
 @tool("undo")
 def undo(
-    file: Annotated[str, make_files_argument("FILE", "what was patched")],
-    undo_file: Annotated[
-        str | None, Argument("UNDO-FILE", "where FILE alone does not tell")
-    ] = None,
+    file: str = argument("FILE", "what was patched", complete_file),
+    undo_file: str | None = argument("UNDO-FILE", "where FILE alone does not tell", default=None),
 ) -> int:
     from gscli.base.words import format_count, sanitize
     from gscli.stream.undo_file import undo as put_back

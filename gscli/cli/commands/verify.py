@@ -21,12 +21,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count
-from gscli.cli.building import make_files_argument, tool
-from gscli.cli.commands.runtimes import DEFAULT_TIMEOUT, On, Patience, Python, start_checked
-from gscli.cli.options import JSON_OPTION, Settings, SharedOption, print_json
+from gscli.cli.building import complete_file, tool
+from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
@@ -35,15 +35,14 @@ if TYPE_CHECKING:
 
 @tool("verify", JSON_OPTION)
 def verify(
-    files: Annotated[
-        Sequence[str],
-        make_files_argument("CASES.jsonl...", "recorded cases; a single one may stand here itself"),
-    ],
-    only: Annotated[str, SharedOption("only cases whose id contains TEXT", "TEXT")] = "",
-    on: On = "",
-    python: Python = None,
-    patience: Patience = DEFAULT_TIMEOUT,
-    quiet: Annotated[bool, SharedOption("only the summary", short="-q")] = False,
+    files: Sequence[str] = argument(
+        "CASES.jsonl...", "recorded cases; a single one may stand here itself", complete_file
+    ),
+    only: str = option("only cases whose id contains TEXT", "TEXT", default=""),
+    on: str = ON,
+    python: str | None = PYTHON,
+    patience: float = PATIENCE,
+    quiet: bool = option("only the summary", short="-q"),
     *,
     settings: Settings,
 ) -> int:
