@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gscli.base import (
     CannotRead,
     CannotWrite,
-    ContentRefused,
     ExitCode,
     GscliError,
     memory_error,
@@ -61,7 +60,7 @@ def _run_with_exit_code(  # noqa: PLR0911  one for every way to end
     arguments: Sequence[str], interrupts: Sequence[int]
 ) -> int:
     try:
-        code = _parse_and_run(arguments)
+        code = invoke_command(arguments)
         _check_inputs_intact()
         sys.stdout.flush()
     except GscliError as error:
@@ -103,28 +102,14 @@ def _raise_interrupt_behind(error: BaseException, interrupts: Sequence[int]) -> 
         raise KeyboardInterrupt from error
 
 
-def _parse_and_run(arguments: Sequence[str]) -> int:
-    import typer
-
-    refused: Any = typer.BadParameter.__base__  # all that a parser refuses
-    try:
-        return invoke_command(list(arguments))
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    except refused as error:
-        from gscli.cli.messages import translate_usage_error
-
-        raise translate_usage_error(error, arguments) from None
-
-
 def invoke_command(arguments: Sequence[str]) -> int:
     """Parse and run; the exit code of the command. Errors propagate."""
     import typer
 
     from gscli.cli.options import COMPLETION_VARIABLE
-    from gscli.cli.tree import RootGroup
+    from gscli.cli.tree import make_root_group
 
-    command = RootGroup()
+    command = make_root_group()
     if os.environ.get(COMPLETION_VARIABLE):
         with suppress(KeyError):  # no shell set it: there are no words to complete
             command.main(args=[], prog_name="gscli", standalone_mode=False)
@@ -133,6 +118,8 @@ def invoke_command(arguments: Sequence[str]) -> int:
             result = command.invoke(context)
     except typer.Exit as leaving:
         return leaving.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     return result if isinstance(result, int) else ExitCode.SUCCESS
 
 
@@ -173,22 +160,11 @@ def _check_inputs_intact() -> None:
 
 def _report_error(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr; its exit code."""
-    from gscli.cli.messages import print_error
+    from gscli.cli.messages import make_default_hint, print_error
 
-    error.hint = error.hint or _default_hint(error, arguments)
+    error.hint = error.hint or make_default_hint(error, "gscli")
     print_error(error, arguments)
     return int(error.code)
-
-
-def _default_hint(error: GscliError, arguments: Sequence[str]) -> str:
-    """How to go on after a refusal that nobody closer to it had a word for."""
-    if isinstance(error, CannotWrite):
-        return "-o FILE names another place; see that its folder is there and may be written to"
-    if isinstance(error, ContentRefused | CannotRead):
-        return "what is read, and how it is written: gscli help inputs"
-    from gscli.cli.tree import find_command_path
-
-    return f"{find_command_path(arguments)} --help"
 
 
 def _install_warning_printer(arguments: Sequence[str]) -> None:

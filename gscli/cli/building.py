@@ -6,13 +6,15 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
-from gscli.base import UsageError
+from gscli.base import GscliError, UsageError
 from gscli.base.records import Record
 from gscli.cli.options import (
     COMPLETION_VARIABLE,
@@ -60,7 +62,39 @@ class CommandInputs(Record):
     texts: Mapping[str, str]
 
 
-class Command(TyperCommand):
+class HintedCommand:
+    """What a command refuses tells how to go on, at the least by the name of its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with add_default_hint(ctx.command_path, [*args]):
+            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]  # a mixin
+
+    def invoke(self, ctx: Any) -> Any:
+        with add_default_hint(ctx.command_path):
+            return super().invoke(ctx)  # type: ignore[misc]  # a mixin
+
+
+@contextmanager
+def add_default_hint(path: str, words: Sequence[str] = ()) -> Iterator[None]:
+    """Refusals without a hint get one; what the parser refuses of some words becomes our error."""
+    try:
+        yield
+    except REFUSED as error:
+        from gscli.cli.messages import translate_usage_error
+
+        raise translate_usage_error(error, words, path) from None
+    except GscliError as error:
+        from gscli.cli.messages import make_default_hint
+
+        error.hint = error.hint or make_default_hint(error, path)
+        raise
+
+
+REFUSED: Any = typer.BadParameter.__base__
+"""All that the parser refuses."""
+
+
+class Command(HintedCommand, TyperCommand):
     """A command whose help lists options under headings, its own before the shared ones."""
 
     input_metavars: tuple[str, ...] = ()

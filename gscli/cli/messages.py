@@ -20,7 +20,10 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from gscli.base import (
+    CannotRead,
+    CannotWrite,
     CaretLine,
+    ContentRefused,
     Detail,
     ExitCode,
     GscliError,
@@ -172,28 +175,35 @@ def print_notice(notice: Notice, arguments: Sequence[str]) -> None:
     print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
-def translate_usage_error(error: Any, words: Sequence[str]) -> UsageError:
+def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
-    path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
-    option = getattr(error, "option_name", None)
-    possibilities = getattr(error, "possibilities", None)
-    if option is None or possibilities is None:
-        problem = str(error.format_message()).rstrip(". ")
-        if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
-            typed = next((word for word in words if word.startswith(option)), option)
-            return UsageError(
-                f"{typed} looks like an option",
-                hint=f"inputs that begin with - stand behind --, after all options: -- {typed}",
-            )
-        return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
-    from difflib import get_close_matches
+    match error:
+        case object(option_name=str(option), possibilities=[*known]):
+            from difflib import get_close_matches
 
-    named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
-    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
-    return UsageError(
-        f"no such option: {option}"[:200],
-        hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",
-    )
+            named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
+            near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
+            hint = f"did you mean {' or '.join(near)}?" if near else f"{path} --help"
+            return UsageError(f"no such option: {option}"[:200], hint=hint)
+        case object(option_name=str(option)) if option.lstrip("-").replace(".", "", 1).isdecimal():
+            typed = next((word for word in words if word.startswith(option)), option)
+            hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
+            return UsageError(f"{typed} looks like an option", hint=hint)
+    problem = str(error.format_message()).rstrip(". ")
+    return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+
+
+def make_default_hint(error: GscliError, path: str) -> str:
+    """How to go on after a refusal by the command `path` that nobody closer to it had a word for.
+
+    >>> make_default_hint(UsageError("an axis too many"), "gscli gather")
+    'gscli gather --help'
+    """
+    if isinstance(error, CannotWrite):
+        return "-o FILE names another place; see that its folder is there and may be written to"
+    if isinstance(error, ContentRefused | CannotRead):
+        return "what is read, and how it is written: gscli help inputs"
+    return f"{path} --help"
 
 
 def make_internal_error(error: Exception) -> InternalError:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -16,6 +16,7 @@ import gscli
 from gscli.base import ExitCode, UsageError
 from gscli.cli.building import (
     HELP_NAMES,
+    HintedCommand,
     OperatorAction,
     find_close_names,
     make_operator_command,
@@ -25,18 +26,26 @@ from gscli.cli.options import SHARED_OPTIONS, Settings
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
 from gscli.frameworks.operator import Operator
 
+Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
+"""Titles of help's lists of commands, and each list: command name -> one-line help."""
 
-class LazyGroup(TyperGroup):
+
+class LazyGroup(HintedCommand, TyperGroup):
     """A group whose commands are imported when they are needed.
 
-    Named alone it prints its help and leaves with status 2.
+    Named alone it prints its help and leaves with status 2. `build` makes the command of a name,
+    None where there is none; nothing else is looked at.
     """
 
-    def __init__(self, name: str, help_text: str, **settings: Any) -> None:
+    def __init__(
+        self, name: str, help_text: str, sections: Sections, build: Callable[[str], Any],
+        params: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         super().__init__(
             name=name, help=inspect.cleandoc(help_text), context_settings=HELP_NAMES,
-            rich_markup_mode=None, **settings,
+            rich_markup_mode=None, params=[*params],
         )  # fmt: skip
+        self.sections, self.build = sections, build
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
@@ -44,41 +53,35 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    def command_summaries(self) -> dict[str, str]:
-        """Command name -> one-line help."""
-        return {}
-
-    def build_command(self, name: str) -> Any:
-        """The command called `name`, None where there is none. Nothing else is looked at."""
-        raise NotImplementedError
-
-    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Titles and rows of the command list in help."""
-        yield "Commands", list(self.command_summaries().items())
+    def invoke(self, ctx: Any) -> Any:
+        """Keep the options that stand before the command, for `Command.invoke`."""
+        if ctx.parent is None:
+            values = {name: ctx.params[name] for name in GLOBAL_OPTIONS}
+            ctx.obj = {
+                name: value for name, value in values.items()
+                if value != SHARED_OPTIONS[name].default
+            }  # fmt: skip
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return list(self.command_summaries())
+        return [name for rows in self.sections().values() for name in rows]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = self.build_command(ALIASES.get(cmd_name, cmd_name))
+        command = self.build(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
-        names, meant = self.command_summaries(), to_kebab_case(cmd_name)
-        known = [*names, *self._aliases(names)]
+        names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
+        known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         near = meant if meant in known else " or ".join(find_close_names(meant, known))
         raise UsageError(
             f"no such command {cmd_name!r}"[:200],
             hint=f"did you mean {near}?" if near else f"{ctx.command_path} --help",
         )
 
-    @staticmethod
-    def _aliases(names: dict[str, str]) -> list[str]:
-        return [alias for alias, name in ALIASES.items() if name in names]
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        for title, rows in self.help_sections():
+        for title, rows in self.sections().items():
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl([*rows.items()])
 
 
 def to_kebab_case(name: str) -> str:
@@ -96,55 +99,23 @@ def to_kebab_case(name: str) -> str:
     return re.sub(r"[_.\s-]+", "-", parted).strip("-").lower()
 
 
-class FrameworkGroup(LazyGroup):
+def _make_framework_group(name: str, action: OperatorAction, path: str) -> LazyGroup:
     """The operators of one framework under one action."""
+    operators = {known.command: known for known in load_framework(name).operators.values()}
 
-    def __init__(self, name: str, action: OperatorAction, path: str) -> None:
-        doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
-        super().__init__(name, doc.replace("\n\n", "\n\n\b\n"))
-        self.framework_name, self.action, self.path = name, action, path
+    def build(command: str) -> Any:
+        operator = operators.get(command)
+        return operator and make_operator_command(operator, action, path)
 
-    def command_summaries(self) -> dict[str, str]:
-        return {name: operator.summary for name, operator in self._operators().items()}
-
-    def build_command(self, name: str) -> Any:
-        operator = self._operators().get(name)
-        return operator and make_operator_command(operator, self.action, self.path)
-
-    def _operators(self) -> dict[str, Operator]:
-        operators = load_framework(self.framework_name).operators.values()
-        return {operator.command: operator for operator in operators}
+    doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
+    summaries = {command: operator.summary for command, operator in operators.items()}
+    return LazyGroup(name, doc.replace("\n\n", "\n\n\b\n"), lambda: {"Commands": summaries}, build)
 
 
-class TreeGroup(LazyGroup):
-    """Bare operators and frameworks under one action: what explain and check offer."""
-
-    def __init__(
-        self, name: str, help_text: str, action: OperatorAction, path: str, **more: Any
-    ) -> None:
-        super().__init__(name, help_text, **more)
-        self.action, self.path = action, path
-
-    def command_summaries(self) -> dict[str, str]:
-        return dict([*_bare_rows(), *_framework_rows()])
-
-    def build_command(self, name: str) -> Any:
-        if name in NAMES:
-            return FrameworkGroup(name, self.action, self.path)
-        operator = next((entry for entry in bare_operators() if entry.command == name), None)
-        return operator and make_operator_command(operator, self.action, self.path)
-
-    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        yield "Operators (ONNX rules)", _bare_rows()
-        yield "Frameworks", _framework_rows()
-
-
-def _bare_rows() -> list[tuple[str, str]]:
-    return [(operator.command, operator.summary) for operator in bare_operators()]
-
-
-def _framework_rows() -> list[tuple[str, str]]:
-    return [(name, f"{TITLES[name]} operators under their own names.") for name in NAMES]
+def _list_operators() -> dict[str, dict[str, str]]:
+    bare = {operator.command: operator.summary for operator in bare_operators()}
+    titled = {name: f"{TITLES[name]} operators under their own names." for name in NAMES}
+    return {"Operators (ONNX rules)": bare, "Frameworks": titled}
 
 
 TITLES = {
@@ -155,9 +126,21 @@ TITLES = {
 """`Framework.title`, without importing nine modules for a list of commands."""
 
 
-def make_operator_group(action: OperatorAction, name: str, help_text: str) -> TreeGroup:
+def make_operator_group(action: OperatorAction, name: str, help_text: str) -> LazyGroup:
     """A group with every operator under another action (explain, check)."""
-    return TreeGroup(name, help_text, action, f"gscli {name}")
+    return LazyGroup(name, help_text, _list_operators, _make_builder(action, f"gscli {name}"))
+
+
+def _make_builder(action: OperatorAction, path: str) -> Callable[[str], Any]:
+    """What builds a bare operator's command or a framework's group, None of another name."""
+
+    def build(name: str) -> Any:
+        if name in NAMES:
+            return _make_framework_group(name, action, path)
+        operator = next((entry for entry in bare_operators() if entry.command == name), None)
+        return operator and make_operator_command(operator, action, path)
+
+    return build
 
 
 TOOLS: dict[str, str] = {
@@ -202,41 +185,27 @@ def _run(operator: Operator, words: list[str], attrs: dict[str, str], settings: 
     return run_operator(operator, words, attrs, settings)
 
 
-class RootGroup(TreeGroup):
+def make_root_group() -> LazyGroup:
     """Everything."""
+    build_operator = _make_builder(_run, "gscli")
 
-    def __init__(self) -> None:
-        version = TyperOption(
-            param_decls=["version", "--version"], is_flag=True, is_eager=True, expose_value=False,
-            callback=_print_version, help="Print it.",
-        )  # fmt: skip
-        completion = typer.main.get_install_completion_arguments()
-        params = [*map(make_parameter, GLOBAL_OPTIONS), version, *completion]
-        super().__init__("gscli", HELP, _run, "gscli", params=params)
+    def build(name: str) -> Any:
+        if name not in TOOLS:
+            return build_operator(name)
+        command = getattr(import_module(f"gscli.cli.commands.{name}"), name)
+        return command() if inspect.isfunction(command) else command
 
-    def invoke(self, ctx: Any) -> Any:
-        """Keep the options that stand before the command, for `Command.invoke`."""
-        values = {option.name: ctx.params[option.name] for option in GLOBAL_OPTIONS}
-        ctx.obj = {
-            name: value for name, value in values.items() if value != SHARED_OPTIONS[name].default
-        }
-        return super().invoke(ctx)
-
-    def command_summaries(self) -> dict[str, str]:
-        return {**super().command_summaries(), **TOOLS}
-
-    def build_command(self, name: str) -> Any:
-        if name in TOOLS:
-            command = getattr(import_module(f"gscli.cli.commands.{name}"), name)
-            return command() if inspect.isfunction(command) else command
-        return super().build_command(name)
-
-    def help_sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        yield from super().help_sections()
-        yield "Tools", list(TOOLS.items())
+    version = TyperOption(
+        param_decls=["version", "--version"], is_flag=True, is_eager=True, expose_value=False,
+        callback=_print_version, help="Print it.",
+    )  # fmt: skip
+    completion = typer.main.get_install_completion_arguments()
+    before = [make_parameter(SHARED_OPTIONS[name]) for name in GLOBAL_OPTIONS]
+    sections: Sections = lambda: {**_list_operators(), "Tools": TOOLS}  # noqa: E731
+    return LazyGroup("gscli", HELP, sections, build, [*before, version, *completion])
 
 
-GLOBAL_OPTIONS = [option for option in SHARED_OPTIONS.values() if option.heading == "Screen"]
+GLOBAL_OPTIONS = [name for name, entry in SHARED_OPTIONS.items() if entry.heading == "Screen"]
 """Options that may also stand before the command, which takes them as its defaults."""
 
 
@@ -246,28 +215,3 @@ def _print_version(_context: typer.Context, _option: object, value: bool) -> Non
 
         sys.stdout.write(f"gscli {gscli.__version__} ({backend_name()})\n")
         raise typer.Exit
-
-
-def find_command_path(words: Sequence[str]) -> str:
-    """The command that some words call, as far as its names go.
-
-    >>> find_command_path(["--color", "never", "torch", "scatter-add", "[1]"])
-    'gscli torch scatter-add'
-    """
-    everywhere = {*NAMES, *ALIASES, *(operator.command for operator in bare_operators())}
-    known, path = {*TOOLS, *everywhere}, ["gscli"]
-    for word in words:
-        if word not in known:
-            continue
-        path.append(word)
-        if word in NAMES or word in ALIASES:
-            known = {operator.command for operator in load_framework(word).operators.values()}
-        elif word == "compare":
-            from gscli.lab.concepts import CONCEPTS
-
-            known = {*CONCEPTS}
-        elif word in ("explain", "check"):
-            known = everywhere
-        else:
-            break
-    return " ".join(path)

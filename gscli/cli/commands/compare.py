@@ -42,32 +42,29 @@ PICTURE_OPTIONS = (
 )  # fmt: skip
 
 
-class ConceptGroup(LazyGroup):
+def compare() -> LazyGroup:
     """One command per concept."""
+    text = "The same inputs under every framework's rules; exit status 1 when answers differ."
+    summaries: dict[str, str] = {name: concept.summary for name, concept in CONCEPTS.items()}
+    return LazyGroup("compare", text, lambda: {"Commands": summaries}, _build_command)
 
-    def command_summaries(self) -> dict[str, str]:
-        """Concepts and what they mean."""
-        return {name: concept.summary for name, concept in CONCEPTS.items()}
 
-    def build_command(self, name: str) -> Any:
-        """The command of one concept, with the options that it takes."""
-        concept_name = next((known for known in CONCEPTS if known == name), None)
-        if concept_name is None:
-            _explain_wrong_name(name)
-            return None
-        concept, shared = (
-            CONCEPTS[concept_name],
-            [JSON_OPTION, *map(SHARED_OPTIONS.__getitem__, PICTURE_OPTIONS)],
-        )
-        declared = [
-            entry._replace(complete=_complete_frameworks(concept_name))
-            if entry.name == "only" else entry
-            for entry in list_declarations(compare_concept)
-            if getattr(concept, f"takes_{entry.name}", True)
-        ]  # fmt: skip
-        run, inputs = partial(compare_concept, concept_name), concept.inputs
-        metavars = tuple(item.upper() for item in inputs)
-        return make_tool_command(name, run, shared, _help(concept_name), declared, metavars)
+def _build_command(name: str) -> Any:
+    """The command of one concept, with the options that it takes."""
+    concept_name = next((known for known in CONCEPTS if known == name), None)
+    if concept_name is None:
+        _explain_wrong_name(name)
+        return None
+    concept = CONCEPTS[concept_name]
+    shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in PICTURE_OPTIONS)]
+    declared = [
+        entry._replace(complete=_complete_frameworks(concept_name))
+        if entry.name == "only" else entry
+        for entry in list_declarations(compare_concept)
+        if getattr(concept, f"takes_{entry.name}", True)
+    ]  # fmt: skip
+    run, metavars = partial(compare_concept, concept_name), map(str.upper, concept.inputs)
+    return make_tool_command(name, run, shared, _help(concept_name), declared, (*metavars,))
 
 
 def _explain_wrong_name(name: str) -> None:
@@ -86,12 +83,6 @@ def _explain_wrong_name(name: str) -> None:
                     valid=" ".join(CONCEPTS),
                     hint=f"gscli compare {comparison.concept} --help",
                 )
-
-
-def compare() -> ConceptGroup:
-    """The group."""
-    text = "The same inputs under every framework's rules; exit status 1 when answers differ."
-    return ConceptGroup("compare", text)
 
 
 def _help(name: ConceptName) -> str:

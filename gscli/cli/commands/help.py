@@ -43,9 +43,9 @@ def help(  # noqa: A001  the name of the command
 
 def _command_help(words: Sequence[str]) -> str:
     """What `gscli WORDS --help` prints."""
-    from gscli.cli.tree import RootGroup
+    from gscli.cli.tree import make_root_group
 
-    command: Any = RootGroup()
+    command: Any = make_root_group()
     context = command.make_context("gscli", [], resilient_parsing=True)
     for number, word in enumerate(words):
         names = command.list_commands(context) if hasattr(command, "list_commands") else []
