@@ -95,10 +95,20 @@ REFUSED: Any = typer.BadParameter.__base__
 
 
 class Command(HintedCommand, TyperCommand):
-    """A command whose help lists options under headings, its own before the shared ones."""
+    """A command whose help lists options under headings, its own before the shared ones.
 
-    input_metavars: tuple[str, ...] = ()
-    """Inputs in the usage line, under the framework's own names."""
+    `inputs`: what the usage line shows of them, under the framework's own names.
+    """
+
+    def __init__(
+        self, name: str, function: Callable[..., int], help_text: str,
+        declared: Sequence[CommandOption | Argument], inputs: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(
+            name, callback=function, params=[*map(make_parameter, declared)],
+            help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
+        )  # fmt: skip
+        self.input_metavars = inputs
 
     def invoke(self, ctx: Any) -> Any:
         """Options that stand before the command count where it was not given its own."""
@@ -160,22 +170,6 @@ def _complete_argument(argument: Argument, context: Any, _words: object, word: s
     return argument.complete(*before, word) if argument.complete else []
 
 
-def make_command(
-    name: str,
-    function: Callable[..., int],
-    parameters: Sequence[Parameter],
-    help_text: str,
-    inputs: tuple[str, ...] = (),
-) -> Command:
-    """The command of a function that takes some parameters by name."""
-    command = Command(
-        name, callback=function, params=list(parameters), help=inspect.cleandoc(help_text),
-        context_settings=HELP_NAMES, rich_markup_mode=None,
-    )  # fmt: skip
-    command.input_metavars = inputs
-    return command
-
-
 def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int]], Command]:
     """Makes a function the command `name`; its module's docstring is the help, but the first line.
 
@@ -211,7 +205,7 @@ def make_tool_command(
     shared: Sequence[CommandOption],
     help_text: str,
     own: Sequence[CommandOption | Argument],
-    inputs: tuple[str, ...] = (),
+    inputs: Sequence[str] = (),
 ) -> Command:
     """The command of a function, with declarations of its own and some of the shared options."""
     unsaid = {entry.name: entry.default for entry in list_declarations(function)}
@@ -222,8 +216,7 @@ def make_tool_command(
             arguments["settings"] = Settings(**values)
         return function(**{**unsaid, **arguments})
 
-    parameters = [*map(make_parameter, [*own, *shared])]
-    return make_command(name, run, parameters, help_text, inputs)
+    return Command(name, run, help_text, [*own, *shared], inputs)
 
 
 def complete_file(incomplete: str) -> list[str]:
@@ -326,11 +319,10 @@ def make_operator_command(operator: Operator, action: OperatorAction, path: str)
         check_combinations(own, {**settings._asdict(), **alone})
         return action(operator, list(words), texts, settings, **alone)
 
-    declared = [*_operator_options(operator), *own, *shared_options_of(operator)]
     words = complete_declaration("words", Sequence[str], WORDS)
-    parameters = [*map(make_parameter, [words, *declared])]
+    declared = [words, *list_own_options(operator), *own, *_shared_options(operator)]
     help_text, inputs = _format_help(operator, path), format_input_metavars(operator)
-    return make_command(operator.command, run, parameters, help_text, inputs)
+    return Command(operator.command, run, help_text, declared, inputs)
 
 
 def format_input_metavars(operator: Operator) -> tuple[str, ...]:
@@ -358,67 +350,50 @@ def _pop_prefixed(options: dict[str, Any], prefix: str) -> dict[str, str]:
     }
 
 
-def _operator_options(operator: Operator) -> Iterator[CommandOption]:
+def list_own_options(operator: Operator) -> Iterator[CommandOption]:
     """An option for each attribute and each input, which also goes by its name: `--indices FILE`.
 
-    Their values stay words.
+    Their values stay words. A switch has both ways in one flag.
     """
+    names = {attribute.name for attribute in operator.attributes}
     for attribute in operator.attributes:
-        *short, flag = attribute_flags(attribute)
+        flag, is_switch = f"--{attribute.name.replace('_', '-')}", attribute.kind == "bool"
         yield CommandOption(
-            format_attribute_help(attribute), attribute_metavar(attribute) or "", "".join(short),
-            name=f"attr_{attribute.name}", kind=bool if attribute.kind == "bool" else str,
-            flag=flag, complete=find_completer(attribute.choices),
-        )  # fmt: skip
-    attributes = {attribute.name for attribute in operator.attributes}
+            _format_attribute_help(attribute),
+            "" if is_switch else _METAVARS.get(attribute.kind, "NAME"),
+            SHORT_FLAGS.get(attribute.name, ""),
+            name=f"attr_{attribute.name}",
+            kind=bool if is_switch else str,
+            flag=f"{flag}/--no-{flag[2:]}" if is_switch else flag,
+            complete=find_completer(attribute.choices),
+        )
     for item in operator.inputs:
-        if item.kind != "many" and item.name not in attributes:
+        if item.kind != "many" and item.name not in names:
             flag = f"--{item.name.lower().rstrip('_').replace('_', '-')}"
             yield CommandOption("", name=f"input_{item.name}", flag=flag, is_hidden=True)
 
 
-def shared_options_of(operator: Operator) -> list[CommandOption]:
+def _shared_options(operator: Operator) -> Iterator[CommandOption]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
-    own = {attribute.name for attribute in operator.attributes}
-    hidden = () if operator.is_in_place_capable else IN_PLACE
-    return [
-        shared._replace(is_hidden=True) if name in hidden else shared
-        for name, shared in SHARED_OPTIONS.items()
-        if name not in own
-    ]
+    names = {attribute.name for attribute in operator.attributes}
+    for name, shared in SHARED_OPTIONS.items():
+        if name not in names:
+            unused = name in IN_PLACE and not operator.is_in_place_capable
+            yield shared._replace(is_hidden=True) if unused else shared
 
 
-def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
-    """The flags of an attribute: `-a`, `--axis`; a switch has both ways in one."""
-    flag = attribute.name.replace("_", "-")
-    if attribute.kind == "bool":
-        return (f"--{flag}/--no-{flag}",)
-    return (
-        (SHORT_FLAGS[attribute.name], f"--{flag}")
-        if attribute.name in SHORT_FLAGS
-        else (f"--{flag}",)
-    )
-
-
-def attribute_metavar(attribute: Attribute) -> str | None:
-    """What stands for the value in help; None for a switch."""
-    return None if attribute.kind == "bool" else _METAVARS.get(attribute.kind, "NAME")
-
-
-def format_attribute_help(attribute: Attribute) -> str:
+def _format_attribute_help(attribute: Attribute) -> str:
     """Help of an attribute: what it means, its choices, what brought it, its default."""
     declared, parts = attribute.option, []
     if declared.help:
         parts.append(declared.help)
     if attribute.choices:
         since = declared.choices_since
-        parts.append(
-            ": " * bool(parts)
-            + " ".join(
-                (choice or "''") + (f" (from {since[choice]})" if choice in since else "")
-                for choice in attribute.choices
-            )
-        )
+        dated = [
+            (choice or "''") + (f" (from {since[choice]})" if choice in since else "")
+            for choice in attribute.choices
+        ]
+        parts.append(": " * bool(parts) + " ".join(dated))
     if declared.since is not None and not declared.choices_since:
         parts.append(f" (from opset {declared.since})")
     if attribute.is_required:

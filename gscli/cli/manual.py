@@ -8,13 +8,7 @@ from importlib import import_module
 from inspect import getdoc
 
 import gscli
-from gscli.cli.building import (
-    attribute_flags,
-    attribute_metavar,
-    format_attribute_help,
-    format_input_metavars,
-    format_option_help,
-)
+from gscli.cli.building import format_input_metavars, format_option_help, list_own_options
 from gscli.cli.options import SHARED_OPTIONS, CommandOption
 from gscli.cli.topics import EXIT_CODES, read_topic
 from gscli.cli.tree import SUMMARY, TITLES, TOOLS
@@ -69,11 +63,10 @@ def _manual_lines() -> Iterator[str]:
 def _operator_lines(operator: Operator) -> Iterator[str]:
     yield f".SS {_escape_roff(' '.join([operator.command_line, *format_input_metavars(operator)]))}"
     yield from _paragraph_lines(operator.doc)
-    for attribute in operator.attributes:
-        flags = ", ".join(attribute_flags(attribute))
-        metavar = attribute_metavar(attribute)
-        yield from (".TP", _format_bold(f"{flags} {metavar}" if metavar else flags))
-        yield _escape_roff(format_attribute_help(attribute) or attribute.name)
+    for option in list_own_options(operator):
+        if not option.is_hidden:
+            yield from (".TP", _format_bold(_format_flags(option)))
+            yield _escape_roff(option.help or option.name.removeprefix("attr_"))
     yield from _verbatim_lines(f"{operator.command_line} {operator.example}")
 
 

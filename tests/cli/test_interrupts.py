@@ -181,7 +181,7 @@ def test_errors_that_are_the_cause_of_each_other_end(
         first.__cause__, second.__cause__, second.__context__ = second, first, behind
         raise first
 
-    monkeypatch.setattr(cli, "_parse_and_run", raise_ring)
+    monkeypatch.setattr(cli, "invoke_command", raise_ring)
     if isinstance(behind, KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
             cli.run_safely(GATHER)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 import gscli
-from gscli.cli.building import attribute_flags, attribute_metavar, format_input_metavars
+from gscli.cli.building import format_input_metavars, list_own_options
 from gscli.cli.tree import TOOLS
 from gscli.frameworks.operator import Operator
 from gscli.lab.article_tables import format_article_table
@@ -34,16 +34,15 @@ def help_of_everything() -> dict[str, bytes]:
 def _structure(operator: Operator) -> str:
     """The usage line and a line per option: flags, type, default, choices."""
     lines = [" ".join([operator.command_line, *format_input_metavars(operator)])]
-    for attribute in operator.attributes:
-        option = ", ".join(attribute_flags(attribute))
+    for attribute, option in zip(operator.attributes, list_own_options(operator), strict=False):
         since = attribute.option.choices_since
         choices = [
             f"{one or '-'}{f' (from {since[one]})' if one in since else ''}"
             for one in attribute.choices
         ]
-        kind = ", ".join(choices) or attribute_metavar(attribute) or ""
+        kind = ", ".join(choices) or option.metavar
         default = "" if attribute.is_required else f" = {attribute.default}"
-        lines.append(f"  {option}  {kind}{default}".rstrip())
+        lines.append(f"  {', '.join(option.flags)}  {kind}{default}".rstrip())
     return "\n".join(lines) + "\n"
 
 
