@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
@@ -15,7 +15,6 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
-from gscli.base.records import Record
 from gscli.cli.options import (
     COMPLETION_VARIABLE,
     MAX_NUMBER,
@@ -49,17 +48,6 @@ IN_PLACE = ("in_place", "message")
 
 SHORT_FLAGS = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
-
-
-class CommandInputs(Record):
-    """What was typed: the operator, a word for each input, and attributes as words.
-
-    No input has a word of its own where one stands for all of them, an archive or a folder.
-    """
-
-    operator: Operator
-    words: Mapping[str, str]
-    texts: Mapping[str, str]
 
 
 class HintedCommand:

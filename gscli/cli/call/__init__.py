@@ -14,15 +14,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
 from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import format_count, format_shape
-from gscli.cli.building import CommandInputs
 from gscli.cli.options import (
     SHARED_OPTIONS,
     Settings,
@@ -38,7 +37,7 @@ from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import collect_notices, plan_shell_call, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs
-from gscli.plan.plan import ValidatedPlan
+from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def run_operator(
     """
     began = time.perf_counter()
     expected = check_outputs(settings, words)
-    call = PreparedCall(operator, words, texts, settings)
+    call = prepare(operator, words, texts, settings)
     if settings.in_place:
         summary = call.run_in_place()
         if settings.verbose:
@@ -120,45 +119,32 @@ def is_container(word: str, containers: tuple[str, ...] = CONTAINER_SUFFIXES) ->
     return "::" not in word and (word.lower().endswith(containers) or os.path.isdir(word))
 
 
-def read_inputs(
-    operator: Operator,
-    words: Sequence[str],
-    texts: Mapping[str, str],
+def load_inputs(
+    source: str | Mapping[str, object],
+    names: Sequence[str],
     settings: Settings,
     *,
-    is_lazy: bool = False,
-) -> tuple[CommandInputs, CallInputs]:
-    """Which word is which input, and every input of the call, loaded.
+    optional: Collection[str] = (),
+    converted: Collection[str] = (),
+    left: str = "",
+) -> dict[str, files.LoadedInput]:
+    """The inputs that words stand for, or those of an archive or a folder.
 
-    Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements
-    here, what else it means needs a layout. `leave`: the first input stays in its Zarr store, if it
-    lies in one, or its .npy file open. Raises UsageError where words are too many or too few.
+    Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements,
+    and converts those that are to be `converted`; what else it means needs a layout. The input
+    `left` stays in its Zarr store, if it lies in one, or its .npy file open.
     """
-    attrs: Mapping[str, object] = parse_attributes(operator, texts)
-    together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
-    typed = CommandInputs(
-        operator, {} if together else assign_inputs(operator, words, settings.extra), texts
-    )
-    if together:
-        loaded = files.load_many(
-            words[0], operator.input_names, dtype=settings.dtype, empty_dtype="int64",
-            optional=[item.name for item in operator.inputs if item.optional],
-            max_bytes=settings.max_bytes,
-        )  # fmt: skip
-    else:
-        named: Mapping[str, object] = typed.words
-        if operator.variadic is not None:
-            from gscli.plan.masks import extract_subscript
-
-            named, attrs = extract_subscript(operator, named, attrs)
-        loaded = {
-            name: files.load(
-                str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
-                max_bytes=settings.max_bytes, leave=is_lazy and name == operator.input_names[0],
-            )
-            for name, text in named.items()
-        }  # fmt: skip
-    return typed, CallInputs.from_loaded(loaded, operator, attrs)
+    common: dict[str, Any] = {
+        "dtype": settings.dtype, "empty_dtype": "int64", "max_bytes": settings.max_bytes
+    }  # fmt: skip
+    if isinstance(source, str):
+        return files.load_many(source, names, optional=optional, **common)
+    return {
+        name: files.load(
+            str(text), name=name, opaque_only=name not in converted, leave=name == left, **common
+        )
+        for name, text in source.items()
+    }
 
 
 def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
@@ -178,8 +164,10 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
         raise
 
 
-class PreparedCall:
-    """One command's operator, words and options, inputs read and planned; nothing has run yet."""
+class Call:
+    """One call from the shell: its operator and options, and its inputs, read; then its plan."""
+
+    plan: Plan
 
     def __init__(
         self,
@@ -187,15 +175,33 @@ class PreparedCall:
         words: Sequence[str],
         texts: Mapping[str, str],
         settings: Settings,
+        *,
+        is_lazy: bool = False,
     ) -> None:
-        self.settings, leave = settings, bool(settings.is_save_only or settings.in_place)
-        self.command_inputs, self.inputs = read_inputs(
-            operator, words, texts, settings, is_lazy=leave
-        )
+        """Reads every input. UsageError where words are too many or too few."""
+        self.operator, self.settings = operator, settings
+        attrs: Mapping[str, object] = parse_attributes(operator, texts)
+        together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
+        typed = {} if together else assign_inputs(operator, words, settings.extra)
+        source: str | Mapping[str, object] = words[0] if together else typed
+        if operator.variadic is not None and not isinstance(source, str):
+            from gscli.plan.masks import extract_subscript
+
+            source, attrs = extract_subscript(operator, source, attrs)
+        loaded = load_inputs(
+            source, operator.input_names, settings,
+            optional=[item.name for item in operator.inputs if item.optional],
+            left=operator.input_names[0] if is_lazy else "",
+        )  # fmt: skip
+        self.inputs = CallInputs.from_loaded(loaded, operator, attrs)
+        self.inputs.words, self.inputs.texts = typed, texts
+
+    def make_plan(self, *, strict: bool) -> Plan:
+        """The plan: types are settled, index values not checked yet."""
         with self.add_error_locations():
-            self.plan = plan_shell_call(
-                operator, self.inputs, strict=settings.strict, dtype=settings.dtype,
-                max_bytes=settings.max_bytes,
+            return plan_shell_call(
+                self.operator, self.inputs, strict=strict, dtype=self.settings.dtype,
+                max_bytes=self.settings.max_bytes,
             )  # fmt: skip
 
     @contextmanager
@@ -206,14 +212,14 @@ class PreparedCall:
         except GscliError as error:
             from gscli.cli.call.hints import add_location_and_hint
 
-            add_location_and_hint(error, self.command_inputs, self.inputs)
+            add_location_and_hint(error, self.operator, self.inputs)
             raise
 
     def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
         plan = self.plan.validate()
         print_warnings(
-            [*self.inputs.notices, *collect_notices(self.command_inputs.operator, plan)],
+            [*self.inputs.notices, *collect_notices(self.operator, plan)],
             self.settings,
         )
         return plan
@@ -222,7 +228,7 @@ class PreparedCall:
         """Run in memory, then warn; errors say which file they are about."""
         with self.add_error_locations():
             limit = self.settings.max_bytes
-            done = run_plan(self.command_inputs.operator, self.plan, max_bytes=limit, overlay=True)
+            done = run_plan(self.operator, self.plan, max_bytes=limit, overlay=True)
             mapped.check_unchanged(*self.inputs.arrays.values())
         trace = self.make_trace(*done)
         print_warnings(trace.warnings, self.settings)
@@ -247,15 +253,23 @@ class PreparedCall:
         from gscli.cli.call.streaming import make_patcher
 
         with self.add_error_locations():
-            patch = make_patcher(
-                self.command_inputs.operator, self.plan, self.inputs.file, self.settings
-            )
+            patch = make_patcher(self.operator, self.plan, self.inputs.file, self.settings)
             return patch(self.validate())
 
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
-        return Trace(self.command_inputs.operator, plan, output, origins, noticed)
+        return Trace(self.operator, plan, output, origins, noticed)
+
+
+def prepare(
+    operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
+) -> Call:
+    """A call whose inputs are read and planned; nothing has run yet."""
+    is_lazy = bool(settings.is_save_only or settings.in_place)
+    call = Call(operator, words, texts, settings, is_lazy=is_lazy)
+    call.plan = call.make_plan(strict=settings.strict)
+    return call
 
 
 def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:

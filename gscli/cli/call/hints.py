@@ -21,7 +21,6 @@ from gscli.base import (
 )
 from gscli.base.arrays import Array, find_cast_change, parse_dtype
 from gscli.base.words import INTEGERS, format_shape
-from gscli.cli.building import CommandInputs
 from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
 from gscli.frameworks import operators
@@ -36,10 +35,10 @@ _LISTED = 4
 """Operators that a hint names."""
 
 
-def add_location_and_hint(error: GscliError, typed: CommandInputs, inputs: CallInputs) -> None:
+def add_location_and_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> None:
     """Have a refusal say which file it is about, and how to go on."""
     error.where = prefix_origin(error.where, inputs.origins)
-    error.hint = make_hint(error, typed, inputs)
+    error.hint = make_hint(error, operator, inputs)
 
 
 def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
@@ -52,16 +51,16 @@ def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
     return where if origin == "inline" else f"{origin}: {where}"
 
 
-def make_hint(error: GscliError, typed: CommandInputs, inputs: CallInputs) -> str:
+def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
-        return "; ".join(filter(None, (error.hint, compare_hint(error, typed))))
+        return "; ".join(filter(None, (error.hint, compare_hint(error, operator, inputs))))
     if isinstance(error, LossyTypeRefused):
         return _lossy_dtype_hint(error, inputs)
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
-        return _dtype_hint(error, inputs) or _example_hint(typed.operator)
+        return _dtype_hint(error, inputs) or _example_hint(operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
-        return error.hint or _example_hint(typed.operator)
+        return error.hint or _example_hint(operator)
     return error.hint
 
 
@@ -89,27 +88,28 @@ def _example_hint(operator: Operator) -> str:
 # --- indices out of range: what others do ------------------------------------------------------
 
 
-def compare_hint(error: IndexRefused, typed: CommandInputs) -> str:
+def compare_hint(error: IndexRefused, operator: Operator, inputs: CallInputs) -> str:
     """The command that shows what other rule sets do with the same inputs, or with such indices."""
     flat = bool(error.findings) and error.findings[0].axis is None
-    command = build_compare_command(typed, flat=flat)
+    command = build_compare_command(operator, inputs, flat=flat)
     if command is not None:
         return f"see what others do: {command}"
-    operator = typed.operator
     rules = f"gscli rules {operator.framework.name} {operator.command}"
     return f"see what it does with such indices: {rules}"
 
 
-def build_compare_command(typed: CommandInputs, *, flat: bool = False) -> str | None:
+def build_compare_command(
+    operator: Operator, inputs: CallInputs, *, flat: bool = False
+) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
-    for comparison in _find_comparisons(typed.operator, flat=flat):
-        words = [typed.words.get(name) for name in comparison.inputs]
+    for comparison in _find_comparisons(operator, flat=flat):
+        words = [inputs.words.get(name) for name in comparison.inputs]
         if any(word is None or word == "-" for word in words):
             continue
-        inputs = [word for word in words if word is not None]
-        flags = _flags(typed, comparison)
-        dashes = ["--"] if any(word.startswith("-") for word in inputs) else []
-        command = shlex.join(["gscli", "compare", comparison.concept, *flags, *dashes, *inputs])
+        sources = [word for word in words if word is not None]
+        flags = _flags(operator, inputs, comparison)
+        dashes = ["--"] if any(word.startswith("-") for word in sources) else []
+        command = shlex.join(["gscli", "compare", comparison.concept, *flags, *dashes, *sources])
         return command if len(command) <= LONGEST_COMMAND else None
     return None
 
@@ -123,19 +123,19 @@ def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     ]
 
 
-def _flags(typed: CommandInputs, comparison: Comparison) -> list[str]:
+def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> list[str]:
     """Axis, batch axes and reduction under their neutral names, where they are not the usual."""
     concept = CONCEPTS[comparison.concept]
-    defaults = {item.name: item.default for item in typed.operator.attributes}
+    defaults = {item.name: item.default for item in operator.attributes}
     flags: dict[str, str] = {}
     for flag, own in (("axis", comparison.axis), ("batch-dims", comparison.batch_dims)):
-        text = typed.texts.get(own, str(defaults.get(own)))
+        text = inputs.texts.get(own, str(defaults.get(own)))
         if own and text.lower() not in ("none", ""):
             flags[flag] = text
     if comparison.axis_input:
-        flags["axis"] = typed.words[comparison.axis_input].strip("[] ")
+        flags["axis"] = inputs.words[comparison.axis_input].strip("[] ")
     if comparison.reduction:
-        value = typed.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
+        value = inputs.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
         names = {str(own).lower(): name for name, own in comparison.reductions.items()}
         flags["reduction"] = names.get(value, "none")
     elif "none" not in comparison.reductions:

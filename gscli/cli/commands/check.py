@@ -13,8 +13,7 @@ from gscli.cli.tree import make_operator_group
 from gscli.frameworks.operator import Operator
 
 if TYPE_CHECKING:
-    from gscli.cli.building import CommandInputs
-    from gscli.plan import CallInputs
+    from gscli.cli.call import Call
     from gscli.traces.check import CheckFinding
 
 
@@ -32,9 +31,8 @@ def check_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """Print every finding; exit status 1 when there is one."""
-    from gscli.cli.call import read_inputs
+    from gscli.cli.call import Call
     from gscli.disk import mapped
-    from gscli.frameworks.execute import resolve_dtypes
     from gscli.traces.check import DEFAULT_LISTED, CheckFinding, iter_findings
 
     if settings.expect is not None:
@@ -42,15 +40,15 @@ def check_operator(
             "check runs nothing that could be held against a file",
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
-    typed, inputs = read_inputs(operator, words, texts, settings)
-    attrs = dict(inputs.attrs)
+    call = Call(operator, words, texts, settings)
+    inputs = call.inputs
     with suppress(GscliError):  # `iter_findings` meets the same refusal and tells it as a finding
-        resolve_dtypes(operator, inputs, attrs, strict=False, dtype=settings.dtype)
+        call.make_plan(strict=False)
     listed = DEFAULT_LISTED if settings.limit is None else settings.limit
     findings = [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
     untyped = [name for name, has_type in inputs.is_typed.items() if not has_type]
-    findings += iter_findings(operator, inputs.arrays, attrs, listed, untyped)
-    findings = [_add_origin(finding, typed, inputs) for finding in findings]
+    findings += iter_findings(operator, inputs.arrays, inputs.attrs, listed, untyped)
+    findings = [_add_origin(finding, call) for finding in findings]
     count = sum(finding.count for finding in findings)
     mapped.check_unchanged(*inputs.arrays.values())
     if settings.json is not None:
@@ -62,7 +60,7 @@ def check_operator(
     return int(bool(findings))
 
 
-def _add_origin(finding: CheckFinding, typed: CommandInputs, inputs: CallInputs) -> CheckFinding:
+def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
     """A finding with the file's name, and with what can be typed next."""
     from dataclasses import replace
 
@@ -70,8 +68,8 @@ def _add_origin(finding: CheckFinding, typed: CommandInputs, inputs: CallInputs)
 
     hint = finding.hint
     if finding.kind == "negative":
-        command = build_compare_command(typed)
+        command = build_compare_command(call.operator, call.inputs)
         hint = "; ".join(filter(None, (hint, f"see which: {command}" if command else "")))
     elif isinstance(finding.error, IndexTypeRefused | UpdatesTypeRefused):
-        hint = make_hint(finding.error, typed, inputs)
-    return replace(finding, where=prefix_origin(finding.where, inputs.origins), hint=hint)
+        hint = make_hint(finding.error, call.operator, call.inputs)
+    return replace(finding, where=prefix_origin(finding.where, call.inputs.origins), hint=hint)

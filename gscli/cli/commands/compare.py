@@ -242,30 +242,19 @@ def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
 
 def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
-    from gscli import files
-    from gscli.cli.call import is_container
+    from gscli.cli.call import is_container, load_inputs
     from gscli.plan import CallInputs
 
     names = CONCEPTS[name].inputs
-    limit = settings.max_bytes
-    if len(words) == 1 and is_container(words[0]):
-        loaded = files.load_many(
-            words[0], names, dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
-        )
-    elif len(words) != len(names):
+    together = len(words) == 1 and is_container(words[0])
+    if not together and len(words) != len(names):
         raise UsageError(
             f"compare {name} takes {len(names)} inputs, got {len(words)}",
             valid=" ".join(item.upper() for item in names),
             hint=f"gscli compare {name} --help",
         )
-    else:
-        loaded = {
-            key: files.load(
-                text, name=key, dtype=settings.dtype, opaque_only=key == "indices",
-                empty_dtype="int64", max_bytes=limit,
-            )
-            for key, text in zip(names, words, strict=True)
-        }  # fmt: skip
+    source = words[0] if together else dict(zip(names, words, strict=True))
+    loaded = load_inputs(source, names, settings, converted=("data", "updates"))
     inputs = CallInputs.from_loaded(loaded)
     if not inputs.is_typed.get("updates", True):
         from gscli.frameworks.typing import cast_untyped

@@ -52,11 +52,11 @@ def explain_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """The formula and a line per entry."""
-    from gscli.cli.call import PreparedCall, check_outputs, show_run
+    from gscli.cli.call import check_outputs, prepare, show_run
     from gscli.cli.call.pictures import render_explanation
 
     expected = check_outputs(settings, words)
-    trace = PreparedCall(operator, words, texts, settings).run_in_memory()
+    trace = prepare(operator, words, texts, settings).run_in_memory()
     text = render_explanation(trace, settings) if settings.is_screen_used else ""
     return show_run(trace, settings, expected, lambda *_: (text, 0))
 
@@ -72,7 +72,7 @@ def print_code(
     is_checked: bool,
 ) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
-    from gscli.cli.call import PreparedCall
+    from gscli.cli.call import prepare
     from gscli.codegen.code import generate_code, parse_targets
 
     if settings.json == "output":
@@ -81,7 +81,7 @@ def print_code(
             hint="leave out --json=output",
         )  # fmt: skip
     targets = parse_targets(code)
-    call = PreparedCall(operator, words, texts, settings)
+    call = prepare(operator, words, texts, settings)
     if is_checked:
         from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import check_input_sizes, run_checks
