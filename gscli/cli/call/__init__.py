@@ -2,8 +2,7 @@
 
 Imported when a command runs, never for help.
 
-    expect.py     the output held against the one that is expected
-    pictures.py   pictures where they are asked for
+    results.py    pictures where they are asked for, and the output held against another
     streaming.py  results that are written while they are made, and patches in place
     hints.py      how to go on after a refusal
     nodes.py      a node of an ONNX model as a call
@@ -41,7 +40,7 @@ from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
-    from gscli.cli.call.expect import ExpectedOutput
+    from gscli.cli.call.results import ExpectedOutput
     from gscli.lab.expectation import OutputDiagnosis
 
 RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
@@ -94,7 +93,7 @@ def show_run(
     diagnosis = expected.diagnose(trace) if expected else None
     pictures: dict[str, str] = {}
     if settings.svg is not None or settings.html is not None:
-        from gscli.cli.call.pictures import render_files
+        from gscli.cli.call.results import render_files
 
         pictures = render_files(trace, settings, diagnosis)
     text, shown_count = render(trace, settings, diagnosis) if render else ("", 0)
@@ -103,13 +102,13 @@ def show_run(
         files.save(settings.output or "-", trace.output, format=settings.format)
     _write_other_results(trace, settings, diagnosis, pictures)
     if render is None and settings.is_picture_drawn:
-        from gscli.cli.call.pictures import show_steps
+        from gscli.cli.call.results import show_steps
 
         show_steps(trace, settings, diagnosis)
     sys.stdout.write(text)
     if diagnosis is None:
         return 0
-    from gscli.cli.call.expect import report_diagnosis
+    from gscli.cli.call.results import report_diagnosis
 
     return report_diagnosis(diagnosis, settings, below=bool(text), shown_count=shown_count)
 
@@ -296,7 +295,7 @@ def render_screen(
     And how many of the cells that differ from an expectation it shows.
     """
     if settings.plain:
-        from gscli.cli.call.pictures import render_explanation
+        from gscli.cli.call.results import render_explanation
 
         return render_explanation(trace, settings), 0
     from gscli.views.lines import render_text
@@ -321,7 +320,7 @@ def _write_other_results(
             document["expectation"] = diagnosis.to_dict()
         print_json(document)
     for path, text in pictures.items():
-        from gscli.cli.call.pictures import save_text
+        from gscli.cli.call.results import save_text
 
         save_text(path, text)
 
@@ -356,7 +355,7 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
         )
     if settings.expect is None:
         return None
-    from gscli.cli.call.expect import ExpectedOutput
+    from gscli.cli.call.results import ExpectedOutput
 
     return ExpectedOutput.from_settings(settings, words)
 

@@ -84,7 +84,7 @@ def cases(
 
 def _write_suites(made: list[CaseSuite], output: str) -> int:
     """Write the packs as one file, or as node tests; how many cases that are."""
-    from gscli.cli.call.pictures import save_text
+    from gscli.cli.call.results import save_text
     from gscli.runtimes import packs
 
     if is_json_lines(output):

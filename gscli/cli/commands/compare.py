@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -162,9 +161,8 @@ def compare_concept(
 ) -> int:  # fmt: skip
     """Every rule set's answer; exit status 1 when they differ."""
     from gscli.cli.call import check_outputs
-    from gscli.cli.call.pictures import save_text
+    from gscli.cli.call.results import write_results
     from gscli.codegen.equivalents import add_equivalents
-    from gscli.disk import mapped
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
@@ -191,10 +189,7 @@ def compare_concept(
     comparing = add_equivalents(comparing)
     out = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
     pictures, out = _render_files(comparing, settings), out + _render_screen(comparing, settings)
-    mapped.check_unchanged(*comparing.inputs.values())
-    for path, text in pictures.items():
-        save_text(path, text)
-    sys.stdout.write(out)
+    write_results(pictures, out, comparing.inputs.values())
     return int(not comparing.agree)
 
 
@@ -211,10 +206,9 @@ def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, 
             make_comparison_view(comparing, options), title, theme=settings.theme
         )
     if settings.html is not None:
-        from gscli.views.page import render_page
+        from gscli.cli.call.results import render_html
 
-        options = make_view_options(settings, is_for_file=True)
-        texts[settings.html] = render_page([comparing], options=options)
+        texts[settings.html] = render_html(comparing, settings)
     return texts
 
 

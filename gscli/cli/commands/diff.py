@@ -39,7 +39,7 @@ def diff(
 ) -> int:
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.call.expect import load_expected, render_table, tolerance_of
+    from gscli.cli.call.results import load_expected, render_table, tolerance_of
     from gscli.files import list_members
     from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import cast_untyped

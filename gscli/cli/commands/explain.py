@@ -53,7 +53,7 @@ def explain_operator(
 ) -> int:
     """The formula and a line per entry."""
     from gscli.cli.call import check_outputs, prepare, show_run
-    from gscli.cli.call.pictures import render_explanation
+    from gscli.cli.call.results import render_explanation
 
     expected = check_outputs(settings, words)
     trace = prepare(operator, words, texts, settings).run_in_memory()

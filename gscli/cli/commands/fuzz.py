@@ -159,7 +159,7 @@ def _print_report(
 def _write_files(
     report: FuzzReport, output: str | None, junit: str | None, *, strict: bool
 ) -> None:
-    from gscli.cli.call.pictures import save_text
+    from gscli.cli.call.results import save_text
     from gscli.runtimes import packs, reports
 
     if junit is not None:

@@ -28,7 +28,7 @@ def page(
     title: str | None = option("title of the lesson", "TEXT"),
     quiz: bool = option("hide outputs and ask for them"),
 ) -> int:
-    from gscli.cli.call.pictures import save_text
+    from gscli.cli.call.results import save_text
     from gscli.views.page import render_page
 
     save_text(output, render_page([_load_run(path) for path in runs], title=title, quiz=quiz))

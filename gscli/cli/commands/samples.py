@@ -34,7 +34,7 @@ from gscli.cli.options import (
     print_json,
     print_stderr,
 )
-from gscli.cli.prose import fenced_width, rewrap_markdown
+from gscli.cli.topics import fenced_width, rewrap_markdown
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson

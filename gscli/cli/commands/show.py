@@ -158,23 +158,21 @@ def _format_statistics(
 
 def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: bool) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
-    from gscli.cli.call.pictures import save_text
-    from gscli.disk import mapped
+    from gscli.cli.call.results import write_results
     from gscli.files.formats.jsonarray import dump_json
 
-    drawing = not statistics_only and settings.json is None
+    figures: dict[str, str] = {}
     if statistics_only:
         shown = _format_statistics(loaded, settings)
     elif settings.json is not None:
         shown = json.dumps(dump_json(loaded.array)) + "\n"
     else:
         shown = _render_tensor(loaded, settings)
-    figure = _render_svg(loaded, settings) if drawing and settings.svg is not None else ""
-    mapped.check_unchanged(loaded.array)
-    if settings.svg is not None and drawing:
-        save_text(settings.svg, figure)
-    if not drawing or (not settings.quiet and settings.svg != "-"):
-        sys.stdout.write(shown)
+        if settings.svg is not None:
+            figures[settings.svg] = _render_svg(loaded, settings)
+        if settings.quiet or settings.svg == "-":
+            shown = ""
+    write_results(figures, shown, [loaded.array])
 
 
 def _render_tensor(loaded: LoadedInput, settings: Settings) -> str:

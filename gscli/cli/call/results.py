@@ -1,23 +1,129 @@
-"""`--expect FILE`: the output of a call held against the one that is expected."""
+"""What becomes of a run: pictures where they are asked for, and the output held against another.
+
+The views are imported here, when one is drawn.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.cli.options import Settings, make_view_options
+from gscli.disk import mapped
 
 if TYPE_CHECKING:
+    from gscli.base.arrays import Array
     from gscli.lab.difference import TensorDifference, Tolerance
     from gscli.lab.expectation import OutputDiagnosis
     from gscli.traces import Trace
+
+
+def render_files(
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
+) -> dict[str, str]:
+    """The texts of the pictures that go to files, by file name."""
+    texts: dict[str, str] = {}
+    if settings.svg is not None:
+        texts |= _render_svgs(trace, settings, expectation)
+    if settings.html is not None:
+        texts[settings.html] = render_html(trace, settings, expectation, quiz=settings.quiz)
+    return texts
+
+
+def render_html(run: Any, settings: Settings, diagnosis: Any = None, *, quiz: bool = False) -> str:
+    """A page of one run or comparison."""
+    from gscli.views.page import render_page
+
+    options = make_view_options(settings, is_for_file=True)
+    return render_page([run], quiz=quiz, options=options, diagnosis=diagnosis)
+
+
+def _render_svgs(
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None
+) -> dict[str, str]:
+    """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
+    from gscli.views.figure import render_svg
+    from gscli.views.picture import make_picture
+    from gscli.views.summary import describe_purpose
+    from gscli.views.terminal.frames import make_frames, select_steps
+
+    path, title, text = str(settings.svg), trace.operator.command_line, describe_purpose(trace)
+    options = make_view_options(settings, is_for_file=True)._replace(figure=True)
+    if settings.step is None:
+        whole = make_picture(trace, options, diagnosis=expectation)
+        return {path: render_svg(whole, title, text, settings.theme)}
+    steps = make_frames(trace, options, expectation)
+
+    def render_step(number: int) -> str:
+        return render_svg(steps.step(number), f"{title}, step {number}", text, settings.theme)
+
+    if settings.step != "all":
+        return {path: render_step(_parse_step(settings.step))}
+    if path == "-":
+        raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
+    root, ending = os.path.splitext(path)
+    return {f"{root}-{n}{ending}": render_step(n) for n in select_steps(steps, options)}
+
+
+def render_explanation(trace: Trace, settings: Settings) -> str:
+    """The formula and a line per entry."""
+    from gscli.views.lines import render_text
+    from gscli.views.terminal.explain import make_explanation
+
+    options = make_view_options(settings)
+    explanation = make_explanation(trace, options, plain=settings.plain, limit=settings.limit)
+    return explanation if isinstance(explanation, str) else render_text(explanation, options)
+
+
+def show_steps(
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
+) -> None:
+    """One entry after the other, by keys on a terminal."""
+    from gscli.views.terminal.keys import show_steps
+
+    number = None if settings.step in (None, "all") else _parse_step(str(settings.step))
+    show_steps(trace, make_view_options(settings), number, expectation)
+
+
+def _parse_step(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise UsageError(
+            "step takes a number", where=f"--step {text}"[:100], valid="1, 2, … or all"
+        )
+    return int(text)
+
+
+def save_text(path: str, text: str) -> None:
+    """Write text to a file, replaced as a whole, or to stdout for `-`."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    from gscli.disk.atomic import open_atomic
+
+    with open_atomic(path) as target:
+        target.write(text.encode("utf-8", "backslashreplace"))
+
+
+def write_results(pictures: Mapping[str, str], text: str, inputs: Iterable[Array]) -> None:
+    """Save pictures and print a text, all drawn before a byte is written.
+
+    CannotRead where a file of the inputs has become another one meanwhile.
+    """
+    mapped.check_unchanged(*inputs)
+    for path, picture in pictures.items():
+        save_text(path, picture)
+    sys.stdout.write(text)
+
+
+# --- the output held against the one that is expected ------------------------------------------
 
 
 class ExpectedOutput(Record):
