@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gscli import files
 from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
@@ -40,16 +40,13 @@ from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
-    from gscli.cli.call.results import ExpectedOutput
+    from gscli.cli.call.results import Expected
     from gscli.lab.expectation import OutputDiagnosis
 
 RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
-
-Renderer: TypeAlias = Callable[[Trace, Settings, "OutputDiagnosis | None"], tuple[str, int]]
-"""What draws a run for the screen: its text, and how many differing cells that shows."""
 
 
 def run_operator(
@@ -68,11 +65,8 @@ def run_operator(
         return 0
     streamed = call.run_to_file()
     trace = streamed or call.run_in_memory()
-    on_screen = settings.is_picture_drawn and settings.step is None
-    render = render_screen if on_screen else None
-    code = show_run(
-        trace, settings, expected, render, saves=settings.is_result_saved and not streamed
-    )
+    saves = settings.is_result_saved and not streamed
+    code = show_run(trace, settings, expected, saves=saves)
     if settings.verbose:
         _print_details(trace, time.perf_counter() - began)
     return code
@@ -81,27 +75,35 @@ def run_operator(
 def show_run(
     trace: Trace,
     settings: Settings,
-    expected: ExpectedOutput | None,
-    render: Renderer | None,
+    expected: Expected | None,
     *,
     saves: bool = False,
+    explains: bool = False,
 ) -> int:
-    """Write what was asked for of a run, and print what `render` makes of it; the exit code.
+    """Write what was asked for of a run, print its picture or its entries in words; the exit code.
 
     Everything is drawn before the first byte is written: a refused picture writes nothing.
-    """  # fmt: skip
-    diagnosis = expected.diagnose(trace) if expected else None
+    """
+    diagnosis = None
+    if expected is not None:
+        from gscli.lab.expectation import diagnose_output
+
+        diagnosis = diagnose_output(trace, *expected)
     pictures: dict[str, str] = {}
     if settings.svg is not None or settings.html is not None:
         from gscli.cli.call.results import render_files
 
         pictures = render_files(trace, settings, diagnosis)
-    text, shown_count = render(trace, settings, diagnosis) if render else ("", 0)
+    steps = settings.is_picture_drawn and settings.step is not None and not explains
+    drawn = settings.is_screen_used if explains else settings.is_picture_drawn and not steps
+    text, shown_count = (
+        render_screen(trace, settings, diagnosis, explains=explains) if drawn else ("", 0)
+    )
     mapped.check_unchanged(*trace.inputs.values())
     if saves:
         files.save(settings.output or "-", trace.output, format=settings.format)
     _write_other_results(trace, settings, diagnosis, pictures)
-    if render is None and settings.is_picture_drawn:
+    if steps:
         from gscli.cli.call.results import show_steps
 
         show_steps(trace, settings, diagnosis)
@@ -217,10 +219,8 @@ class Call:
     def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
         plan = self.plan.validate()
-        print_warnings(
-            [*self.inputs.notices, *collect_notices(self.operator, plan)],
-            self.settings,
-        )
+        notices = [*self.inputs.notices, *collect_notices(self.operator, plan)]
+        print_warnings(notices, self.settings)
         return plan
 
     def run_in_memory(self) -> Trace:
@@ -288,13 +288,13 @@ def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
 
 
 def render_screen(
-    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
+    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None, *, explains: bool
 ) -> tuple[str, int]:
     """The picture as it goes to the screen, or plain sentences.
 
     And how many of the cells that differ from an expectation it shows.
     """
-    if settings.plain:
+    if settings.plain or explains:
         from gscli.cli.call.results import render_explanation
 
         return render_explanation(trace, settings), 0
@@ -325,7 +325,7 @@ def _write_other_results(
         save_text(path, text)
 
 
-def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutput | None:
+def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | None:
     """Refuse options that do not go together: two results that both want stdout, and bytes that a
     terminal would choke on. Returns the output that `--expect` names, if it does.
     """
@@ -336,16 +336,13 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
             "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
         )
     check_picture_suffix(settings)
-    to_stdout = [
-        name
-        for name, is_set in (
-            ("the result", settings.is_result_saved and settings.output in (None, "-")),
-            ("--json", settings.json is not None),
-            ("--svg -", settings.svg == "-"),
-            ("--html -", settings.html == "-"),
-        )
-        if is_set
-    ]
+    on_stdout = {
+        "the result": settings.is_result_saved and settings.output in (None, "-"),
+        "--json": settings.json is not None,
+        "--svg -": settings.svg == "-",
+        "--html -": settings.html == "-",
+    }
+    to_stdout = [name for name, is_set in on_stdout.items() if is_set]
     if len(to_stdout) > 1:
         raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
     form = settings.format or "npy"
@@ -355,9 +352,9 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutp
         )
     if settings.expect is None:
         return None
-    from gscli.cli.call.results import ExpectedOutput
+    from gscli.cli.call.results import load_expected
 
-    return ExpectedOutput.from_settings(settings, words)
+    return load_expected(settings, words)
 
 
 def check_picture_suffix(settings: Settings) -> None:

@@ -10,11 +10,10 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
 from gscli.base import UsageError
-from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.cli.options import Settings, make_view_options
 from gscli.disk import mapped
@@ -126,33 +125,20 @@ def write_results(pictures: Mapping[str, str], text: str, inputs: Iterable[Array
 # --- the output held against the one that is expected ------------------------------------------
 
 
-class ExpectedOutput(Record):
-    """The expected answer, read before anything runs; an untyped one takes the result's type."""
-
-    loaded: files.LoadedInput
-    tolerance: Tolerance
-
-    @classmethod
-    def from_settings(cls, settings: Settings, words: Sequence[str]) -> ExpectedOutput:
-        """What `--expect` names."""
-        assert settings.expect is not None
-        if settings.expect == "-" and "-" in [*words, *settings.extra.values()]:
-            raise UsageError(
-                "only one input can be - (standard input)", where="--expect",
-                hint="put the others into files",
-            )  # fmt: skip
-        return cls(load_expected(settings.expect, "expect", settings), tolerance_of(settings))
-
-    def diagnose(self, trace: Trace) -> OutputDiagnosis:
-        """The run held against it."""
-        from gscli.lab.expectation import diagnose_output
-
-        return diagnose_output(trace, self.loaded, self.tolerance)
+Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
+"""The expected answer; an untyped one takes the result's type."""
 
 
-def load_expected(text: str, name: str, settings: Settings) -> files.LoadedInput:
-    """What a word of the command line stands for, as the file says it."""
-    return files.load(text, name=name, max_bytes=settings.max_bytes)
+def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
+    """What `--expect` names, read before anything runs."""
+    text = str(settings.expect)
+    if text == "-" and "-" in [*words, *settings.extra.values()]:
+        raise UsageError(
+            "only one input can be - (standard input)", where="--expect",
+            hint="put the others into files",
+        )  # fmt: skip
+    loaded = files.load(text, name="expect", max_bytes=settings.max_bytes)
+    return loaded, tolerance_of(settings)
 
 
 def tolerance_of(settings: Settings) -> Tolerance:

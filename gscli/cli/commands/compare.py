@@ -11,7 +11,6 @@ from gscli.base import UsageError
 from gscli.base.words import sanitize
 from gscli.cli.building import (
     WORDS,
-    Completer,
     list_declarations,
     make_tool_command,
 )
@@ -57,7 +56,7 @@ def _build_command(name: str) -> Any:
     concept = CONCEPTS[concept_name]
     shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in PICTURE_OPTIONS)]
     declared = [
-        entry._replace(complete=_complete_frameworks(concept_name))
+        entry._replace(complete=partial(_complete_frameworks, concept_name))
         if entry.name == "only" else entry
         for entry in list_declarations(compare_concept)
         if getattr(concept, f"takes_{entry.name}", True)
@@ -86,15 +85,11 @@ def _explain_wrong_name(name: str) -> None:
 
 def _help(name: ConceptName) -> str:
     concept = CONCEPTS[name]
-    examples = {
-        False: "'[10,20,30,40]' '[0,-1,9]'",
-        True: "'[1,2,3,4]' '[[0],[-1]]' '[9,8]'"
-        if name == "scatter-nd"
-        else "'[1,2,3,4]' '[0,3]' '[9,8]'",
-    }
-    words = (
-        "'[[1,2],[3,4]]' '[[0,1],[1,-1]]'" if name == "gather-nd" else examples[concept.scatters]
-    )
+    usual = "'[1,2,3,4]' '[0,3]' '[9,8]'" if concept.scatters else "'[10,20,30,40]' '[0,-1,9]'"
+    words = {
+        "gather-nd": "'[[1,2],[3,4]]' '[[0,1],[1,-1]]'",
+        "scatter-nd": "'[1,2,3,4]' '[[0],[-1]]' '[9,8]'",
+    }.get(name, usual)
     return (
         f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
         "--as onnx,tf,jax picks and orders them; the first is what the others are compared with. "
@@ -104,18 +99,14 @@ def _help(name: ConceptName) -> str:
     )
 
 
-def _complete_frameworks(name: ConceptName) -> Completer:
+def _complete_frameworks(name: ConceptName, incomplete: str) -> list[str]:
     """Names for `--as`: frameworks that declare a comparison of the concept."""
-
-    def complete(incomplete: str) -> list[str]:
-        declared = [
-            known
-            for known in NAMES
-            if any(entry.concept == name for _, entry in load_framework(known).operator_mappings)
-        ]
-        return make_list_completer(declared)(incomplete)
-
-    return complete
+    declared = [
+        known
+        for known in NAMES
+        if any(entry.concept == name for _, entry in load_framework(known).operator_mappings)
+    ]
+    return make_list_completer(declared)(incomplete)
 
 
 def _split_list(text: str | None) -> list[str]:
@@ -172,14 +163,9 @@ def compare_concept(
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
     inputs = _inputs(name, words, settings)
     call = partial(
-        compare_rules,
-        name,
-        inputs.arrays,
-        typed=inputs.is_typed,
-        axis=axis,
-        batch_dims=batch_dims or 0,
-        reduction=reduction or "none",
-    )
+        compare_rules, name, inputs.arrays, typed=inputs.is_typed,
+        axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
+    )  # fmt: skip
     comparing = call(only=rule_sets, opsets=versions)
     if on:
         from gscli.runtimes.runtime_answers import add_runtime_results
@@ -200,11 +186,9 @@ def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, 
         from gscli.views.figure import render_svg
         from gscli.views.terminal.compare import make_comparison_view
 
-        options = make_view_options(settings, is_for_file=True)
+        view = make_comparison_view(comparing, make_view_options(settings, is_for_file=True))
         title = f"gscli compare {comparing.concept}"
-        texts[settings.svg] = render_svg(
-            make_comparison_view(comparing, options), title, theme=settings.theme
-        )
+        texts[settings.svg] = render_svg(view, title, theme=settings.theme)
     if settings.html is not None:
         from gscli.cli.call.results import render_html
 
@@ -222,9 +206,8 @@ def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
     if settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
         from gscli.views.words.comparison import ComparisonTexts
 
-        answers = ComparisonTexts(
-            comparing, options._replace(utf8=options.utf8 and not settings.plain)
-        )
+        options = options._replace(utf8=options.utf8 and not settings.plain)
+        answers = ComparisonTexts(comparing, options)
         return answers.summary(listed=not answers.columns) + "\n"
     if settings.is_screen_used:
         from gscli.views.lines import render_text

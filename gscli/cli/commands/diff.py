@@ -39,8 +39,8 @@ def diff(
 ) -> int:
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.call.results import load_expected, render_table, tolerance_of
-    from gscli.files import list_members
+    from gscli.cli.call.results import render_table, tolerance_of
+    from gscli.files import list_members, load
     from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import cast_untyped
 
@@ -59,7 +59,8 @@ def diff(
             _print_unless_quiet(f"{missing}\n", settings)
             continue
         left, right = (
-            load_expected(word, "tensor", settings) for word in (actual_word, expected_word)
+            load(word, name="tensor", max_bytes=settings.max_bytes)
+            for word in (actual_word, expected_word)
         )
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)

@@ -53,12 +53,10 @@ def explain_operator(
 ) -> int:
     """The formula and a line per entry."""
     from gscli.cli.call import check_outputs, prepare, show_run
-    from gscli.cli.call.results import render_explanation
 
     expected = check_outputs(settings, words)
     trace = prepare(operator, words, texts, settings).run_in_memory()
-    text = render_explanation(trace, settings) if settings.is_screen_used else ""
-    return show_run(trace, settings, expected, lambda *_: (text, 0))
+    return show_run(trace, settings, expected, explains=True)
 
 
 def print_code(
