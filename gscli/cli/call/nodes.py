@@ -38,9 +38,9 @@ def parse_model_reference(word: str) -> ModelReference | None:
     if path.lower().endswith(".onnx"):
         return ModelReference(path, node if mark else None)
     folder = Path(word)
-    if _is_file(folder / MODEL):
+    if os.path.isfile(folder / MODEL):
         return ModelReference(str(folder / MODEL))
-    if folder.name.startswith(DATA_SET) and _is_file(folder.parent / MODEL):
+    if folder.name.startswith(DATA_SET) and os.path.isfile(folder.parent / MODEL):
         return ModelReference(str(folder.parent / MODEL), None, folder)
     return None
 
@@ -50,12 +50,11 @@ def list_nodes(place: ModelReference, settings: Settings) -> int:
     model = _read_model(place, settings)
     if not model.supported_nodes:
         raise model.no_supported_node_error()
-    rows = list_supported_nodes(model)
+    table, rows = describe_nodes(model)
     if settings.json is not None:
-        document = {"model": place.path, "opset": model.opset, "nodes": rows}
-        print_json(document)
+        print_json({"model": place.path, "opset": model.opset, "nodes": rows})
     elif not settings.quiet:
-        sys.stdout.write(format_node_table(model, rows))
+        sys.stdout.write(table)
         first = sanitize(model.supported_nodes[0].address, 60)
         print_stderr(f"run one of them: gscli run {model.where} --node {first}\n")
     return 0
@@ -131,9 +130,10 @@ def _inputs(
     """
     sources: dict[str, str] = {}
     unnamed = list[str]()
+    by_any_name = {tensor: name for name, tensor in tensors.items()} | {n: n for n in tensors}
     for word in words:
         named = _NAMED_INPUT.fullmatch(word)
-        argument = _find_input(named[1], tensors) if named else None
+        argument = by_any_name.get(named[1]) if named else None
         if named and argument:
             sources[argument] = named[2]
         else:
@@ -166,16 +166,6 @@ def _find_stored_tensor(
     return find_recorded_file(data_set, "input", tensor, () if owner.outer else model.inputs)
 
 
-def _find_input(word: str, tensors: Mapping[str, str]) -> str | None:
-    """The input that is called so, by the operator or in the model."""
-    by_tensor = {tensor: name for name, tensor in tensors.items()}
-    return word if word in tensors else by_tensor.get(word)
-
-
-def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)
-
-
 def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Members of a container, or files of a folder, that are called as a tensor or an input."""
     if Path(word).is_dir():
@@ -201,20 +191,9 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
 # --- a line for each gather and scatter of a model ---------------------------------------------
 
 
-def list_supported_nodes(model: OnnxModel) -> list[dict[str, Any]]:
-    """The gathers and scatters of a model as data."""
-    return [_node_to_dict(model, node) for node in model.supported_nodes]
-
-
-def describe_nodes(path: str, limit: int | None) -> tuple[str, list[dict[str, Any]]]:
-    """What `show` says of a model's nodes: the table, and the same as data."""
-    model = OnnxModel.read(path, limit or files.MAX_BYTES)
-    rows = list_supported_nodes(model)
-    return format_node_table(model, rows), rows
-
-
-def format_node_table(model: OnnxModel, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows of a listing, one node each: address, operator, attributes, inputs, outputs."""
+def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
+    """The gathers and scatters of a model: a table with a line for each, and the same as data."""
+    rows = [_node_to_dict(model, node) for node in model.supported_nodes]
     count = len(model.nodes)
     verb = "is" if len(rows) == 1 else "are"
     of = f"{len(rows)} of {format_count(count, 'node')} {verb} gather or scatter"
@@ -225,37 +204,34 @@ def format_node_table(model: OnnxModel, rows: Sequence[Mapping[str, Any]]) -> st
     for row in rows:
         attributes = " ".join(f"{name}={value}" for name, value in row["attrs"].items())
         inputs, outputs = (
-            ", ".join(_load_run(entry) for entry in row[key]) for key in ("inputs", "outputs")
+            ", ".join(map(_format_tensor, row[key])) for key in ("inputs", "outputs")
         )
         head = f"{sanitize(row['node'], 60):<{widths[0]}}  {row['op']:<{widths[1]}}"
         lines.append(
             f"{head}  {inputs} -> {outputs}" + f"  {sanitize(attributes, 80)}" * bool(attributes)
         )
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines), rows
 
 
-def _load_run(tensor: Mapping[str, str]) -> str:
+def _format_tensor(tensor: Mapping[str, str]) -> str:
     constant = " (constant)" if tensor.get("constant") else ""
     return f"{sanitize(tensor['name'], 60)} {tensor['type']}{constant}"
 
 
 def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
     """A node as data."""
+    inputs, outputs = (
+        [{"name": name, "type": model.describe(node.graph, name)} for name in names]
+        for names in (node.inputs, node.outputs)
+    )
     return {
         "node": node.address,
         "op": node.op_type,
         "attrs": {name: _plain(value) for name, value in node.attributes.items()},
         "inputs": [
-            {
-                "name": name,
-                "type": model.describe(node.graph, name),
-                "constant": model.has_values(node.graph, name),
-            }
-            for name in node.inputs
+            {**row, "constant": model.has_values(node.graph, row["name"])} for row in inputs
         ],
-        "outputs": [
-            {"name": name, "type": model.describe(node.graph, name)} for name in node.outputs
-        ],
+        "outputs": outputs,
     }
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import check_stdout_free, is_json_lines
+from gscli.cli.commands.runtimes import check_stdout_free, write_cases
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
@@ -72,7 +72,7 @@ def cases(
     chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
     made = [CaseSuite(operator, count, seed) for operator in chosen]
-    written = 0 if output is None else _write_suites(made, output)
+    written = 0 if output is None else write_cases([suite.cases for suite in made], output)
     if settings.json is not None:
         print_json(_coverage_to_dict(made, others, written))
     elif output != "-":
@@ -82,34 +82,14 @@ def cases(
     return 0
 
 
-def _write_suites(made: list[CaseSuite], output: str) -> int:
-    """Write the packs as one file, or as node tests; how many cases that are."""
-    from gscli.cli.call.results import save_text
-    from gscli.runtimes import packs
-
-    if is_json_lines(output):
-        save_text(output, packs.format_json_lines(pack.cases for pack in made))
-        return sum(len(pack.cases) for pack in made)
-    return packs.write_node_tests(output, {suite.operator.full_name: suite.cases for suite in made})
-
-
 def _coverage_to_dict(
     made: list[CaseSuite], others: Mapping[str, SuiteCoverage], written: int
 ) -> dict[str, object]:
     """The JSON form: for each operator the rules with the cases that meet them."""
-    names = [pack.operator.full_name for pack in made]
-    return {
-        "written": written,
-        "rules": {
-            pack.operator.full_name: dict(sorted(pack.cases_by_rule.items())) for pack in made
-        },
-        "others": {
-            name: {
-                "name": others[name].name,
-                "cases": others[name].cases,
-                "rules": dict(sorted(others[name].rules.items())),
-            }
-            for name in names
-            if name in others
-        },
+    rules = {pack.operator.full_name: dict(sorted(pack.cases_by_rule.items())) for pack in made}
+    measured = {
+        name: {**others[name]._asdict(), "rules": dict(sorted(others[name].rules.items()))}
+        for name in rules
+        if name in others
     }
+    return {"written": written, "rules": rules, "others": measured}

@@ -31,6 +31,8 @@ from gscli.cli.commands.runtimes import (
     check_stdout_free,
     is_json_lines,
     make_seconds_parser,
+    start_checked,
+    write_cases,
 )
 from gscli.cli.options import (
     ANY_NUMBER,
@@ -85,9 +87,10 @@ def fuzz(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
-    from gscli.cli.commands.runtimes import start_checked
+    from gscli.cli.call.results import save_text
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.packs import check_node_test_target
+    from gscli.runtimes.reports import format_junit
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
@@ -95,14 +98,19 @@ def fuzz(
     wishes = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _read_known(known)
     folder = None if output is None or is_json_lines(output) else output
-    for path in (junit, None if folder else output):
-        _check_folder_exists(path)
+    for path in (junit, None if folder else output):  # before hours of work, not after
+        if path not in (None, "-") and not Path(str(path)).absolute().parent.is_dir():
+            raise CannotWrite("there is no folder for this", where=path or "")
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
         report = _run_with_progress(runtime, chosen, wishes, accepted, quiet=quiet)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
-    _write_files(report, output, junit, strict=strict)
+    if junit is not None:
+        save_text(junit, format_junit(report, strict=strict))
+    if output is not None:
+        new = [difference.case for difference in report.differences if not difference.is_known]
+        write_cases([new], output)
     if report.was_interrupted:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
@@ -133,12 +141,6 @@ def _run_with_progress(
         return put(runtime, operators, options, known, watch)
 
 
-def _check_folder_exists(path: str | None) -> None:
-    """Refuse a file to be written whose folder is not there before hours of work, not after."""
-    if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
-        raise CannotWrite("there is no folder for this", where=path)
-
-
 def _print_report(
     report: FuzzReport, settings: Settings, *, strict: bool, quiet: bool, to_stderr: bool
 ) -> None:
@@ -154,27 +156,6 @@ def _print_report(
         print_stderr(text)
     else:
         sys.stdout.write(text)
-
-
-def _write_files(
-    report: FuzzReport, output: str | None, junit: str | None, *, strict: bool
-) -> None:
-    from gscli.cli.call.results import save_text
-    from gscli.runtimes import packs, reports
-
-    if junit is not None:
-        save_text(junit, reports.format_junit(report, strict=strict))
-    if output is None:
-        return
-    cases = [difference.case for difference in report.differences if not difference.is_known]
-    if is_json_lines(output):
-        save_text(output, packs.format_json_lines([cases]))
-    elif cases:
-        names = dict.fromkeys(trial.operator.full_name for trial in cases)
-        packs.write_node_tests(
-            output,
-            {name: [case for case in cases if case.operator.full_name == name] for name in names},
-        )
 
 
 def _read_known(path: str | None) -> list[str]:

@@ -32,7 +32,6 @@ from gscli.cli.building import complete_file, tool
 from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
 
 if TYPE_CHECKING:
-    from gscli.cli.call.nodes import ModelReference
     from gscli.lab.node_tests import NodeTestResult
 
 LISTED = 10
@@ -65,36 +64,22 @@ def run(
     *,
     settings: Settings,
 ) -> int:
-    place = _select_model(folders, node, settings)
-    if place is not None:
-        from gscli.cli.call.nodes import list_nodes, run_node
-
-        settings = settings._replace(quiet=quiet, verbose=verbose)
-        if node is None and not _is_single_node(folders, settings) and place.node is None:
-            return list_nodes(place, settings)
-        return run_node(place, node, folders[1:], settings)
-    return _run_tests(folders, settings, only=only, quiet=quiet, verbose=verbose)
-
-
-def _select_model(
-    folders: Sequence[str], node: str | None, settings: Settings
-) -> ModelReference | None:
-    """The model of which a node is asked for, or one that is no node test; None for tests."""
-    from gscli.cli.call.nodes import parse_model_reference
+    from gscli.cli.call.nodes import list_nodes, parse_model_reference, run_node
     from gscli.lab.node_tests import is_node_test
 
     place = parse_model_reference(folders[0])
-    if place is None:
-        if node is not None:
-            raise UsageError(
-                "--node needs a model", where=folders[0],
-                hint=f"gscli run MODEL.onnx --node {node}"[:200],
-            )  # fmt: skip
-        return None
-    if node is not None or place.node is not None or _is_single_node(folders, settings):
-        return place
-    alone = len(folders) == 1 and not is_node_test(place.path)
-    return place if alone else None
+    if place is None and node is not None:
+        raise UsageError(
+            "--node needs a model", where=folders[0],
+            hint=f"gscli run MODEL.onnx --node {node}"[:200],
+        )  # fmt: skip
+    settings = settings._replace(quiet=quiet, verbose=verbose)
+    if place is not None:
+        if node is not None or place.node is not None or _is_single_node(folders, settings):
+            return run_node(place, node, folders[1:], settings)
+        if len(folders) == 1 and not is_node_test(place.path):
+            return list_nodes(place, settings)
+    return _run_tests(folders, settings, only)
 
 
 def _is_single_node(folders: Sequence[str], settings: Settings) -> bool:
@@ -108,9 +93,7 @@ def _is_single_node(folders: Sequence[str], settings: Settings) -> bool:
     )
 
 
-def _run_tests(
-    folders: Sequence[str], settings: Settings, *, only: str, quiet: bool, verbose: bool
-) -> int:
+def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
     from gscli.lab.node_tests import find_test_folders, run_folder
     from gscli.views.progress_bar import ProgressBar
 
@@ -118,7 +101,7 @@ def _run_tests(
     if not chosen:
         raise UsageError(f"no folder's name contains {only!r}"[:200], hint="leave out --only")
     outcomes: list[NodeTestResult] = []
-    with ProgressBar("node tests", len(chosen), quiet=quiet) as progress:
+    with ProgressBar("node tests", len(chosen), quiet=settings.quiet) as progress:
         for folder in chosen:
             outcomes += run_folder(folder)
             progress.advance()
@@ -129,11 +112,10 @@ def _run_tests(
     if counts["skipped"] == len(outcomes):
         raise _nothing_to_run_error(outcomes)
     if settings.json is not None:
-        tests = [outcome.to_dict() for outcome in outcomes]
-        print_json({**counts, "tests": tests})
+        print_json({**counts, "tests": [outcome.to_dict() for outcome in outcomes]})
         return int(counts["failed"] > 0)
-    if not quiet:
-        sys.stdout.writelines(_format_results(outcomes, verbose=verbose))
+    if not settings.quiet:
+        sys.stdout.writelines(_format_results(outcomes, verbose=settings.verbose))
     counts = {status: count for status, count in counts.items() if count or status != "skipped"}
     sys.stdout.write(", ".join(f"{count} {status}" for status, count in counts.items()) + "\n")
     return int(counts["failed"] > 0)

@@ -17,10 +17,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.cli.building import tool
+from gscli.cli.completion import complete_names
 from gscli.cli.options import (
     JSON_OPTION,
     Settings,
@@ -34,12 +36,13 @@ if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
     from gscli.runtimes.catalogue import InstalledRuntime
     from gscli.runtimes.process import RuntimeProcess
+    from gscli.runtimes.trials import FuzzCase
 
 
 def _complete(incomplete: str) -> list[str]:
     from gscli.runtimes.catalogue import NAMES
 
-    return [name for name in NAMES if name.startswith(incomplete)]
+    return complete_names(NAMES)(incomplete)
 
 
 ON = option(
@@ -75,6 +78,20 @@ PATIENCE = option(
 def is_json_lines(output: str) -> bool:
     """Whether cases are written as lines of JSON, not as a folder of node tests."""
     return output.endswith(".jsonl") or output == "-"
+
+
+def write_cases(suites: Sequence[Sequence[FuzzCase]], output: str) -> int:
+    """Write cases as lines of JSON, or as node tests where there are any; how many these are."""
+    from gscli.cli.call.results import save_text
+    from gscli.runtimes import packs
+
+    if is_json_lines(output):
+        save_text(output, packs.format_json_lines(suites))
+        return sum(map(len, suites))
+    by_operator: dict[str, list[FuzzCase]] = {}
+    for case in chain.from_iterable(suites):
+        by_operator.setdefault(case.operator.full_name, []).append(case)
+    return packs.write_node_tests(output, by_operator) if by_operator else 0
 
 
 def check_stdout_free(output: str | None, settings: Settings) -> None:
@@ -122,17 +139,18 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
 
 def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
     if settings.json is not None:
-        rows = [
-            {
-                "name": member.adapter.name,
-                "package": member.adapter.package,
-                "version": member.version or None,
-                "missing": list(member.missing),
-                "variants": member.adapter.variants,
-            }
-            for member in members
-        ]
-        print_json(rows)
+        print_json(
+            [
+                {
+                    "name": member.adapter.name,
+                    "package": member.adapter.package,
+                    "version": member.version or None,
+                    "missing": list(member.missing),
+                    "variants": member.adapter.variants,
+                }
+                for member in members
+            ]
+        )
         return
     width = max(len(member.adapter.name) for member in members) + 2
     versions = max(len(member.version) for member in members) + 2
@@ -157,9 +175,8 @@ def start_checked(
     for name in names:
         find_operators(name)  # a wrong name is told before anything is started
     try:
-        with RuntimeProcess(
-            build_runtime_command(runtime_spec, python), patience=patience
-        ) as runtime:
+        command = build_runtime_command(runtime_spec, python)
+        with RuntimeProcess(command, patience=patience) as runtime:
             operators = select_supported(runtime.start(), names)
             check_adapter(runtime, operators)
             yield runtime, operators

@@ -105,8 +105,11 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     commits, node_table, nodes = _list_commits(text), "", dict[str, object]()
     if _is_model(text):
         from gscli.cli.call.nodes import describe_nodes
+        from gscli.files import MAX_BYTES
+        from gscli.lab.models import OnnxModel
 
-        node_table, nodes["nodes"] = describe_nodes(text, settings.max_bytes)
+        model = OnnxModel.read(text, settings.max_bytes or MAX_BYTES)
+        node_table, nodes["nodes"] = describe_nodes(model)
     if settings.json is not None:
         rows = [
             {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}

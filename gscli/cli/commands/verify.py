@@ -93,12 +93,15 @@ def _run_cases(
     report: Callable[[str], object] | None,
 ) -> _CaseCounts:
     """Run the cases whose id contains `only`, and report each failure as it comes."""
-    from gscli.lab.cases import build_repro_command
+    from gscli.lab.cases import build_repro_command, read_cases
     from gscli.views.progress_bar import ProgressBar
 
     tally = _CaseCounts()
     with _make_case_runner(*runtime) as judge, ProgressBar("cases", None) as progress:
-        for path, case in _select_cases(files, only, tally.refusals):
+        every = ((path, case) for path in files for case in read_cases(path, tally.refusals))
+        for path, case in every:
+            if only not in case.id:
+                continue
             verdict = judge(case)
             progress.advance()
             if verdict is None:
@@ -111,18 +114,6 @@ def _run_cases(
                 if report is not None:
                     report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
     return tally
-
-
-def _select_cases(
-    files: Sequence[str], only: str, refusals: list[GscliError]
-) -> Iterator[tuple[str, Case]]:
-    """The cases whose id contains `only`, each with its file."""
-    from gscli.lab.cases import read_cases
-
-    for path in files:
-        for case in read_cases(path, refusals):
-            if only in case.id:
-                yield path, case
 
 
 @contextmanager
