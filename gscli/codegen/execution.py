@@ -35,11 +35,10 @@ class SnippetProcess(RuntimeProcess):
 
     def run_snippet(self, answer: Snippet, inputs: Mapping[str, Array]) -> Said:
         """What the lines of an answer give for these inputs."""
-        self._number += 1
         code = "\n".join([*build_preamble(answer, inputs), *answer.call])
         sent = {name: _to_wire_array(array, answer.target) for name, array in inputs.items()}
         return self._exchange({
-            "id": self._number, "framework": "lines", "op": "run",
+            "framework": "lines", "op": "run",
             "inputs": {name: dump_json(array) for name, array in sent.items()},
             "attrs": {"code": code},
         })  # fmt: skip

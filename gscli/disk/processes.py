@@ -141,8 +141,13 @@ class Child:
         return self._process.pid
 
     def exchange(self, text: bytes, limit: float) -> bytes | Failure:
-        """Write all of a text and read the next line, both within `limit` seconds."""
+        """Write all of a text and read the next line, both within `limit` seconds.
+
+        What was printed before a text is no answer to it, but garbage.
+        """
         deadline = time.monotonic() + limit
+        if text and (early := self._read_early()):
+            return Failure("garbage", f"unasked: {sanitize(early.decode('utf-8', 'replace'), 120)}")
         self._unwritten, seen = memoryview(text), 0
         with selectors.DefaultSelector() as selector:
             for pipe in (self._out, self._err):
@@ -163,6 +168,12 @@ class Child:
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         return line
+
+    def _read_early(self) -> bytes:
+        """What the process has printed by now."""
+        with suppress(BlockingIOError):
+            self._receive(self._out)
+        return bytes(self._received[:PIECE]).strip()
 
     def _exceeds_memory(self) -> bool:
         """Whether the process holds too much, or, looked at now and then, with what it started."""

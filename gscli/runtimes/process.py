@@ -5,6 +5,7 @@ Each of these is an answer to the request that was under way; the next request s
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Self
@@ -30,6 +31,9 @@ START_LIMIT = 180.0
 
 MEMORY_LIMIT = 4 << 30
 
+ID_LIMIT = 1 << 31
+"""A request has an id at random below this, so that no answer can be prepared before it."""
+
 
 class RuntimeProcess:
     """A runtime behind the protocol. `patience` is the time limit of one call in seconds.
@@ -43,7 +47,6 @@ class RuntimeProcess:
         self._program, self._patience, self._memory = program, patience, memory
         self._child: Child | None = None
         self._interrupts, self._signals = DeferredSignals(), ExitStack()
-        self._number = 0
         self.hello: Hello | None = None
         self.restarts = 0
 
@@ -86,24 +89,23 @@ class RuntimeProcess:
         self, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
     ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first."""
-        self._number += 1
-        return self._exchange({"id": self._number, **dump_call(operator, inputs, attrs)})
+        return self._exchange(dump_call(operator, inputs, attrs))
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""
-        self._number += 1
-        return self._exchange(build_echo_request(self._number, array))
+        return self._exchange(build_echo_request(array))
 
     def _exchange(self, document: Mapping[str, object]) -> Reply:
         if self._child is None:
             self.restarts += self.hello is not None
             self.start()
         assert self._child is not None
-        line = self._child.exchange(encode_line(document), self._patience)
+        number = secrets.randbelow(ID_LIMIT)
+        line = self._child.exchange(encode_line({"id": number, **document}), self._patience)
         if isinstance(line, Failure):
             self.stop()
             return Reply(line.how, text=line.text)
-        answer = parse_reply(line, self._number)
+        answer = parse_reply(line, number)
         if answer.status == "garbage":
             self.stop()  # what it says next may belong to another request
         return answer

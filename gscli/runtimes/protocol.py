@@ -56,10 +56,10 @@ class Hello(Record):
         return f"{self.name} {self.version}".strip()
 
 
-def build_echo_request(number: int, array: Array) -> dict[str, object]:
+def build_echo_request(array: Array) -> dict[str, object]:
     """A request to say the same tensor again."""
     inputs = {"data": dump_json(array)}
-    return {"id": number, "framework": "gscli", "op": ECHO, "inputs": inputs, "attrs": {}}
+    return {"framework": "gscli", "op": ECHO, "inputs": inputs, "attrs": {}}
 
 
 def encode_line(document: Mapping[str, object]) -> bytes:

@@ -62,9 +62,14 @@ TOLD_BY = {
 
 
 def found_with(
-    fault: str, operator: str, cases: int, watch: ProgressCallback = lambda _report: None
+    fault: str,
+    operator: str,
+    cases: int,
+    watch: ProgressCallback = lambda _report: None,
+    *,
+    marker: str = "",
 ) -> FuzzReport:
-    command = ProcessSpec((sys.executable, "-S", str(WRONG), fault))
+    command = ProcessSpec((sys.executable, "-S", str(WRONG), fault, marker))
     with RuntimeProcess(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:
@@ -129,8 +134,8 @@ def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
     assert sum(tally.flaky for tally in report.counts_by_operator.values()) > 0
 
 
-def test_a_call_that_was_slow_once_is_counted_and_no_difference() -> None:
-    report = found_with("slow_once", "onnx.gather", 40)
+def test_a_call_that_was_slow_once_is_counted_and_no_difference(tmp_path: Path) -> None:
+    report = found_with("slow_once", "onnx.gather", 40, marker=str(tmp_path / "slow"))
     assert report.differences == []
     assert [tally.slow for tally in report.counts_by_operator.values()] == [1]
     assert "1 too slow once" in "\n".join(format_summary(report, strict=False))

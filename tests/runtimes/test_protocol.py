@@ -135,6 +135,29 @@ def test_whatever_becomes_of_the_process_is_an_answer(body: str, how: str, words
     assert words in answer.text
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[say(number) for number in range(99)]; time.sleep(0.3)",
+        "[(say(number), say(number + 1)) for number in map(numbered, sys.stdin)]",
+    ],
+)
+def test_an_answer_before_the_question_is_not_believed(body: str) -> None:
+    text = (
+        f"import json, sys, time\nprint({HELLO!r}, flush=True)\n"
+        "def numbered(line): return json.loads(line)['id']\n"
+        "def say(number): print(json.dumps({'id': number, 'error': 'x'}), flush=True)\n"
+        f"{body}"
+    )
+    with RuntimeProcess(ProcessSpec((sys.executable, "-c", text))) as runtime:
+        runtime.start()
+        time.sleep(0.2)
+        replies = [runtime.run_call(*CALL)]
+        time.sleep(0.1)
+        replies.append(runtime.run_call(*CALL))
+    assert "unasked" in " ".join(reply.text for reply in replies if reply.status == "garbage")
+
+
 def test_memory_is_watched() -> None:
     body = "kept = b'x' * (400 << 20); time.sleep(20)"
     answer = asked(program(body), patience=15.0, memory=200 << 20)

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -20,9 +21,9 @@ COMBINE = {
     "none": lambda old, new: new, "add": lambda old, new: old + new,
     "mul": lambda old, new: old * new, "max": max, "min": min,
 }  # fmt: skip
-state: dict[str, Any] = {"calls": 0}
+state: dict[str, Any] = {"calls": 0, "lines": 0}
 SLOW = 20
-"""The request that waits for a machine with other things to do; asked again it has another id."""
+"""The request that waits for a machine with other things to do, in the first process alone."""
 
 
 class Refused(Exception):
@@ -189,7 +190,9 @@ def main() -> None:
     print(json.dumps(hello), flush=True)
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
-        if FAULT == "slow_once" and request["id"] == SLOW:
+        state["lines"] += 1
+        if FAULT == "slow_once" and state["lines"] == SLOW and not Path(sys.argv[2]).exists():
+            Path(sys.argv[2]).touch()
             time.sleep(1000)
         try:
             found = answer(request)
