@@ -9,6 +9,8 @@ other nodes, which must be given.
 
 from __future__ import annotations
 
+import base64
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,12 +21,34 @@ from typing import Any
 
 from gscli.base import InputRefused, UsageError
 from gscli.base.words import format_count, sanitize
+from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
-from gscli.files.extras import import_extra
-from gscli.files.formats.model import Graph, decode_name, is_quickly_inferred, walk_graphs
+from gscli.files.formats.model import Graph, decode_name, walk_graphs
 from gscli.files.formats.tensorproto import TYPES, parse_protobuf
+from gscli.files.formats.wire import check_fields
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
+
+SHAPE_BYTES = 1 << 12
+"""Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes."""
+
+INFERENCE_SECONDS = 10
+INFERENCE_MEMORY = 1 << 30
+
+_INFERENCE = """
+import sys
+from base64 import b64decode, b64encode
+seconds, memory = map(int, sys.argv[1:])
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+except (ImportError, OSError, ValueError):
+    pass
+from onnx.shape_inference import infer_shapes
+inferred = infer_shapes(b64decode(sys.stdin.buffer.readline()))
+sys.stdout.buffer.write(b64encode(inferred.SerializeToString()) + b"\\n")
+"""
 
 
 class OnnxModel:
@@ -193,10 +217,9 @@ class OnnxModel:
         inference of shapes.
         """
         described = [*self.graphs]
-        if is_quickly_inferred(self.message):
-            with suppress(Exception):  # it refuses models in many ways, and is asked for help only
-                inferred = import_extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
-                described = [*walk_graphs(inferred.graph, self.where), *described]
+        with suppress(Exception):  # a model is refused in many ways, and is asked for help only
+            inferred = infer_shapes(self.message)
+            described = [*walk_graphs(inferred.graph, self.where), *described]
         values: dict[str, dict[str, Any]] = {}
         for shaped in (False, True):  # the last one counts
             for graph in described:
@@ -207,6 +230,27 @@ class OnnxModel:
                     if value.type.tensor_type.HasField("shape") or not shaped
                 )
         return values
+
+
+def infer_shapes(message: Any) -> Any:
+    """A model, without its larger tensors, with the shapes that ONNX infers.
+
+    Functions may call one another twice as often at every step, and a Gather of a tensor by itself
+    doubles its axes: only a process of its own is bounded, whatever a model says.
+    """
+    slim = type(message).FromString(message.SerializeToString())
+    for graph in Graph(slim.graph).iter_graphs():
+        for _, tensor in graph.iter_tensors():
+            if len(tensor.raw_data) > SHAPE_BYTES:
+                tensor.ClearField("raw_data")
+    limits = map(str, (INFERENCE_SECONDS, INFERENCE_MEMORY))
+    with Child(python_program(sys.executable, _INFERENCE, *limits), INFERENCE_MEMORY) as child:
+        text = base64.b64encode(slim.SerializeToString())
+        line = child.exchange(text + b"\n", INFERENCE_SECONDS)
+    assert isinstance(line, bytes), line
+    data = base64.b64decode(line, validate=True)
+    check_fields(data, message.DESCRIPTOR, "the model")
+    return type(message).FromString(data)
 
 
 def _graph_inputs(graph: Graph) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from onnx import numpy_helper
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
 from gscli.base.arrays import parse_dtype
 from gscli.files import load, members, save
-from gscli.files.formats import model, tensorproto
+from gscli.files.formats import tensorproto
 from gscli.files.request import Member
 
 NAMES = [name for name, _ in tensorproto.TYPES.values()]
@@ -163,34 +163,6 @@ def test_tensors_inside_a_branch_go_by_the_node_and_the_attribute(tmp_path: Path
     path.write_bytes(model.SerializeToString())
     with pytest.raises(ContentRefused, match="two tensors are called y/else_branch/c"):
         members(str(path))
-
-
-def functions(count: int, calls: int, length: int = 0) -> onnx.ModelProto:
-    """A model with functions, each of which calls the next one `calls` times."""
-    message = onnx.ModelProto()
-    message.graph.node.add(op_type="f0", domain="d")
-    for number in range(count):
-        function = message.functions.add(domain="d", name=f"f{number}")
-        for _ in range(calls):
-            function.node.add(op_type=f"f{number + 1}", domain="d")
-        for _ in range(length):
-            function.node.add(op_type="Identity")
-    return message
-
-
-def test_shapes_are_inferred_where_that_takes_no_longer_than_the_model_is() -> None:
-    assert model.is_quickly_inferred(functions(0, 0))
-    assert model.is_quickly_inferred(functions(10, 2))
-    assert not model.is_quickly_inferred(functions(25, 2)), "calls double from one to the next"
-    assert not model.is_quickly_inferred(functions(40, 1)), "calls go deep"
-    assert not model.is_quickly_inferred(functions(1, 0, model.STEPS_LIMIT + 1))
-    for field in ("input", "value_info", "output"):
-        message = onnx.ModelProto()
-        shape = getattr(message.graph, field).add().type.tensor_type.shape
-        shape.dim.extend([onnx.TensorShapeProto.Dimension(dim_value=1)] * 64)
-        assert model.is_quickly_inferred(message)
-        shape.dim.add()
-        assert not model.is_quickly_inferred(message)
 
 
 def test_names_of_nested_graphs_do_not_multiply(tmp_path: Path) -> None:

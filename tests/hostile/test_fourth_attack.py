@@ -21,10 +21,10 @@ import gscli
 from gscli.base import CannotWrite, ContentRefused, LimitRefused, UsageError
 from gscli.files import load, members, save
 from gscli.files.content import open_content
-from gscli.files.formats import model
 from gscli.files.formats.wire import encode_bytes_header
 from gscli.files.stores import codecs
 from gscli.files.stores.zip_store import CheckedZipStore
+from gscli.lab import models
 from gscli.runtimes import packs
 
 
@@ -206,33 +206,51 @@ def test_a_folder_that_somebody_takes_is_kept(
     assert [path.name for path in tmp_path.rglob("*")] == ["tests", "theirs"]
 
 
-@pytest.mark.parametrize(("count", "is_quick"), [(5, True), (30, False)])
-def test_axes_do_not_double(count: int, is_quick: bool) -> None:
-    nodes = [
-        onnx.helper.make_node("Gather", [f"x{at}", f"x{at}"], [f"x{at + 1}"]) for at in range(count)
-    ]
-    graph = onnx.helper.make_graph(nodes, "g", [], [])
-    assert model.is_quickly_inferred(onnx.helper.make_model(graph)) is is_quick
+def doubled_calls(count: int, *, inside: bool) -> onnx.ModelProto:
+    """A model with functions, each of which calls the next one twice, or in a branch of an If."""
+    message = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], []))
+    message.opset_import.add(domain="d", version=1)
+    message.graph.node.add(op_type="f0", domain="d", input=["x"], output=["z"])
+    for number in range(count):
+        function = message.functions.add(domain="d", name=f"f{number}", input=["a"], output=["b"])
+        function.opset_import.extend(message.opset_import)
+        nodes = function.node
+        if inside:
+            nodes = function.node.add(op_type="If", input=["a"], output=["b"]).attribute.add(
+                name="then_branch", type=onnx.AttributeProto.GRAPH
+            ).g.node  # fmt: skip
+        for at in range(2):
+            nodes.add(op_type=f"f{number + 1}", domain="d", input=["a"], output=[f"b{at}"])
+    return message
 
 
-def test_a_shape_has_one_axis_whatever_it_is_of() -> None:
-    nodes = [
-        onnx.helper.make_node("Gather", [f"x{at}", f"x{at}"], [f"x{at + 1}"]) for at in range(8)
-    ]
-    nodes += [onnx.helper.make_node("Shape", ["x8"], ["y0"])]
-    nodes += [
-        onnx.helper.make_node("Gather", [f"y{at}", f"y{at}"], [f"y{at + 1}"]) for at in range(8)
-    ]
-    graph = onnx.helper.make_graph(nodes, "g", [], [])
-    assert model.is_quickly_inferred(onnx.helper.make_model(graph))
+def doubled_axes(count: int, *, inside: bool) -> onnx.ModelProto:
+    """A model in which a Gather of a tensor by itself doubles its axes, or a branch does."""
+    nodes = []
+    for at in range(count):
+        node = onnx.helper.make_node("Gather", [f"x{at}", f"x{at}"], [f"x{at + 1}"])
+        if inside:
+            known = onnx.ValueInfoProto(name=f"x{at + 1}")
+            branch = onnx.helper.make_graph([node], "b", [], [known])
+            branches = {"then_branch": branch, "else_branch": branch}
+            node = onnx.helper.make_node("If", ["c"], [f"x{at + 1}"], **branches)
+        nodes.append(node)
+    start = onnx.helper.make_tensor_value_info("x0", 7, [1] * 4)
+    return onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [start], []))
 
 
-def test_axes_are_not_added_by_the_thousand() -> None:
-    nodes = [
-        onnx.helper.make_node("Unsqueeze", [f"x{at}", "axes"], [f"x{at + 1}"]) for at in range(2000)
-    ]
-    graph = onnx.helper.make_graph(nodes, "g", [], [])
-    assert not model.is_quickly_inferred(onnx.helper.make_model(graph))
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("make", [doubled_calls, doubled_axes])
+def test_inference_of_shapes_has_a_limit_whatever_a_model_says(
+    monkeypatch: pytest.MonkeyPatch, make: Any, inside: bool
+) -> None:
+    monkeypatch.setattr(models, "INFERENCE_SECONDS", 2)
+    monkeypatch.setattr(models, "INFERENCE_MEMORY", 1 << 29)
+    message = make(30, inside=inside)
+    message.graph.node.add(op_type="Gather", input=["x", "i"], output=["y"])
+    model = models.OnnxModel(message, "m.onnx")
+    assert model.find_supported_node("y").inputs == ("x", "i")
+    assert model.describe(model.graphs[0], "x") == "?"
 
 
 def test_a_damaged_index_of_chunks_crashes_nothing(tmp_path: Path) -> None:
