@@ -26,6 +26,7 @@ from gscli.cli.building import complete_file, tool
 from gscli.cli.options import Settings, argument, make_view_options, option, print_json
 
 if TYPE_CHECKING:
+    from gscli.base.arrays import Array
     from gscli.files import LoadedInput
     from gscli.files.request import Member
     from gscli.files.stores.icechunk_store import Commit
@@ -170,29 +171,23 @@ def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: b
     elif settings.json is not None:
         shown = json.dumps(dump_json(loaded.array)) + "\n"
     else:
-        shown = _render_tensor(loaded, settings)
-        if settings.svg is not None:
-            figures[settings.svg] = _render_svg(loaded, settings)
-        if settings.quiet or settings.svg == "-":
-            shown = ""
+        shown, figures = _render_tensor(loaded.origin, loaded.array, settings)
     write_results(figures, shown, [loaded.array])
 
 
-def _render_tensor(loaded: LoadedInput, settings: Settings) -> str:
+def _render_tensor(name: str, array: Array, settings: Settings) -> tuple[str, dict[str, str]]:
+    """What goes to the screen, and the figures by file name."""
     from gscli.views.lines import render_text
     from gscli.views.terminal.tensor import format_tensor_text, make_tensor_drawing
 
-    options = make_view_options(settings)
-    if settings.plain:
-        return format_tensor_text(loaded.origin, loaded.array, options)
-    return render_text(make_tensor_drawing(loaded.origin, loaded.array, options), options)
+    options, figures = make_view_options(settings), dict[str, str]()
+    text = (
+        format_tensor_text(name, array, options) if settings.plain
+        else render_text(make_tensor_drawing(name, array, options), options)
+    )  # fmt: skip
+    if settings.svg is not None:
+        from gscli.views.figure import render_svg
 
-
-def _render_svg(loaded: LoadedInput, settings: Settings) -> str:
-    from gscli.views.figure import render_svg
-    from gscli.views.terminal.tensor import make_tensor_drawing
-
-    picture = make_tensor_drawing(
-        loaded.origin, loaded.array, make_view_options(settings, is_for_file=True)
-    )
-    return render_svg(picture, loaded.origin, theme=settings.theme)
+        view = make_tensor_drawing(name, array, make_view_options(settings, is_for_file=True))
+        figures[settings.svg] = render_svg(view, name, theme=settings.theme)
+    return "" if settings.quiet or settings.svg == "-" else text, figures

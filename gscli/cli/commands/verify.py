@@ -18,9 +18,10 @@ support is skipped and counted. Where no case was run the status is 65, or 2 wit
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count
@@ -47,7 +48,7 @@ def verify(
     settings: Settings,
 ) -> int:
     report = None if quiet or settings.json is not None else sys.stdout.write
-    tally = _run_cases(files, only, (on, python, patience), report)
+    tally = _run_cases(files, only, on, python, patience, report)
     counts = {"passed": tally.passed, "failed": len(tally.failures)}
     if on:
         counts["skipped"] = tally.skipped
@@ -89,20 +90,29 @@ class _CaseCounts:
 def _run_cases(
     files: Sequence[str],
     only: str,
-    runtime: tuple[str, str | None, float],
+    on: str,
+    python: str | None,
+    patience: float,
     report: Callable[[str], object] | None,
 ) -> _CaseCounts:
-    """Run the cases whose id contains `only`, and report each failure as it comes."""
-    from gscli.lab.cases import build_repro_command, read_cases
+    """Run the cases whose id contains `only`, on a runtime if one is named; report each failure."""
+    from gscli.lab.cases import build_repro_command, read_cases, run_case
     from gscli.views.progress_bar import ProgressBar
 
     tally = _CaseCounts()
-    with _make_case_runner(*runtime) as judge, ProgressBar("cases", None) as progress:
+    with ExitStack() as stack:
+        run: Callable[[Case], CaseResult | None] = run_case
+        if on:
+            from gscli.runtimes.runtime_answers import run_case_on
+
+            started, _ = stack.enter_context(start_checked(on, python, patience))
+            run = partial(run_case_on, started)
+        progress = stack.enter_context(ProgressBar("cases", None))
         every = ((path, case) for path in files for case in read_cases(path, tally.refusals))
         for path, case in every:
             if only not in case.id:
                 continue
-            verdict = judge(case)
+            verdict = run(case)
             progress.advance()
             if verdict is None:
                 tally.skipped += 1
@@ -114,19 +124,3 @@ def _run_cases(
                 if report is not None:
                     report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
     return tally
-
-
-@contextmanager
-def _make_case_runner(
-    on: str, python: str | None, patience: float
-) -> Iterator[Callable[[Case], CaseResult | None]]:
-    """What runs a case: gscli itself, or a runtime that passed its self-test."""
-    if not on:
-        from gscli.lab.cases import run_case
-
-        yield run_case
-        return
-    from gscli.runtimes.runtime_answers import run_case_on
-
-    with start_checked(on, python, patience) as (runtime, _):
-        yield lambda case: run_case_on(runtime, case)
