@@ -123,10 +123,6 @@ def invoke_command(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else ExitCode.SUCCESS
 
 
-def _is_step(word: str) -> bool:
-    return word.isdigit() or word == "all"
-
-
 def fill_optional_values(words: Sequence[str]) -> list[str]:
     """Some options take an optional value; the parser knows only options that always do.
 
@@ -135,14 +131,14 @@ def fill_optional_values(words: Sequence[str]) -> list[str]:
     >>> fill_optional_values(["--step"])
     ['--step=all']
     """
-    from gscli.cli.options import END_OF_OPTIONS
+    from gscli.cli.options import split_at_end
 
-    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
-    options, rest = words[:end], words[end:]
+    options, rest = split_at_end(words)
     result: list[str] = []
-    for place, word in enumerate(options):
-        following = options[place + 1] if place + 1 < end else ""
-        alone = word in OPTIONAL_VALUES and not (word == "--step" and _is_step(following))
+    for word, following in zip(options, [*options[1:], ""], strict=False):
+        alone = word in OPTIONAL_VALUES and not (
+            word == "--step" and (following.isdigit() or following == "all")
+        )
         result.append(f"{word}={OPTIONAL_VALUES[word]}" if alone else word)
     return [*result, *rest]
 

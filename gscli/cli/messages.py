@@ -32,12 +32,12 @@ from gscli.base import (
 )
 from gscli.base.words import sanitize
 from gscli.cli.options import (
-    END_OF_OPTIONS,
     ColorChoice,
     Screen,
     detect_screen,
     parse_width,
     print_stderr,
+    split_at_end,
 )
 
 _LIMIT = 1000
@@ -244,12 +244,10 @@ def find_option_value(option: str, words: Sequence[str]) -> str | None:
     ... )
     ('70', None)
     """
-    value = None
-    for place, word in enumerate(words):
-        if word == END_OF_OPTIONS:
-            break
-        if word == option and place + 1 < len(words):
-            value = words[place + 1]
+    value, (options, rest) = None, split_at_end(words)
+    for word, following in zip(options, [*options[1:], *rest[:1]], strict=False):
+        if word == option:
+            value = following
         elif word.startswith(option + "="):
             value = word.partition("=")[2]
     return value
@@ -261,5 +259,4 @@ def is_json_requested(words: Sequence[str]) -> bool:
     >>> is_json_requested(["gather", "--json=output"]), is_json_requested(["--", "--json"])
     (True, False)
     """
-    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
-    return any(word == "--json" or word.startswith("--json=") for word in words[:end])
+    return any(word == "--json" or word.startswith("--json=") for word in split_at_end(words)[0])

@@ -330,6 +330,17 @@ def check_combinations(options: Collection[Any], values: Mapping[str, object]) -
 
 END_OF_OPTIONS = "--"
 
+
+def split_at_end(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Words among which options may stand, and what `--` begins.
+
+    >>> split_at_end(["a", "--", "b"])
+    (['a'], ['--', 'b'])
+    """
+    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
+    return words[:end], words[end:]
+
+
 PIPE_WIDTH = 120
 NARROWEST = 20
 LONGEST_WIDTH = 6

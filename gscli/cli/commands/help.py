@@ -26,7 +26,7 @@ from gscli.cli.building import (
 from gscli.cli.completion import complete_names
 from gscli.cli.options import SHARED_OPTIONS, CommandOption, Settings, argument, detect_screen
 from gscli.cli.topics import EXIT_CODES, TOPICS, read_topic, rewrap
-from gscli.cli.tree import SUMMARY, TITLES, TOOLS, make_root_group
+from gscli.cli.tree import SUMMARY, TITLES, TOOLS, LazyGroup, make_root_group
 from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import Operator
 
@@ -57,7 +57,7 @@ def _command_help(words: Sequence[str]) -> str:
     command: Any = make_root_group()
     context = command.make_context("gscli", [], resilient_parsing=True)
     for number, word in enumerate(words):
-        names = command.list_commands(context) if hasattr(command, "list_commands") else []
+        names = command.list_commands(context) if isinstance(command, LazyGroup) else []
         below = command.get_command(context, word) if names else None
         if below is None:
             known = names if number else [*TOPICS, *names]
