@@ -52,11 +52,9 @@ def diff(
         shown = sanitize(name)
         if actual_word is None or expected_word is None:
             equal = False
-            missing = f"{shown} is only in {sanitize(first if expected_word is None else second)}"
-            rows.append(
-                {"name": name, "equal": False, "missing": "A" if actual_word is None else "B"}
-            )
-            _print_unless_quiet(f"{missing}\n", settings)
+            missing, holder = ("A", second) if actual_word is None else ("B", first)
+            rows.append({"name": name, "equal": False, "missing": missing})
+            _print_unless_quiet(f"{shown} is only in {sanitize(holder)}\n", settings)
             continue
         left, right = (
             load(word, name="tensor", max_bytes=settings.max_bytes)
@@ -66,12 +64,9 @@ def diff(
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
         equal = equal and differences.is_equal
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
-        same = f"equal: all {format_count(differences.cell_count, 'cell')}"
-        sentences = (
-            [same]
-            if differences.is_equal
-            else difference_sentences(differences, sanitize(expected_word))
-        )
+        sentences = difference_sentences(differences, sanitize(expected_word))
+        if differences.is_equal:
+            sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
         _print_unless_quiet(render_table(differences, sentences, settings), settings)
     if settings.json is not None:

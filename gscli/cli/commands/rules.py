@@ -13,12 +13,11 @@ Examples:
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from gscli.base import UsageError
 from gscli.cli.building import find_close_names, tool
 from gscli.cli.completion import complete_names, complete_operator
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
+from gscli.cli.options import JSON_OPTION, Settings, argument, make_view_options, option, print_json
 from gscli.cli.tree import to_kebab_case
 from gscli.frameworks import ALIASES, NAMES, load_framework, operators
 from gscli.frameworks.operator import Operator
@@ -52,17 +51,12 @@ def rules(
     elif markdown:
         sys.stdout.write(computing.format_markdown(rows))
     else:
-        _print_table(rows, settings)
+        from gscli.views.lines import render_text
+        from gscli.views.terminal.rules import RulesView
+
+        options = make_view_options(settings)
+        sys.stdout.write(render_text(RulesView(rows, options), options))
     return 0
-
-
-def _print_table(rows: Any, settings: Settings) -> None:
-    from gscli.cli.options import make_view_options
-    from gscli.views.lines import render_text
-    from gscli.views.terminal.rules import RulesView
-
-    options = make_view_options(settings)
-    sys.stdout.write(render_text(RulesView(rows, options), options))
 
 
 def _select_operators(name: str | None, operator: str | None) -> list[Operator]:

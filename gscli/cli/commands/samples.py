@@ -18,6 +18,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -58,21 +59,21 @@ def samples(
     chosen = lessons.list_lessons() if name is None else [lessons.find_lesson(name)]
     if settings.json is not None and run:
         raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
-    if output is None and not run:
-        if settings.json is not None:
-            _print_document([(lesson, lesson.folder) for lesson in chosen])
-        else:
-            _print_lessons(chosen, settings.width, answer=answer, is_single=name is not None)
-        return 0
-    if output is not None:
-        places = [(lesson, lessons.copy_lesson(lesson, Path(output))) for lesson in chosen]
+    scratch = TemporaryDirectory(prefix="gscli-samples-") if run and output is None else None
+    with scratch or nullcontext(output) as folder:
+        places = [
+            (lesson, lesson.folder if folder is None else lessons.copy_lesson(lesson, Path(folder)))
+            for lesson in chosen
+        ]
         if settings.json is not None:
             _print_document(places)
-        return _run(places, settings) if run else 0
-    with TemporaryDirectory(prefix="gscli-samples-") as folder:
-        return _run(
-            [(lesson, lessons.copy_lesson(lesson, Path(folder))) for lesson in chosen], settings
-        )
+        elif run:
+            return _run(places, settings)
+        elif output is None and name is not None:
+            _print_lesson(chosen[0].format_text(answer=answer), settings.width)
+        elif output is None:
+            _print_titles(chosen, settings.width)
+    return 0
 
 
 def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
@@ -89,21 +90,15 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
     print_json({"lessons": entries})
 
 
-def _print_lessons(
-    chosen: list[Lesson], screen_width: int | None, *, answer: bool, is_single: bool
-) -> None:
-    if is_single:
-        _print_lesson(chosen[0].format_text(answer=answer), screen_width)
-        return
+def _print_titles(chosen: list[Lesson], columns: int | None) -> None:
+    """A line per lesson; on a narrow screen the titles stand below the names."""
     names = max(len(lesson.name) for lesson in chosen) + 2
-    width = detect_screen(sys.stdout, width=screen_width).width
+    width = detect_screen(sys.stdout, width=columns).width
     hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
     for lesson in chosen:
+        first = f"{lesson.name:{names}}" if len(hang) == names else f"{lesson.name}\n{hang}"
         lines = textwrap.wrap(lesson.title, width - len(hang))
-        if len(hang) < names:
-            sys.stdout.write(lesson.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
-        else:
-            sys.stdout.write(f"{lesson.name:{names}}" + f"\n{hang}".join(lines) + "\n")
+        sys.stdout.write(first + f"\n{hang}".join(lines) + "\n")
 
 
 def _print_lesson(text: str, columns: int | None) -> None:
