@@ -175,9 +175,9 @@ def _install_warning_printer(arguments: Sequence[str]) -> None:
         if str(message) in texts:  # by another input of the same run
             return
         texts.add(str(message))
-        from gscli.cli.messages import print_notice
+        from gscli.cli.messages import print_notice, stderr_screen
 
-        print_notice(notice, arguments)
+        print_notice(notice, stderr_screen(arguments))
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
 

@@ -169,9 +169,8 @@ def print_error(error: GscliError, arguments: Sequence[str]) -> None:
     print_stderr(text)
 
 
-def print_notice(notice: Notice, arguments: Sequence[str]) -> None:
-    """Print a warning on stderr."""
-    side = stderr_screen(arguments)
+def print_notice(notice: Notice, side: Screen) -> None:
+    """Print a warning on stderr, which is such a screen."""
     print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
@@ -245,8 +244,8 @@ def find_option_value(option: str, words: Sequence[str]) -> str | None:
     ('70', None)
     """
     value, (options, rest) = None, split_at_end(words)
-    for word, following in zip(options, [*options[1:], *rest[:1]], strict=False):
-        if word == option:
+    for word, following in zip(options, [*options[1:], *rest[:1], None], strict=False):
+        if word == option and following is not None:
             value = following
         elif word.startswith(option + "="):
             value = word.partition("=")[2]

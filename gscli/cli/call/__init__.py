@@ -281,10 +281,9 @@ def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     seen = settings.is_screen_used and not settings.is_result_saved
     for notice in noticed:
         if not (seen and isinstance(notice, PictureNotice)):
-            from gscli.cli.messages import format_warning
+            from gscli.cli.messages import print_notice
 
-            side = detect_screen(sys.stderr, settings.color, settings.width)
-            print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
+            print_notice(notice, detect_screen(sys.stderr, settings.color, settings.width))
 
 
 def render_screen(

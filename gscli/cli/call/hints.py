@@ -54,7 +54,7 @@ def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
 def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
-        return "; ".join(filter(None, (error.hint, compare_hint(error, operator, inputs))))
+        return "; ".join(filter(None, (error.hint, _compare_hint(error, operator, inputs))))
     if isinstance(error, LossyTypeRefused):
         return _lossy_dtype_hint(error, inputs)
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
@@ -67,7 +67,6 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
 def list_operators_with(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
     """Which operators have the choice that this one lacks, such as the reduction mean."""
     own = {choice for attribute in known.values() for choice in attribute.choices}
-    having: list[str] = []
     for text in set(texts) - own - {""}:
         having = [
             operator.command_line.removeprefix("gscli ")
@@ -75,9 +74,8 @@ def list_operators_with(texts: Iterable[str], known: Mapping[str, Attribute]) ->
             if any(text in attribute.choices for attribute in operator.attributes)
         ]
         if having:
-            return f"{text} is known to: {', '.join(having[:_LISTED])}" + ", …" * (
-                len(having) > _LISTED
-            )
+            more = ", …" if len(having) > _LISTED else ""
+            return f"{text} is known to: {', '.join(having[:_LISTED])}{more}"
     return ""
 
 
@@ -88,7 +86,7 @@ def _example_hint(operator: Operator) -> str:
 # --- indices out of range: what others do ------------------------------------------------------
 
 
-def compare_hint(error: IndexRefused, operator: Operator, inputs: CallInputs) -> str:
+def _compare_hint(error: IndexRefused, operator: Operator, inputs: CallInputs) -> str:
     """The command that shows what other rule sets do with the same inputs, or with such indices."""
     flat = bool(error.findings) and error.findings[0].axis is None
     command = build_compare_command(operator, inputs, flat=flat)
@@ -103,10 +101,9 @@ def build_compare_command(
 ) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
     for comparison in _find_comparisons(operator, flat=flat):
-        words = [inputs.words.get(name) for name in comparison.inputs]
-        if any(word is None or word == "-" for word in words):
+        sources = [inputs.words.get(name, "-") for name in comparison.inputs]
+        if "-" in sources:
             continue
-        sources = [word for word in words if word is not None]
         flags = _flags(operator, inputs, comparison)
         dashes = ["--"] if any(word.startswith("-") for word in sources) else []
         command = shlex.join(["gscli", "compare", comparison.concept, *flags, *dashes, *sources])

@@ -81,10 +81,8 @@ def format_manual_page() -> str:
 
 def _manual_lines() -> Iterator[str]:
     yield f'.TH GSCLI 1 "" "gscli {gscli.__version__}" "User Commands"'
-    yield from (
-        ".SH NAME",
-        rf"gscli \- {_escape_roff(SUMMARY[:1].lower() + SUMMARY[1:].rstrip('.'))}",
-    )
+    name = _escape_roff(SUMMARY[:1].lower() + SUMMARY[1:].rstrip("."))
+    yield from (".SH NAME", rf"gscli \- {name}")
     yield ".SH SYNOPSIS"
     for line in ("OPERATOR INPUT... [OPTIONS]", "FRAMEWORK OPERATOR INPUT... [OPTIONS]",
                  "TOOL ARGUMENT... [OPTIONS]"):  # fmt: skip
@@ -102,11 +100,7 @@ def _manual_lines() -> Iterator[str]:
         yield from (".TP", rf".B gscli {_escape_roff(name)}", _escape_roff(summary))
     yield ".SH OPTIONS OF EVERY OPERATOR"
     for shared in SHARED_OPTIONS.values():
-        yield from (
-            ".TP",
-            _format_bold(_format_flags(shared)),
-            _escape_roff(f"{format_option_help(shared)}."),
-        )
+        yield from _option_lines(shared, f"{format_option_help(shared)}.")
     yield ".SH JSON"
     yield from _verbatim_lines(read_topic("json"))
     yield ".SH COLOUR"
@@ -123,17 +117,13 @@ def _operator_lines(operator: Operator) -> Iterator[str]:
     yield from _paragraph_lines(operator.doc)
     for option in list_own_options(operator):
         if not option.is_hidden:
-            yield from (".TP", _format_bold(_format_flags(option)))
-            yield _escape_roff(option.help or option.name.removeprefix("attr_"))
+            yield from _option_lines(option, option.help or option.name.removeprefix("attr_"))
     yield from _verbatim_lines(f"{operator.command_line} {operator.example}")
 
 
-def _format_flags(shared: CommandOption) -> str:
-    return f"{', '.join(shared.flags)} {shared.metavar}".rstrip()
-
-
-def _format_bold(text: str) -> str:
-    return f'.B "{_escape_roff(text)}"'
+def _option_lines(option: CommandOption, text: str) -> Iterator[str]:
+    flags = f"{', '.join(option.flags)} {option.metavar}".rstrip()
+    yield from (".TP", f'.B "{_escape_roff(flags)}"', _escape_roff(text))
 
 
 def _paragraph_lines(text: str) -> Iterator[str]:

@@ -93,11 +93,10 @@ def _exit_codes_text() -> str:
 
 
 def _environment_text() -> str:
-    rows = [
-        (shared.environment, shared) for shared in SHARED_OPTIONS.values() if shared.has_variable
-    ]
     lines = [
-        f"{name:<18}{shared.flags[-1]}: {format_option_help(shared)}\n" for name, shared in rows
+        f"{shared.environment:<18}{shared.flags[-1]}: {format_option_help(shared)}\n"
+        for shared in SHARED_OPTIONS.values()
+        if shared.has_variable
     ]
     return (
         "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS, and\n"
@@ -127,10 +126,8 @@ def read_observations() -> list[RuntimeObservation]:
     """Facts about releases, each seen by its own command."""
     import tomllib
 
-    return [
-        RuntimeObservation(**entry)
-        for entry in tomllib.loads(_read_file("findings.toml"))["finding"]
-    ]
+    entries = tomllib.loads(_read_file("findings.toml"))["finding"]
+    return [RuntimeObservation(**entry) for entry in entries]
 
 
 def _findings_text() -> str:
