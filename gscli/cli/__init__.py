@@ -38,9 +38,6 @@ from gscli.base.words import error_reason
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-OPTIONAL_VALUES = {"--step": "all", "--json": "document", "--in-place": "whole"}
-"""Options that may stand alone, and what they mean then."""
-
 
 def run_safely(arguments: Sequence[str], interrupts: Sequence[int] = ()) -> int:
     """Run the command line; returns the exit code. Raises KeyboardInterrupt.
@@ -131,15 +128,15 @@ def fill_optional_values(words: Sequence[str]) -> list[str]:
     >>> fill_optional_values(["--step"])
     ['--step=all']
     """
-    from gscli.cli.options import split_at_end
+    from gscli.cli.options import SHARED_OPTIONS, split_at_end
 
+    meanings = {entry.flags[-1]: entry.alone for entry in SHARED_OPTIONS.values() if entry.alone}
     options, rest = split_at_end(words)
     result: list[str] = []
     for word, following in zip(options, [*options[1:], ""], strict=False):
-        alone = word in OPTIONAL_VALUES and not (
-            word == "--step" and (following.isdigit() or following == "all")
-        )
-        result.append(f"{word}={OPTIONAL_VALUES[word]}" if alone else word)
+        has_value = word == "--step" and (following.isdigit() or following == "all")
+        meaning = "" if has_value else meanings.get(word)
+        result.append(f"{word}={meaning}" if meaning else word)
     return [*result, *rest]
 
 

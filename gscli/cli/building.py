@@ -25,6 +25,7 @@ from gscli.cli.options import (
     argument,
     check_combinations,
     complete_declaration,
+    make_value_error,
 )
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
@@ -145,7 +146,7 @@ def make_parameter(declared: CommandOption | Argument) -> Parameter:
         required=declared.default is ...,
         help=format_option_help(declared),
         hidden=declared.is_hidden,
-        metavar=declared.metavar or ("" if declared.name in OPTIONAL_VALUE_OPTIONS else None),
+        metavar=declared.metavar or ("" if declared.alone else None),
         envvar=declared.environment or None,
         show_envvar=bool(declared.environment),
         autocompletion=complete and (lambda _context, _words, word: complete(word)),
@@ -230,13 +231,12 @@ def find_completer(choices: Sequence[str], special: str = "") -> Completer | Non
     return COMPLETERS.get(special) or (complete_names(choices) if choices else None)
 
 
-OPTIONAL_VALUE_OPTIONS = ("json", "in_place")
-"""Shared options with choices that need not be given; their help says what they mean."""
-
-
 def format_option_help(option: CommandOption) -> str:
-    """Help of an option, its choices behind it, or its default and its range."""
-    if not option.choices or option.name in OPTIONAL_VALUE_OPTIONS:
+    """Help of an option, its choices behind it, or its default and its range.
+
+    Choices that need not be given are in the help already.
+    """
+    if not option.choices or option.alone:
         return option.help + option.brackets
     default = f" (default {option.default})" if option.default is not None else ""
     return f"{option.help}: {' '.join(option.choices)}{default}"
@@ -260,11 +260,8 @@ def _parse_integer(option: CommandOption, value: str | int) -> int:
     least = option.minimum
     limited = option.maximum < MAX_NUMBER
     valid = f"{least} … {option.maximum}" if limited else f"{least}, {least + 1}, {least + 2}, …"
-    raise UsageError(
-        f"{option.flags[-1].lstrip('-')} takes a whole number",
-        where=f"{option.flags[-1]} {text}"[:100],
-        valid=valid if least >= 0 else "…, -1, 0, 1, …",
-    )
+    valid = valid if least >= 0 else "…, -1, 0, 1, …"
+    raise make_value_error(option.flags[-1].lstrip("-"), text, "a whole number", valid)
 
 
 MAX_DIGITS = 18

@@ -49,17 +49,16 @@ def parse_byte_limit(text: str) -> int:
     number, unit = text.rstrip("iBb"), ""
     if number and number[-1].upper() in _UNITS:
         number, unit = number[:-1], number[-1].upper()
-    try:
+    with suppress(ValueError, OverflowError):
         size = int(float(number) * _UNITS[unit])
-    except (ValueError, OverflowError):
-        size = -1
-    if size < 0:
-        raise UsageError(
-            "max-bytes takes a number of bytes",
-            where=f"--max-bytes {text}"[:100],
-            valid="e.g. 500M, 2G",
-        )
-    return size
+        if size >= 0:
+            return size
+    raise make_value_error("max-bytes", text, "a number of bytes", "e.g. 500M, 2G")
+
+
+def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
+    """The refusal of a word that is no value of an option."""
+    return UsageError(f"{name} takes {kind}", where=f"--{name} {text}"[:100], valid=valid)
 
 
 class Argument(Record):
@@ -83,7 +82,8 @@ class CommandOption(Record):
 
     `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
     `maximum`. `flag`: what it is called where the name is another. `shows_default`: help tells it.
-    `excludes`: what it cannot stand with, `needs`: what it is nothing without, `why`: the refusal.
+    `alone`: its value where it stands without one. `excludes`: what it cannot stand with, `needs`:
+    what it is nothing without, `why`: the refusal.
     """
 
     help: str
@@ -103,6 +103,7 @@ class CommandOption(Record):
     excludes: tuple[str, ...] = ()
     needs: str = ""
     why: str = ""
+    alone: str = ""
     is_hidden: bool = False
 
     @property
@@ -156,6 +157,7 @@ class Settings(Record):
     json: str | None = _of_result(
         "print one JSON document, errors too; --json=output only the result",
         choices=("document", "output"),
+        alone="document",
     )
     strict: bool = _of_result("refuse what is only warned about: open duplicates, widened indices")
     expect: str | None = _of_result(
@@ -172,6 +174,7 @@ class Settings(Record):
     in_place: str | None = _of_result(
         "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
         choices=("whole", "direct"),
+        alone="whole",
         excludes=("output", "format", "json", "svg", "html", "step", "expect"),
         why="--in-place changes the file of data and has no other result",
     )
@@ -196,7 +199,9 @@ class Settings(Record):
     slice: str | None = _on_picture("draw a part only, e.g. 0,:,::2", "TEXT")
     precision: int | None = _on_picture("digits after the point", "N")
     limit: int | None = _on_picture("entries to list", "N")
-    step: str | None = _on_picture("one entry at a time; N shows only that step", "[N]")
+    step: str | None = _on_picture(
+        "one entry at a time; N shows only that step", "[N]", alone="all"
+    )
     svg: str | None = _on_picture("also save the picture as SVG", "FILE")
     theme: Literal["light", "dark"] = _on_picture(
         "ground that the SVG will stand on", "NAME", choices=("light", "dark"), default="light"

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
 from gscli.base import UsageError
-from gscli.base.words import sanitize
-from gscli.cli.options import Settings, make_view_options
+from gscli.cli.options import Settings, make_value_error, make_view_options
 from gscli.disk import mapped
 
 if TYPE_CHECKING:
@@ -94,9 +93,7 @@ def show_steps(
 
 def _parse_step(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise UsageError(
-            "step takes a number", where=f"--step {text}"[:100], valid="1, 2, … or all"
-        )
+        raise make_value_error("step", text, "a number", "1, 2, … or all")
     return int(text)
 
 
@@ -157,9 +154,7 @@ def _parse_tolerance(name: str, settings: Settings) -> float | None:
         number = float(text)
         if math.isfinite(number) and number >= 0:
             return number
-    raise UsageError(
-        f"{name} takes a number", where=f"--{name} {sanitize(text, 60)}", valid="0, 1e-6, 0.5, …"
-    )
+    raise make_value_error(name, text, "a number", "0, 1e-6, 0.5, …")
 
 
 def report_diagnosis(

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
-from gscli.base.words import sanitize
 from gscli.cli.building import (
     WORDS,
     list_declarations,
@@ -21,6 +20,7 @@ from gscli.cli.options import (
     JSON_OPTION,
     SHARED_OPTIONS,
     Settings,
+    make_value_error,
     make_view_options,
     option,
 )
@@ -121,9 +121,7 @@ def parse_opsets(texts: Sequence[str]) -> list[int]:
     """
     for text in texts:
         if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
-            raise UsageError(
-                "opset takes whole numbers", where=f"--opset {sanitize(text, 60)}", valid="11,13,18"
-            )
+            raise make_value_error("opset", text, "whole numbers", "11,13,18")
     return [int(text[:9]) for text in texts]
 
 

@@ -15,6 +15,7 @@ Examples:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import DtypeRefused, UsageError
@@ -24,6 +25,7 @@ from gscli.cli.options import (
     SHARED_OPTIONS,
     Settings,
     argument,
+    make_value_error,
     option,
     print_json,
 )
@@ -74,16 +76,12 @@ def parse_chunks(text: str) -> list[int]:
     >>> parse_chunks("4096x-1")
     [4096, -1]
     """
-    try:
+    with suppress(ValueError):
         sizes = [int(part) for part in text.replace(",", "x").split("x")]
-    except ValueError:
-        sizes = [0]
-    if any(size < 1 and size != -1 for size in sizes):
-        raise UsageError(
-            "chunks takes a size for each axis", where=f"--chunks {text}"[:100],
-            valid="e.g. 4096x64; -1 is the whole axis",
-        )  # fmt: skip
-    return sizes
+        if all(size >= 1 or size == -1 for size in sizes):
+            return sizes
+    valid = "e.g. 4096x64; -1 is the whole axis"
+    raise make_value_error("chunks", text, "a size for each axis", valid)
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
