@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
+from gscli.base.records import Record
 from gscli.cli.options import (
     COMPLETION_VARIABLE,
     MAX_NUMBER,
@@ -38,11 +39,17 @@ Completer: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
 
 
-OperatorAction: TypeAlias = Callable[..., int]
-"""What a command does with an operator, the input words, attributes as words, and the options.
+class Invocation(Record):
+    """What was typed of a call: the operator, words of inputs, attributes as words, the options."""
 
-It takes options of its own by name, as a tool does.
-"""
+    operator: Operator
+    words: Sequence[str]
+    texts: Mapping[str, str]
+    settings: Settings
+
+
+OperatorAction: TypeAlias = Callable[..., int]
+"""What a command does with an `Invocation`; it takes options of its own by name, as a tool does."""
 
 IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
@@ -302,7 +309,7 @@ def make_operator_command(operator: Operator, action: OperatorAction, path: str)
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         settings = Settings(**options, extra=named)
         check_combinations(own, {**settings._asdict(), **alone})
-        return action(operator, list(words), texts, settings, **alone)
+        return action(Invocation(operator, words, texts, settings), **alone)
 
     words = complete_declaration("words", Sequence[str], WORDS)
     declared = [words, *list_own_options(operator), *own, *_shared_options(operator)]

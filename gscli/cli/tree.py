@@ -17,14 +17,14 @@ from gscli.base import ExitCode, UsageError
 from gscli.cli.building import (
     HELP_NAMES,
     HintedCommand,
+    Invocation,
     OperatorAction,
     find_close_names,
     make_operator_command,
     make_parameter,
 )
-from gscli.cli.options import SHARED_OPTIONS, Settings
+from gscli.cli.options import SHARED_OPTIONS
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
-from gscli.frameworks.operator import Operator
 
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
 """Titles of help's lists of commands, and each list: command name -> one-line help."""
@@ -178,11 +178,11 @@ Examples:
 """
 
 
-def _run(operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings) -> int:
+def _run(invocation: Invocation) -> int:
     """Run the operator and show what it did."""
     from gscli.cli.call import run_operator
 
-    return run_operator(operator, words, attrs, settings)
+    return run_operator(invocation)
 
 
 def make_root_group() -> LazyGroup:

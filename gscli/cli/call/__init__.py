@@ -21,6 +21,7 @@ from gscli import files
 from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import format_count, format_shape
+from gscli.cli.building import Invocation
 from gscli.cli.options import (
     SHARED_OPTIONS,
     Settings,
@@ -49,15 +50,13 @@ BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
 
 
-def run_operator(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
-) -> int:
+def run_operator(invocation: Invocation) -> int:
     """Run, warn, write what was asked for, draw the picture; results too large for memory are
     written first and drawn from their file.
     """
-    began = time.perf_counter()
-    expected = check_outputs(settings, words)
-    call = prepare(operator, words, texts, settings)
+    began, settings = time.perf_counter(), invocation.settings
+    expected = check_outputs(settings, invocation.words)
+    call = prepare(invocation)
     if settings.in_place:
         summary = call.run_in_place()
         if settings.verbose:
@@ -170,16 +169,9 @@ class Call:
 
     plan: Plan
 
-    def __init__(
-        self,
-        operator: Operator,
-        words: Sequence[str],
-        texts: Mapping[str, str],
-        settings: Settings,
-        *,
-        is_lazy: bool = False,
-    ) -> None:
+    def __init__(self, invocation: Invocation, *, is_lazy: bool = False) -> None:
         """Reads every input. UsageError where words are too many or too few."""
+        operator, words, texts, settings = invocation
         self.operator, self.settings = operator, settings
         attrs: Mapping[str, object] = parse_attributes(operator, texts)
         together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
@@ -261,12 +253,10 @@ class Call:
         return Trace(self.operator, plan, output, origins, noticed)
 
 
-def prepare(
-    operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
-) -> Call:
+def prepare(invocation: Invocation) -> Call:
     """A call whose inputs are read and planned; nothing has run yet."""
-    is_lazy = bool(settings.is_save_only or settings.in_place)
-    call = Call(operator, words, texts, settings, is_lazy=is_lazy)
+    settings = invocation.settings
+    call = Call(invocation, is_lazy=bool(settings.is_save_only or settings.in_place))
     call.plan = call.make_plan(strict=settings.strict)
     return call
 

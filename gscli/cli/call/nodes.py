@@ -13,6 +13,7 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
+from gscli.cli.building import Invocation
 from gscli.cli.call import is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
 from gscli.lab.model_nodes import ModelNode
@@ -92,7 +93,7 @@ def run_node(
         settings = settings._replace(expect=expected)
     texts = _attribute_texts(chosen, model.opset)
     settings = settings._replace(extra=sources)
-    return run_operator(operator, [], texts, settings)
+    return run_operator(Invocation(operator, (), texts, settings))
 
 
 def _read_model(place: ModelReference, settings: Settings) -> OnnxModel:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_count
-from gscli.cli.options import Settings, detect_screen, print_json
+from gscli.cli.building import Invocation
+from gscli.cli.options import detect_screen, print_json
 from gscli.cli.tree import make_operator_group
-from gscli.frameworks.operator import Operator
 
 if TYPE_CHECKING:
     from gscli.cli.call import Call
@@ -27,20 +27,19 @@ def check() -> Any:
     )
 
 
-def check_operator(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
-) -> int:
+def check_operator(invocation: Invocation) -> int:
     """Print every finding; exit status 1 when there is one."""
     from gscli.cli.call import Call
     from gscli.disk import mapped
     from gscli.traces.check import DEFAULT_LISTED, CheckFinding, iter_findings
 
+    operator, settings = invocation.operator, invocation.settings
     if settings.expect is not None:
         raise UsageError(
             "check runs nothing that could be held against a file",
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
-    call = Call(operator, words, texts, settings)
+    call = Call(invocation)
     inputs = call.inputs
     with suppress(GscliError):  # `iter_findings` meets the same refusal and tells it as a finding
         call.make_plan(strict=False)

@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from gscli.base import UsageError
+from gscli.cli.building import Invocation
 from gscli.cli.completion import make_list_completer
-from gscli.cli.options import Settings, detect_screen, option, print_json
+from gscli.cli.options import detect_screen, option, print_json
 from gscli.cli.tree import make_operator_group
-from gscli.frameworks.operator import Operator
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
 """What `--code` takes, without importing what writes it."""
@@ -23,10 +23,7 @@ def explain() -> Any:
 
 
 def run_explain(
-    operator: Operator,
-    words: list[str],
-    texts: dict[str, str],
-    settings: Settings,
+    invocation: Invocation,
     code: str | None = option(
         f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
@@ -44,42 +41,32 @@ def run_explain(
 ) -> int:  # fmt: skip
     """The formula and the entries, or with `--code` the lines of other frameworks."""
     if code is not None:
-        return print_code(operator, words, texts, settings, code, python, is_checked=check)
-    return explain_operator(operator, words, texts, settings)
+        return print_code(invocation, code, python, is_checked=check)
+    return explain_operator(invocation)
 
 
-def explain_operator(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
-) -> int:
+def explain_operator(invocation: Invocation) -> int:
     """The formula and a line per entry."""
     from gscli.cli.call import check_outputs, prepare, show_run
 
-    expected = check_outputs(settings, words)
-    trace = prepare(operator, words, texts, settings).run_in_memory()
-    return show_run(trace, settings, expected, explains=True)
+    expected = check_outputs(invocation.settings, invocation.words)
+    trace = prepare(invocation).run_in_memory()
+    return show_run(trace, invocation.settings, expected, explains=True)
 
 
-def print_code(
-    operator: Operator,
-    words: list[str],
-    texts: dict[str, str],
-    settings: Settings,
-    code: str,
-    python: str | None,
-    *,
-    is_checked: bool,
-) -> int:
+def print_code(invocation: Invocation, code: str, python: str | None, *, is_checked: bool) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
     from gscli.cli.call import prepare
     from gscli.codegen.code import generate_code, parse_targets
 
+    operator, settings = invocation.operator, invocation.settings
     if settings.json == "output":
         raise UsageError(
             "--code prints lines and nothing else", where="--json=output",
             hint="leave out --json=output",
         )  # fmt: skip
     targets = parse_targets(code)
-    call = prepare(operator, words, texts, settings)
+    call = prepare(invocation)
     if is_checked:
         from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import check_input_sizes, run_checks

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from gscli.cli.commands.runtimes import (
     PYTHON,
     check_stdout_free,
     is_json_lines,
-    make_seconds_parser,
+    parse_seconds,
     start_checked,
     write_cases,
 )
@@ -68,7 +69,7 @@ def fuzz(
         "the same seed asks the same", "N", default=7, shows_default=True, **ANY_NUMBER
     ),
     seconds: float = option(
-        "stop after SECONDS", "SECONDS", flag="--time", kind=make_seconds_parser(0), default=0.0
+        "stop after SECONDS", "SECONDS", flag="--time", kind=partial(parse_seconds, 0), default=0.0
     ),
     repeat: int = option(
         "ask each call N times and compare the answers", "N", default=1, minimum=1,

@@ -15,8 +15,9 @@ Examples:
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -52,25 +53,20 @@ ON = option(
 PYTHON = option("interpreter that has the runtime", "PATH")
 
 
-def make_seconds_parser(least: float) -> Callable[[str], float]:
-    """Reads a number of seconds, which neither nan nor inf is: a limit has to come some time."""
-
-    def parse(text: str) -> float:
-        with suppress(ValueError):
-            if least <= (number := float(text)) <= MAX_SECONDS:
-                return number
-        raise UsageError(
-            f"{text} is no number of seconds"[:200], valid=f"{least:g} … {MAX_SECONDS:,}"
-        )
-
-    return parse
+def parse_seconds(least: float, text: str) -> float:
+    """A number of seconds, which neither nan nor inf is: a limit has to come some time."""
+    with suppress(ValueError):
+        if least <= (number := float(text)) <= MAX_SECONDS:
+            return number
+    valid = f"{least:g} … {MAX_SECONDS:,}"
+    raise UsageError(f"{text} is no number of seconds"[:200], valid=valid)
 
 
 MAX_SECONDS = 10_000_000
 
 DEFAULT_TIMEOUT = 20.0
 PATIENCE = option(
-    "seconds a call may take (default 20)", "SECONDS", kind=make_seconds_parser(0.05),
+    "seconds a call may take (default 20)", "SECONDS", kind=partial(parse_seconds, 0.05),
     default=DEFAULT_TIMEOUT,
 )  # fmt: skip
 
