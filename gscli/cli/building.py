@@ -290,31 +290,32 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     )
 
 
-def find_close_names(name: str, known: Sequence[str]) -> Iterator[str]:
-    """Known names near a wrong one: those that it begins, then up to three that are spelt like it.
+def suggest_names(name: str, known: Sequence[str], otherwise: str) -> str:
+    """A hint at known names near a wrong one: those that it begins, or three spelt like it.
 
-    >>> list(find_close_names("scatter", ["gather", "scatter-nd", "scatter-update"]))
-    ['scatter-nd', 'scatter-update']
+    >>> suggest_names("scatter", ["gather", "scatter-nd", "scatter-update"], "gscli --help")
+    'did you mean scatter-nd or scatter-update?'
     """
     longer = [other for other in known if name and other.startswith(f"{name}-")]
-    yield from longer or get_close_matches(name, known, 3, 0.65)
+    near = " or ".join(longer or get_close_matches(name, known, 3, 0.65))
+    return f"did you mean {near}?" if near else otherwise
 
 
 def make_operator_command(operator: Operator, action: OperatorAction, path: str) -> Command:
     """The command; `path` are the words before the operator's in its examples."""
     own = list_declarations(action)
 
-    def run(words: tuple[str, ...] = (), **options: Any) -> int:
-        alone = {entry.name: options.pop(entry.name) for entry in own}
+    def run(words: Sequence[str], settings: Settings, **options: Any) -> int:
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
-        settings = Settings(**options, extra=named)
-        check_combinations(own, {**settings._asdict(), **alone})
-        return action(Invocation(operator, words, texts, settings), **alone)
+        settings = settings._replace(extra=named)
+        check_combinations(own, {**settings._asdict(), **options})
+        return action(Invocation(operator, words, texts, settings), **options)
 
     words = complete_declaration("words", Sequence[str], WORDS)
-    declared = [words, *list_own_options(operator), *own, *_shared_options(operator)]
-    help_text, inputs = _format_help(operator, path), format_input_metavars(operator)
-    return Command(operator.command, run, help_text, declared, inputs)
+    return make_tool_command(
+        operator.command, run, [*_shared_options(operator)], _format_help(operator, path),
+        [words, *list_own_options(operator), *own], format_input_metavars(operator),
+    )  # fmt: skip
 
 
 def format_input_metavars(operator: Operator) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from gscli.cli.building import (
     HintedCommand,
     Invocation,
     OperatorAction,
-    find_close_names,
     make_operator_command,
     make_parameter,
+    suggest_names,
 )
 from gscli.cli.options import SHARED_OPTIONS
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
@@ -72,11 +72,9 @@ class LazyGroup(HintedCommand, TyperGroup):
             return command
         names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
-        near = meant if meant in known else " or ".join(find_close_names(meant, known))
-        raise UsageError(
-            f"no such command {cmd_name!r}"[:200],
-            hint=f"did you mean {near}?" if near else f"{ctx.command_path} --help",
-        )
+        near = [meant] if meant in known else known
+        hint = suggest_names(meant, near, f"{ctx.command_path} --help")
+        raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for title, rows in self.sections().items():

@@ -17,10 +17,10 @@ from typing import Any
 import gscli
 from gscli.base import UsageError
 from gscli.cli.building import (
-    find_close_names,
     format_input_metavars,
     format_option_help,
     list_own_options,
+    suggest_names,
     tool,
 )
 from gscli.cli.completion import complete_names
@@ -60,12 +60,8 @@ def _command_help(words: Sequence[str]) -> str:
         names = command.list_commands(context) if isinstance(command, LazyGroup) else []
         below = command.get_command(context, word) if names else None
         if below is None:
-            known = names if number else [*TOPICS, *names]
-            near = " or ".join(find_close_names(word, known))
-            raise UsageError(
-                f"no help on {' '.join(words)!r}"[:200],
-                hint=f"did you mean {near}?" if near else "gscli help",
-            )
+            hint = suggest_names(word, names if number else [*TOPICS, *names], "gscli help")
+            raise UsageError(f"no help on {' '.join(words)!r}"[:200], hint=hint)
         command = below
         context = command.make_context(word, [], parent=context, resilient_parsing=True)
     return str(command.get_help(context))
