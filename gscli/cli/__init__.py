@@ -202,12 +202,9 @@ def _open_standard_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, mode)
-    if sys.stdin is None:
-        sys.stdin = os.fdopen(0, "r")
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w")
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r"))
     sys.stdout, sys.stderr = _make_whole_writer(sys.stdout), _make_whole_writer(sys.stderr)
 
 

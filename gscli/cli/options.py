@@ -318,16 +318,13 @@ JSON_OPTION = SHARED_OPTIONS["json"]._replace(
 def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
-    for option in options:
-        if values[option.name] in (None, False):
-            continue
-        others = [name for name in option.excludes if values[name] not in (None, False)]
-        if others:
-            flags = [SHARED_OPTIONS[name].flags[-1] for name in others]
-            raise UsageError(
-                option.why, where=" ".join(flags), hint=f"leave out {' and '.join(flags)}"
-            )
-        if option.needs and values[option.needs] in (None, False):
+    present = {name for name, value in values.items() if value not in (None, False)}
+    for option in (option for option in options if option.name in present):
+        flags = [SHARED_OPTIONS[name].flags[-1] for name in option.excludes if name in present]
+        if flags:
+            hint = f"leave out {' and '.join(flags)}"
+            raise UsageError(option.why, where=" ".join(flags), hint=hint)
+        if option.needs and option.needs not in present:
             needed = known[option.needs]
             hint = f"add {needed.flags[-1]} {needed.metavar}".rstrip()
             raise UsageError(option.why, hint=hint)
@@ -369,11 +366,11 @@ class Screen(Record):
 
 def detect_screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
     """Judge a stream: `--color` wins, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM, isatty."""
-    is_terminal = _is_terminal(stream)
-    columns, height = PIPE_WIDTH, None
+    is_terminal, height = False, None
+    with suppress(ValueError):  # of a stream that is closed
+        is_terminal = stream.isatty()
     if is_terminal:
-        size = shutil.get_terminal_size((80, 24))
-        columns, height = size.columns, size.lines
+        columns, height = shutil.get_terminal_size((80, 24))
     else:
         columns = parse_width(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
@@ -405,13 +402,6 @@ def print_json(document: object) -> None:
     import json
 
     sys.stdout.write(json.dumps(document) + "\n")
-
-
-def _is_terminal(stream: IO[str]) -> bool:
-    try:
-        return stream.isatty()
-    except ValueError:
-        return False
 
 
 def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:

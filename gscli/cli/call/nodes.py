@@ -75,8 +75,7 @@ def run_node(
     if len(chosen.inputs) > len(names):
         raise ContentRefused(
             f"{sanitize(chosen.address, 60)} has {len(chosen.inputs)} inputs, "
-                f"{chosen.op_type} takes "
-            f"{len(names)}", where=model.where,
+            f"{chosen.op_type} takes {len(names)}", where=model.where,
         )  # fmt: skip
     tensors = {name: value for name, value in zip(names, chosen.inputs, strict=False) if value}
     data_sets = [word for word in words if Path(word).name.startswith(DATA_SET)]
