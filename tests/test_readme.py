@@ -10,7 +10,7 @@ import pytest
 from recording.sessions import GENERATED, ROOT, generated
 
 from gscli.cli import run_safely
-from gscli.cli.lessons import find_lesson
+from gscli.cli.commands.samples import find_lesson
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -52,16 +52,6 @@ COMPLETERS = {
 """Shared options whose words a shell completes, besides those with choices."""
 
 
-def complete_lesson(incomplete: str) -> list[str]:
-    """Lessons by their full names, or without the number where a letter is written."""
-    from gscli.cli.lessons import list_lessons
-
-    names = [lesson.name for lesson in list_lessons()]
-    if incomplete[:1].isalpha():
-        names = [name.partition("-")[2] for name in names]
-    return complete_names(names)(incomplete)
-
-
 def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
     from gscli.base import UsageError

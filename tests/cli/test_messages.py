@@ -175,3 +175,21 @@ def test_every_option_refuses_a_wrong_number_in_the_same_words(
     expected = [f"error: {flag[2:]} takes a whole number", f"  --> {flag} {value}",
                 f"   |  valid: {valid}"]  # fmt: skip
     assert capsys.readouterr().err.splitlines()[:3] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        ("--color nope gather [1] [0]", "gscli"),
+        ("gather [1] [0] --width x", "gscli gather"),
+        ("tf gather-nd --width x", "gscli tf gather-nd"),
+        ("explain torch gather --width x", "gscli explain torch gather"),
+        ("compare gather --axis x", "gscli compare gather"),
+        ("show", "gscli show"),
+    ],
+)
+def test_a_refusal_without_a_word_of_its_own_names_the_help_of_its_command(
+    words: str, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(words.split()) == 2
+    assert capsys.readouterr().err.endswith(f"  help: {path} --help\n")

@@ -20,7 +20,8 @@ from conftest import slow
 from shell import on_terminal
 
 from gscli.base import CannotRead, CannotWrite, UsageError
-from gscli.cli import lessons, run_safely
+from gscli.cli import run_safely
+from gscli.cli.commands import samples as lessons
 from gscli.frameworks import find_operator
 from gscli.layout.axes import Tensor
 
@@ -256,7 +257,7 @@ def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
 ) -> None:
     package = tmp_path / "gscli"
     package.mkdir()
-    monkeypatch.setattr(lessons, "__file__", str(package / "cli" / "lessons.py"))
+    monkeypatch.setattr(lessons, "__file__", str(package / "cli" / "commands" / "samples.py"))
     with pytest.raises(CannotRead, match="not installed"):
         lessons.find_lessons_folder()
     (tmp_path / "samples").mkdir()

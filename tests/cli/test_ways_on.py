@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gscli.cli import run_safely
-from gscli.cli.lessons import parse_sessions
+from gscli.cli.commands.samples import parse_sessions
 from gscli.frameworks import NAMES, operators
 
 TESTS = Path(__file__).parents[1]

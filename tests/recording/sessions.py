@@ -20,7 +20,13 @@ from typing import NamedTuple
 
 import forks
 
-from gscli.cli.lessons import CLOSING, OPENING, ConsoleCommand, parse_sessions, shell_environment
+from gscli.cli.commands.samples import (
+    OPENING,
+    ConsoleCommand,
+    parse_sessions,
+    shell_environment,
+)
+from gscli.cli.topics import FENCE
 from recording.operator_table import operator_table
 
 ROOT = Path(__file__).parents[2]
@@ -132,7 +138,7 @@ def rewritten(markdown: str, fresh: list[list[ConsoleCommand]]) -> str:
     remaining = iter(fresh)
     inside = False
     for line in markdown.splitlines():
-        if inside and line == CLOSING:
+        if inside and line == FENCE:
             inside = False
         if not inside:
             lines.append(line)

@@ -15,17 +15,22 @@ Examples:
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from gscli.base import UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base.records import Record
 from gscli.cli.building import tool
-from gscli.cli.completion import complete_lesson
+from gscli.cli.completion import complete_names
 from gscli.cli.options import (
     JSON_OPTION,
     Settings,
@@ -35,18 +40,23 @@ from gscli.cli.options import (
     print_json,
     print_stderr,
 )
-from gscli.cli.topics import fenced_width, rewrap_markdown
-
-if TYPE_CHECKING:
-    from gscli.cli.lessons import Lesson
+from gscli.cli.topics import FENCE, fenced_width, rewrap_markdown
 
 NARROWEST_TITLE = 24
+
+
+def _complete_lesson(incomplete: str) -> list[str]:
+    """Lessons by their full names, or without the number where a letter is written."""
+    names = [lesson.name for lesson in list_lessons()]
+    if incomplete[:1].isalpha():
+        names = [name.partition("-")[2] for name in names]
+    return complete_names(names)(incomplete)
 
 
 @tool("samples", JSON_OPTION, "plain", "color", "palette", "width")
 def samples(
     name: str | None = argument(
-        "[NAME]", "a lesson, with or without its number", complete_lesson, None
+        "[NAME]", "a lesson, with or without its number", _complete_lesson, None
     ),
     run: bool = option("run the lesson's commands"),
     answer: bool = option("tell the answer of the exercise too"),
@@ -54,15 +64,13 @@ def samples(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli import lessons
-
-    chosen = lessons.list_lessons() if name is None else [lessons.find_lesson(name)]
+    chosen = list_lessons() if name is None else [find_lesson(name)]
     if settings.json is not None and run:
         raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     scratch = TemporaryDirectory(prefix="gscli-samples-") if run and output is None else None
     with scratch or nullcontext(output) as folder:
         places = [
-            (lesson, lesson.folder if folder is None else lessons.copy_lesson(lesson, Path(folder)))
+            (lesson, lesson.folder if folder is None else copy_lesson(lesson, Path(folder)))
             for lesson in chosen
         ]
         if settings.json is not None:
@@ -112,16 +120,176 @@ def _print_lesson(text: str, columns: int | None) -> None:
 
 def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
     """Run lessons in order; the last status, since a lesson may show a refusal on its way."""
-    from gscli.cli import lessons
-
     status = 0
-    with lessons.shell_environment() as environment:
+    with shell_environment() as environment:
         for lesson, place in places:
             sys.stdout.write(f"# {lesson.title}\n")
             sys.stdout.flush()
             commands = [exchange.command for exchange in lesson.console_commands]
-            status = lessons.run_commands(
-                commands, place, {**environment, **settings.to_environment()}
-            )
+            status = run_commands(commands, place, {**environment, **settings.to_environment()})
             status = status if status >= 0 else 128 - status  # ended by a signal, as shells say it
     return status
+
+
+# --- the lessons: folders of inputs with a README whose console blocks can be run ---------------
+#
+# A console block is a terminal session: lines that begin with `$ ` are commands (`> ` continues
+# one), what follows each is the screen it prints. At the end stands an exercise, its answer folded
+# away. A checkout has `samples/` beside the package, a wheel has it inside.
+
+OPENING = f"{FENCE}console"
+ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</details>\n")
+"""What a page of Markdown folds away, and a terminal tells when it is asked."""
+
+
+class ConsoleCommand(Record):
+    """One command of a session and the screen that follows it; `line` is where it begins."""
+
+    command: str
+    screen: str
+    line: int
+
+
+class Lesson(Record):
+    """One folder of `samples/`.
+
+    >>> find_lesson("onnx-gather-axis-0").console_commands[0].command
+    'gscli gather data.npy indices.json --axis 0'
+    """
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's name, its number in the story included."""
+        return self.folder.name
+
+    @property
+    def text(self) -> str:
+        """The README, the answer included."""
+        return (self.folder / "README.md").read_text(encoding="utf-8")
+
+    @property
+    def title(self) -> str:
+        """The README's heading."""
+        return self.text.partition("\n")[0].lstrip("# ")
+
+    def format_text(self, *, answer: bool) -> str:
+        """The README as a terminal shows it, with or without the answer of its exercise."""
+        hidden = f"The answer: gscli samples {self.name.partition('-')[2]} --answer\n"
+        return ANSWER.sub(lambda match: match[1] if answer else hidden, self.text)
+
+    @property
+    def console_commands(self) -> list[ConsoleCommand]:
+        """Every command of the README with its screen, without those of the answer."""
+        sessions = parse_sessions(self.format_text(answer=False))
+        return [exchange for session in sessions for exchange in session]
+
+
+def find_lessons_folder() -> Path:
+    """Where the lessons are: in the package (a wheel) or beside it (a checkout)."""
+    package = Path(__file__).parents[2]
+    for place in (package / "samples", package.parent / "samples"):
+        if place.is_dir():
+            return place
+    raise CannotRead("the lessons are not installed", where=str(package / "samples"))
+
+
+def list_lessons() -> list[Lesson]:
+    """Every lesson, in the order of the story."""
+    return [Lesson(readme.parent) for readme in sorted(find_lessons_folder().glob("*/README.md"))]
+
+
+def find_lesson(name: str) -> Lesson:
+    """The lesson with that name, number, or name without its number. UsageError."""
+    known = {lesson.name: lesson for lesson in list_lessons()}
+    for full, lesson in known.items():
+        number, _, rest = full.partition("-")
+        if name in (full, number, rest):
+            return lesson
+    if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
+        return find_lesson(name[3:])
+    near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.6)
+    raise UsageError(
+        f"there is no lesson {name!r}"[:200],
+        hint=f"did you mean {near[0]}?" if near else "gscli samples",
+    )
+
+
+def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
+    r"""The console blocks of a text, each a list of commands with their screens.
+
+    >>> parse_sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
+    ConsoleCommand(command='echo 1', screen='1\n', line=3)
+    """
+    sessions: list[list[ConsoleCommand]] = []
+    inside = False
+    for number, line in enumerate(markdown.splitlines(), 1):
+        if not inside:
+            inside = line == OPENING
+            if inside:
+                sessions.append([])
+        elif line == FENCE:
+            inside = False
+        else:
+            _add_line(sessions[-1], line, number)
+    return sessions
+
+
+def _add_line(session: list[ConsoleCommand], line: str, number: int) -> None:
+    if line.startswith("$ "):
+        session.append(ConsoleCommand(line[2:], "", number))
+        return
+    last = session.pop()
+    if line.startswith("> ") and not last.screen:
+        session.append(ConsoleCommand(f"{last.command}\n{line[2:]}", "", last.line))
+    else:
+        session.append(ConsoleCommand(last.command, last.screen + line + "\n", last.line))
+
+
+def copy_lesson(lesson: Lesson, parent: Path) -> Path:
+    """Put the lesson's files into `parent`/NAME, whole or not at all. CannotWrite.
+
+    A file or folder of that name stays as it is.
+    """
+    from gscli.disk.system import write_errors
+
+    target = parent / lesson.name
+    with write_errors(str(target)):
+        parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            raise CannotWrite(
+                "the lesson is there already",
+                where=str(target),
+                hint="-o names a folder without it; nothing was changed",
+            )
+        with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
+            complete = Path(aside) / lesson.name
+            shutil.copytree(lesson.folder, complete)
+            complete.rename(target)
+    return target
+
+
+@contextmanager
+def shell_environment() -> Iterator[dict[str, str]]:
+    """Variables for a shell in which `gscli` is this very installation."""
+    with TemporaryDirectory(prefix="gscli-") as programs:
+        program = Path(programs) / "gscli"
+        root = Path(__file__).parents[3]
+        program.write_text(
+            f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -P -m gscli "$@"\n',
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+        yield {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def run_commands(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
+    """Run commands in one shell, each shown before its screen; the last exit status."""
+    from gscli.disk.processes import run_shell
+
+    script = "".join(
+        f"status=$?; printf '$ %s\\n' {shlex.quote(text)}; (exit $status)\n{text}\n"
+        for text in commands
+    )
+    return run_shell(script, place, environment)
