@@ -137,14 +137,15 @@ _on_screen = partial(option, heading="Screen", has_variable=True)
 
 
 def complete_declaration(name: str, annotation: Any, declared: Any) -> Any:
-    """A declaration with the name, the kind and the default of what it is the default of."""
+    """A declaration with the name, kind, default and choices of what it is the default of."""
     if isinstance(declared, Argument):
         return declared._replace(name=name, many=get_origin(annotation) is Sequence)
     kinds = (annotation, *get_args(annotation))
     plain = next((kind for kind in (bool, int) if kind in kinds), str)
     kind = plain if declared.kind is str else declared.kind
     default = False if kind is bool and declared.default is None else declared.default
-    return declared._replace(name=name, kind=kind, default=default)
+    choices = get_args(annotation) if get_origin(annotation) is Literal else declared.choices
+    return declared._replace(name=name, kind=kind, default=default, choices=choices)
 
 
 class Settings(Record):
@@ -204,7 +205,7 @@ class Settings(Record):
     )
     svg: str | None = _on_picture("also save the picture as SVG", "FILE")
     theme: Literal["light", "dark"] = _on_picture(
-        "ground that the SVG will stand on", "NAME", choices=("light", "dark"), default="light"
+        "ground that the SVG will stand on", "NAME", default="light"
     )
     html: str | None = _on_picture("also save an interactive page", "FILE")
     quiz: bool = _on_picture(
@@ -214,11 +215,9 @@ class Settings(Record):
     plain: bool = _on_screen("plain sentences in place of a picture")
     quiet: bool = _on_screen("print no picture", short="-q")
     verbose: bool = _on_screen("also shapes, dtypes and time on stderr", short="-v")
-    color: ColorChoice = _on_screen(
-        "colour in the picture", "WHEN", choices=("auto", "always", "never"), default="auto"
-    )
+    color: ColorChoice = _on_screen("colour in the picture", "WHEN", default="auto")
     palette: Literal["okabe", "mono", "16"] = _on_screen(
-        "colours of the entries", "NAME", choices=("okabe", "mono", "16"), default="okabe"
+        "colours of the entries", "NAME", default="okabe"
     )
     width: int | None = _on_screen("columns to draw in", "N")
     debug: bool = _on_screen("show the traceback of a bug")

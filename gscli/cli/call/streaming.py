@@ -34,25 +34,19 @@ def is_streamed(plan: Plan, settings: Settings) -> bool:
 
 def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
     """The output, written from file to file in memory that does not grow."""
-    with ProgressBar("writing", None, unit="bytes", quiet=settings.quiet) as progress:
-        return _stream_to_target(plan, settings, progress.update)
-
-
-def _stream_to_target(
-    plan: ValidatedPlan, settings: Settings, progress: Callable[[int, int], None]
-) -> Array:
     target, address = str(settings.output), parse_engine(settings.engine)
-    if address is not None:
-        from gscli.stream.cluster.on_cluster import run_on_cluster
+    with ProgressBar("writing", None, unit="bytes", quiet=settings.quiet) as progress:
+        if address is not None:
+            from gscli.stream.cluster.on_cluster import run_on_cluster
 
-        return run_on_cluster(plan, target, address, progress=progress)
-    if any(map(is_lazy, plan.inputs.values())):
-        trim_large_allocations()
-    if file_suffix(target) in STORES:
-        from gscli.stream.chunked.to_store import run_to_store
+            return run_on_cluster(plan, target, address, progress=progress.update)
+        if any(map(is_lazy, plan.inputs.values())):
+            trim_large_allocations()
+        if file_suffix(target) in STORES:
+            from gscli.stream.chunked.to_store import run_to_store
 
-        return run_to_store(plan, target, progress=progress)
-    return run_to_file(plan, target, progress=progress)
+            return run_to_store(plan, target, progress=progress.update)
+        return run_to_file(plan, target, progress=progress.update)
 
 
 def parse_engine(text: str | None) -> str | None:

@@ -96,7 +96,7 @@ def fuzz(
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
     check_stdout_free(output, settings)
-    wishes = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
+    limits = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _read_known(known)
     folder = None if output is None or is_json_lines(output) else output
     for path in (junit, None if folder else output):  # before hours of work, not after
@@ -105,7 +105,7 @@ def fuzz(
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        report = _run_with_progress(runtime, chosen, wishes, accepted, quiet=quiet)
+        report = _run_with_progress(runtime, chosen, limits, accepted, quiet=quiet)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     if junit is not None:
         save_text(junit, format_junit(report, strict=strict))

@@ -40,13 +40,12 @@ LISTED = 10
 
 SHARED_OPTIONS = (
     "output", "format", JSON_OPTION, "strict", "expect", "rtol", "atol", "max_bytes", "show",
-    "full",
-    "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
+    "full", "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
     "color", "palette", "width", "debug",
 )  # fmt: skip
-SINGLE_NODE_OPTIONS = ("output", "format", "strict", "expect", "rtol", "atol", "show", "slice",
-    "step", "svg",
-             "html")  # fmt: skip
+SINGLE_NODE_OPTIONS = (
+    "output", "format", "strict", "expect", "rtol", "atol", "show", "slice", "step", "svg", "html"
+)  # fmt: skip
 """Options that ask for one node to be run."""
 
 
