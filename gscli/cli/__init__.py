@@ -108,7 +108,7 @@ def invoke_command(arguments: Sequence[str]) -> int:
 
     command = make_root_group()
     if os.environ.get(COMPLETION_VARIABLE):
-        with suppress(KeyError):  # no shell set it: there are no words to complete
+        with suppress(KeyError, ValueError):  # no shell set it: there are no words to complete
             command.main(args=[], prog_name="gscli", standalone_mode=False)
     try:
         with command.make_context("gscli", fill_optional_values(arguments)) as context:

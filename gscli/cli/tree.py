@@ -199,8 +199,8 @@ def make_root_group() -> LazyGroup:
     )  # fmt: skip
     completion = typer.main.get_install_completion_arguments()
     before = [make_parameter(SHARED_OPTIONS[name]) for name in GLOBAL_OPTIONS]
-    sections: Sections = lambda: {**_list_operators(), "Tools": TOOLS}  # noqa: E731
-    return LazyGroup("gscli", HELP, sections, build, [*before, version, *completion])
+    params = [*before, version, *completion]
+    return LazyGroup("gscli", HELP, lambda: {**_list_operators(), "Tools": TOOLS}, build, params)
 
 
 GLOBAL_OPTIONS = [name for name, entry in SHARED_OPTIONS.items() if entry.heading == "Screen"]

@@ -231,6 +231,14 @@ def test_the_scripts_of_the_shells(name: str) -> None:
     assert b"gather" not in done.stdout.replace(b"twin of Gather", b"")
 
 
+@pytest.mark.parametrize("place", ["", "x", "1.5"])
+def test_a_place_to_complete_that_no_shell_says_is_no_bug(place: str) -> None:
+    shell = {"_GSCLI_COMPLETE": "complete_bash", "COMP_WORDS": "gscli sc", "COMP_CWORD": place}
+    done = gscli("gather", "[7]", "[0]", "--json=output", **shell)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"[7]" in done.stdout
+
+
 # The package
 
 
