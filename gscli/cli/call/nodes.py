@@ -82,7 +82,11 @@ def run_node(
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
     data_set = data_set or find_test_data_set(Path(place.path).parent)
     others = [word for word in words if word not in data_sets]
-    sources = _inputs(place, model, chosen, tensors, others, data_set, settings)
+    sources = _assign_words(model, chosen, tensors, others, settings)
+    for name in [name for name in tensors if name not in sources]:
+        stored = _find_stored_tensor(place, model, chosen, tensors[name], data_set)
+        if stored is not None:
+            sources[name] = stored
     missing = {name: tensor for name, tensor in tensors.items() if name not in sources}
     if missing:
         raise missing_inputs_error(model, chosen, missing)
@@ -114,16 +118,14 @@ def _attribute_texts(node: ModelNode, opset: int) -> dict[str, str]:
     return texts | {"opset": str(opset)}
 
 
-def _inputs(
-    place: ModelReference,
+def _assign_words(
     model: OnnxModel,
     node: ModelNode,
     tensors: Mapping[str, str],
     words: Sequence[str],
-    data_set: Path | None,
     settings: Settings,
 ) -> dict[str, str]:
-    """A word for each input of the operator that is given or known.
+    """Which input of the operator each word is for.
 
     `tensors`: names in the model by the operator's own. Words count in this order: NAME=FILE, a
     file that holds tensors by name, and files in order for what the model does not hold.
@@ -148,12 +150,7 @@ def _inputs(
             f"{len(unnamed)} inputs for {len(takers)} that the model does not hold",
             valid=" ".join(f"{name}=FILE" for name in tensors),
         )
-    sources |= dict(zip(takers, unnamed, strict=False))
-    for name in (key for key in tensors if key not in sources):
-        source = _find_stored_tensor(place, model, node, tensors[name], data_set)
-        if source is not None:
-            sources[name] = source
-    return sources
+    return sources | dict(zip(takers, unnamed, strict=False))
 
 
 def _find_stored_tensor(

@@ -112,13 +112,9 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         model = OnnxModel.read(text, settings.max_bytes or MAX_BYTES)
         node_table, nodes["nodes"] = describe_nodes(model)
     if settings.json is not None:
-        rows = [
-            {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
-            for m in members
-        ]
+        rows = [member._asdict() for member in members]
         history = {"history": [commit._asdict() for commit in commits]} if commits else {}
-        document = {"file": text, "members": rows, **history, **nodes}
-        print_json(document)
+        print_json({"file": text, "members": rows, **history, **nodes})
         return
     if settings.quiet:
         return
