@@ -2,7 +2,7 @@
 
 And what the terminal (or pipe) on the other end takes: colour, width, character set.
 
-Annotations of `Settings` are evaluated on purpose: each holds the option its field stands for.
+Annotations of `Settings` are evaluated on purpose: kinds and choices are read from them.
 """
 
 import os
