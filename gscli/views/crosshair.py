@@ -2,7 +2,7 @@
 
 The crosshair: bands that cross at its target, elbows to the heads.
 
-Drawings say what their runs of text are by `Style.role`; all else is read off where these stand.
+Drawings say what their runs of text are by `Style.role`; `place_runs` says once where each stands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.lines import line_width
-from gscli.views.look import PLAIN, Line, Role, cell_len
+from gscli.views.look import PLAIN, Line, Role, Style, cell_len
 
 _APART = 5
 """Pixels between the two elbows of an entry."""
@@ -41,14 +41,14 @@ class ObliquePlane(Record):
 Point: TypeAlias = tuple[float, float]
 
 
-class TextAnchor(Record):
-    """A run of text: its line, its first cell and the one behind it, its colour and its sheet."""
+class PlacedRun(Record):
+    """A run of text where it stands: its line, its first cell and the one behind it."""
 
     line: int
     start: int
     stop: int
-    color: str
-    sheet: str = ""
+    text: str
+    style: Style
 
 
 class PixelGrid(Record):
@@ -78,19 +78,15 @@ class Crosshair:
     """What a figure draws under and over its words for the entry of a step."""
 
     def __init__(
-        self, lines: Sequence[Line], grid: PixelGrid, ink: str, sheets: Mapping[str, ObliquePlane]
-    ) -> None:
+        self, runs: Sequence[PlacedRun], grid: PixelGrid, ink: str,
+        sheets: Mapping[str, ObliquePlane],
+    ) -> None:  # fmt: skip
         self._grid, self._ink, self._sheets = grid, ink, sheets
-        self._texts = [_expand_wide("".join(text for text, _ in line)) for line in lines]
-        self._spots: dict[Role, list[TextAnchor]] = {}
-        for number, line in enumerate(lines):
-            at = 0
-            for text, style in line:
-                width = cell_len(text)
-                if style.role:
-                    spot = TextAnchor(number, at, at + width, style.background, style.plane)
-                    self._spots.setdefault(style.role, []).append(spot)
-                at += width
+        self._texts = [""] * (runs[-1].line + 1 if runs else 0)
+        self._spots: dict[Role, list[PlacedRun]] = {}
+        for run in runs:
+            self._texts[run.line] += _expand_wide(run.text)
+            self._spots.setdefault(run.style.role, []).append(run)
         self._targets = self._spots.get("cell", [])
         self._results = self._spots.get("result", [])
 
@@ -125,7 +121,7 @@ class Crosshair:
         for head in columns:
             yield from self._render_elbow(entry, self._route_to_column(entry, head), len(rows))
         if self._results:
-            yield from self._render_arrow(self._route_copy(), entry[0].color)
+            yield from self._render_arrow(self._route_copy(), entry[0].style.background)
 
     def _route_copy(self) -> list[Point]:
         """From the cells that are read to the head of the row or column that they become.
@@ -155,7 +151,7 @@ class Crosshair:
             return [*points, (x, over), (middle, over), (middle, over + 6)]
         return [*points, (x, y), (end, y)]
 
-    def _text_start(self, spot: TextAnchor) -> int:
+    def _text_start(self, spot: PlacedRun) -> int:
         """Where the text that a run belongs to begins in its line."""
         own, start = self._texts[spot.line], spot.start
         while start and own[max(start - _GAP, 0) : start].strip():
@@ -171,9 +167,7 @@ class Crosshair:
                 return lane
         return None
 
-    def _route_to_row(
-        self, entry: Sequence[TextAnchor], head: TextAnchor, above: int
-    ) -> list[Point]:
+    def _route_to_row(self, entry: Sequence[PlacedRun], head: PlacedRun, above: int) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
         if all(target.line != head.line for target in self._targets):  # a plane: before its name
@@ -186,18 +180,18 @@ class Crosshair:
         beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
         return [(self._lane_x(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
 
-    def _route_to_column(self, entry: Sequence[TextAnchor], head: TextAnchor) -> list[Point]:
+    def _route_to_column(self, entry: Sequence[PlacedRun], head: PlacedRun) -> list[Point]:
         grid = self._grid
         x, over = self._x(head, head.stop - 0.5, head.line + 0.5), grid.y(head.line) - 1
         return [(self._lane_x(entry, head.line, _APART), over), (x, over), (x, over + 6)]
 
-    def _lane_x(self, entry: Sequence[TextAnchor], line: int, apart: int) -> float:
+    def _lane_x(self, entry: Sequence[PlacedRun], line: int, apart: int) -> float:
         """The lane behind the entry, or where text stands in it that before the whole figure."""
         lane = self._lane_behind(entry, line)
         left = self._grid.x(0) - _APART - apart
         return left if lane is None else self._grid.x(lane + 0.5) + apart
 
-    def _lane_behind(self, entry: Sequence[TextAnchor], line: int) -> int | None:
+    def _lane_behind(self, entry: Sequence[PlacedRun], line: int) -> int | None:
         """A column of cells behind the entry without text between its line and another."""
         stop = self._text_end(entry)
         lines = range(min(line, entry[0].line), max(line, entry[0].line) + 1)
@@ -206,7 +200,7 @@ class Crosshair:
                 return lane
         return None
 
-    def _text_end(self, entry: Sequence[TextAnchor]) -> int:
+    def _text_end(self, entry: Sequence[PlacedRun]) -> int:
         """Where the line of the entry ends in its table."""
         own, stop = self._texts[entry[0].line], max(cell.stop for cell in entry)
         while stop < len(own) and own[stop : stop + _GAP].strip():
@@ -218,13 +212,15 @@ class Crosshair:
         return not self._texts[line][start:stop].strip()
 
     def _render_elbow(
-        self, entry: Sequence[TextAnchor], rest: Sequence[Point], order: int
+        self, entry: Sequence[PlacedRun], rest: Sequence[Point], order: int
     ) -> Iterator[str]:
         grid, lane = self._grid, rest[0][0]
         y = grid.y(entry[0].line + 0.5) + 4 * order - 2
         behind = lane > grid.x(0)
         start = self._text_end(entry) if behind else min(cell.start for cell in entry)
-        yield from self._render_arrow([(grid.x(start), y), (lane, y), *rest], entry[0].color)
+        yield from self._render_arrow(
+            [(grid.x(start), y), (lane, y), *rest], entry[0].style.background
+        )
 
     def _render_arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
         """A line in the colour of its entry with a dark casing, and its tip."""
@@ -238,19 +234,19 @@ class Crosshair:
         tip = f"M{x:.1f} {y:.1f}" + ("l-6 -4v8z" if flat else "l-4 -6h8z")
         yield f'<path d="{tip}" fill="{self._ink}" shape-rendering="auto"/>'
 
-    def _render_band(self, head: TextAnchor, left: int, right: int, bottom: int) -> str:
+    def _render_band(self, head: PlacedRun, left: int, right: int, bottom: int) -> str:
         """From the line of a head to another, some cells wide."""
         grid = self._grid
         return (
             f'<rect x="{grid.x(left):.2f}" y="{grid.y(head.line)}"'
             f' width="{(right - left) * grid.cell:.2f}" height="{(bottom - head.line) * grid.line}"'
-            f' fill="{head.color}" fill-opacity=".28"'
-            f"{grid.transform(self._sheets.get(head.sheet))}/>"
+            f' fill="{head.style.background}" fill-opacity=".28"'
+            f"{grid.transform(self._sheets.get(head.style.plane))}/>"
         )
 
-    def _x(self, spot: TextAnchor, cell: float, line: float) -> float:
+    def _x(self, spot: PlacedRun, cell: float, line: float) -> float:
         """Where a cell beside a run stands, which leans if that does."""
-        sheet = self._sheets.get(spot.sheet)
+        sheet = self._sheets.get(spot.style.plane)
         return self._grid.x(cell + (0 if sheet is None else sheet.shift(line)))
 
 
@@ -268,16 +264,22 @@ def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
                                 for row in rows)]  # fmt: skip
 
 
-def find_oblique_planes(lines: Sequence[Line]) -> dict[str, ObliquePlane]:
-    """Where the sheets of a drawing stand."""
-    planes: dict[str, ObliquePlane] = {}
+def place_runs(lines: Sequence[Line]) -> Iterator[PlacedRun]:
+    """Each run of a drawing where it stands, line by line."""
     for number, line in enumerate(lines):
         at = 0
         for text, style in line:
             stop = at + cell_len(text)
-            if style.plane:
-                old = planes.get(style.plane, ObliquePlane(number, number + 1, at, stop))
-                left, right = min(old.left, at), max(old.right, stop if text.strip() else at)
-                planes[style.plane] = ObliquePlane(old.top, number + 1, left, right)
+            yield PlacedRun(number, at, stop, text, style)
             at = stop
+
+
+def find_oblique_planes(runs: Sequence[PlacedRun]) -> dict[str, ObliquePlane]:
+    """Where the sheets of a drawing stand."""
+    planes: dict[str, ObliquePlane] = {}
+    for line, start, stop, text, style in runs:
+        if style.plane:
+            old = planes.get(style.plane, ObliquePlane(line, line + 1, start, stop))
+            left, right = min(old.left, start), max(old.right, stop if text.strip() else start)
+            planes[style.plane] = ObliquePlane(old.top, line + 1, left, right)
     return planes

@@ -7,13 +7,22 @@ spaces and some know no `textLength` (librsvg, and with it many ways to PDF).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.crosshair import Crosshair, ObliquePlane, PixelGrid, find_oblique_planes
+from gscli.views.crosshair import (
+    Crosshair,
+    ObliquePlane,
+    PixelGrid,
+    PlacedRun,
+    find_oblique_planes,
+    place_runs,
+)
 from gscli.views.lines import Drawing, line_width
-from gscli.views.look import Line, Style, cell_len
+from gscli.views.look import Style, cell_len
 from gscli.views.markup import escape
 
 Theme: TypeAlias = Literal["light", "dark"]
@@ -47,19 +56,20 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
     `title` and `description` are what a screen reader says. The ground is left transparent.
     """
     lines = drawn.render_lines()
-    planes = find_oblique_planes(lines)
+    runs = list(place_runs(lines))
+    planes = find_oblique_planes(runs)
     ends = [plane.right + plane.shift(plane.top) for plane in planes.values()]
     width = max([*map(line_width, lines), *ends], default=0)
-    stepped = any(style.role == "entry" for line in lines for _, style in line)
+    stepped = any(run.style.role == "entry" for run in runs)
     margin = CROSSHAIR_MARGIN if stepped else MARGIN
-    grid = PixelGrid(margin, CELL, LINE)
-    crosshair = Crosshair(lines, grid, FIGURE_PALETTES[theme].foreground, planes)
+    grid, inks = PixelGrid(margin, CELL, LINE), FIGURE_PALETTES[theme]
+    crosshair = Crosshair(runs, grid, inks.foreground, planes)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
         f' viewBox="0 0 {size}" role="img" aria-labelledby="title description"'
-        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{FIGURE_PALETTES[theme].foreground}"'
+        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{inks.foreground}"'
         ' shape-rendering="crispEdges">'
     )
     head = [
@@ -67,16 +77,12 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
         f'<title id="title">{escape(title)}</title>',
         f'<desc id="description">{escape(description)}</desc>',
     ]
-    body = _render_body(lines, "", grid, FIGURE_PALETTES[theme])
+    body = _render_body(runs, "", grid, inks)
     for name, sheet in planes.items():
-        inside = _render_body(lines, name, grid, FIGURE_PALETTES[theme])
-        body += [_open_plane_group(sheet, grid, FIGURE_PALETTES[theme]), *inside, "</g>"]
-    return (
-        "\n".join(
-            [*head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
-        )
-        + "\n"
-    )
+        inside = _render_body(runs, name, grid, inks)
+        body += [_open_plane_group(sheet, grid, inks), *inside, "</g>"]
+    parts = [*head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
+    return "\n".join(parts) + "\n"
 
 
 def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette) -> str:
@@ -91,46 +97,38 @@ def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette)
 
 
 def _render_body(
-    lines: Sequence[Line], sheet: str, grid: PixelGrid, inks: FigurePalette
+    runs: Sequence[PlacedRun], sheet: str, grid: PixelGrid, inks: FigurePalette
 ) -> list[str]:
     """What stands in one sheet, or in none."""
-    return [
-        element
-        for number, line in enumerate(lines)
-        for element in _render_line(line, number, sheet, grid, inks)
-    ]
+    own = (run for run in runs if run.style.plane == sheet)
+    lines = groupby(own, attrgetter("line"))
+    return [element for _, line in lines for element in _render_line(line, grid, inks)]
 
 
-def _render_line(
-    line: Line, number: int, sheet: str, grid: PixelGrid, inks: FigurePalette
-) -> Iterator[str]:
-    """The grounds of the part of a line that stands in a sheet, then its words."""
+def _render_line(runs: Iterable[PlacedRun], grid: PixelGrid, inks: FigurePalette) -> Iterator[str]:
+    """The grounds and strokes of a line, then its words."""
     words: list[str] = []
-    top, at = grid.margin + number * LINE, 0
-    for text, style in line:
-        if style.plane != sheet:
-            at += cell_len(text)
-            continue
-        ink, ground = _colors(style, inks)
+    for number, start, _, text, style in runs:
+        top, (ink, ground) = grid.y(number), _colors(style, inks)
         if ground:
             yield (
-                f'<rect x="{grid.x(at):.2f}" y="{top}" width="{cell_len(text) * CELL:.2f}"'
+                f'<rect x="{grid.x(start):.2f}" y="{top}" width="{cell_len(text) * CELL:.2f}"'
                 f' height="{LINE}" fill="{ground}"/>'
             )
         for word in re.finditer(r"─+|[^ ─]+", text):
-            place, length = at + cell_len(text[: word.start()]), cell_len(word[0]) * CELL
+            x = grid.x(start + cell_len(text[: word.start()]))
+            length = cell_len(word[0]) * CELL
             if word[0].startswith("─"):  # one stroke, which no renderer sets too short
                 yield (
-                    f'<rect x="{grid.x(place):.2f}" y="{top + _STROKE}" width="{length:.2f}"'
+                    f'<rect x="{x:.2f}" y="{top + _STROKE}" width="{length:.2f}"'
                     f' height="1" fill="{ink or inks.foreground}"/>'
                 )
                 continue
             words.append(
-                f'<text x="{grid.x(place):.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
+                f'<text x="{x:.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
                 f' lengthAdjust="spacingAndGlyphs"{_text_attributes(style, ink)}>'
                 f"{escape(word[0])}</text>"
             )
-        at += cell_len(text)
     yield from words
 
 
