@@ -329,7 +329,7 @@ class _GroupMember:
         drawn = [painter.render(titled=not self.has_regions) for painter in self.painters]
         if not self._mapped:
             return drawn
-        from gscli.views.terminal.outline import render_map_text
+        from gscli.views.terminal.legend import render_map_text
 
         seen = render_map_text(self.subject.array.shape, self._marks, self.width, self.look)
         if not self.has_regions:

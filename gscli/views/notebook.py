@@ -8,7 +8,7 @@ from gscli.views.lines import Drawing, to_rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.markup import escape
 from gscli.views.picture import make_picture
-from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.terminal.tables import make_tensor_drawing
 
 WIDTH = 100
 _PRE = "line-height:1.3;font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-x:auto"

@@ -14,7 +14,7 @@ from gscli.views.picture import make_picture
 from gscli.views.terminal.compare import make_comparison_view
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import make_frames
-from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.terminal.tables import make_tensor_drawing
 from gscli.views.words.compare_words import describe_comparison
 from recording.scenes import COLOR, COLOR_WIDE, MONO, NARROW, PLAIN, SCENES, WIDE
 

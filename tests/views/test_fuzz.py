@@ -20,7 +20,7 @@ from gscli.views.picture import Picture, make_picture
 from gscli.views.subject import make_views
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import make_frames
-from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.terminal.tables import make_tensor_drawing
 
 WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)
 SEEDS = range(30)

@@ -23,7 +23,7 @@ from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, render_svg
 from gscli.views.lines import FunctionDrawing, render_text, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
 from gscli.views.picture import make_picture
-from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.terminal.tables import make_tensor_drawing
 
 BOLD = Style(bold=True)
 STYLE = re.compile(r"\x1b\[[0-9;]*m")

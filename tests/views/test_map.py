@@ -15,7 +15,7 @@ from gscli.views.lenses import split_into_regions
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
-from gscli.views.terminal.outline import MAX_LETTERS, SHIFTS
+from gscli.views.terminal.legend import MAX_LETTERS, SHIFTS
 
 FRAME = re.compile(r"│(.*)│$")
 

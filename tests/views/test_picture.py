@@ -16,7 +16,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
 from gscli.views.subject import TensorView, find_box, make_views
-from gscli.views.terminal.tensor import make_tensor_drawing
+from gscli.views.terminal.tables import make_tensor_drawing
 
 
 def drawn(found: Trace, **more: object) -> str:

@@ -184,7 +184,7 @@ def _format_sentences(
 ) -> str:
     """Sentences alone: each listed cell with both values and the entries that reach it."""
     from gscli.views.lines import wrap_text
-    from gscli.views.terminal.difference import describe_cells
+    from gscli.views.terminal.tables import describe_cells
 
     options = make_view_options(settings)
     verdict, *others = sentences
@@ -202,7 +202,7 @@ def render_table(
 ) -> str:
     """The sentences and the table of the cells that differ, as they go to the screen."""
     from gscli.views.lines import render_text
-    from gscli.views.terminal.difference import DifferenceView
+    from gscli.views.terminal.tables import DifferenceView
 
     options = make_view_options(settings)
     listed = shown_count < differences.differing_count

@@ -52,7 +52,7 @@ def rules(
         sys.stdout.write(computing.format_markdown(rows))
     else:
         from gscli.views.lines import render_text
-        from gscli.views.terminal.rules import RulesView
+        from gscli.views.terminal.tables import RulesView
 
         options = make_view_options(settings)
         sys.stdout.write(render_text(RulesView(rows, options), options))

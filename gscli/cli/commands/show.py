@@ -174,7 +174,7 @@ def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: b
 def _render_tensor(name: str, array: Array, settings: Settings) -> tuple[str, dict[str, str]]:
     """What goes to the screen, and the figures by file name."""
     from gscli.views.lines import render_text
-    from gscli.views.terminal.tensor import format_tensor_text, make_tensor_drawing
+    from gscli.views.terminal.tables import format_tensor_text, make_tensor_drawing
 
     options, figures = make_view_options(settings), dict[str, str]()
     text = (

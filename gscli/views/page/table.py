@@ -15,8 +15,7 @@ from gscli.base.words import format_count
 from gscli.layout.axes import box_size
 from gscli.traces import entry_label
 from gscli.views.markup import escape
-from gscli.views.page.cells import CellRenderer
-from gscli.views.page.overview import render_map_svg
+from gscli.views.page.cells import CellRenderer, render_map_svg
 from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import format_shape_words
 from gscli.views.sheet import Coordinates, Selection
