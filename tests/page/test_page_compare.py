@@ -99,7 +99,7 @@ def test_it_says_what_the_screen_says(name: str) -> None:
     comparing = COMPARISONS[name]()
     text = html.unescape(render_page([comparing]))
     answers = ComparisonTexts(comparing, ViewOptions())
-    assert f'<p class="summary">{answers.summary(listed=not answers.columns)}</p>' in text
+    assert f'<p class="summary">{answers.summary()}</p>' in text
     for group, told in zip(comparing.outcome_groups, rows(render_page([comparing])), strict=True):
         if group.first.trace is None:
             letter = told[-1].startswith("entry ")

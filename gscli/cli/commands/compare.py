@@ -205,8 +205,7 @@ def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
         from gscli.views.words.comparison import ComparisonTexts
 
         options = options._replace(utf8=options.utf8 and not settings.plain)
-        answers = ComparisonTexts(comparing, options)
-        return answers.summary(listed=not answers.columns) + "\n"
+        return ComparisonTexts(comparing, options).summary() + "\n"
     if settings.is_screen_used:
         from gscli.views.lines import render_text
         from gscli.views.terminal.compare import make_comparison_view

@@ -69,7 +69,7 @@ class ComparisonSection:
         concept = self._comparing.concept
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
-        summary = self._answers.summary(listed=not self._answers.columns)
+        summary = self._answers.summary()
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.list_footnotes())
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
@@ -116,18 +116,15 @@ class ComparisonSection:
         section = self._sections.get(first)
         link = section.name if section else ""
         steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
-        middle = (
-            self._cells(group) if self._answers.columns else self._render_differing_cells(group)
-        )
+        render_middle = self._cells if self._answers.columns else self._render_differing_cells
         return (
             f'<tr><th scope="row"><b>{escape(first)}</b>{also}{f" {steps}" * bool(link)}</th>'
-            f'{middle}<td class="why">{self._render_reasons(group)}</td></tr>'
+            f'{render_middle(group)}<td class="why">{self._render_reasons(group)}</td></tr>'
         )
 
     def _cells(self, group: ResultGroup) -> str:
-        if group.first.output is None and (
-            group.first.entry is None or not self._answers.is_per_entry
-        ):
+        has_place = group.first.entry is not None and self._answers.is_per_entry
+        if group.first.output is None and not has_place:
             return f'<td class="error" colspan="{self._answers.columns}"><b>{self._error}</b></td>'
         return "".join(self._cell(answer) for answer in self._answers.make_cells(group))
 
@@ -170,10 +167,8 @@ class ComparisonSection:
             return _render_reason(row.entry, self._answers.describe_refusal(group))
         if row.trace is None:
             return _render_reason(None, "answered by the runtime itself")
-        unusual, teller = (
-            list(self._answers.unusual_entries(row.trace)),
-            Describer(row.trace, self._answers.numbers),
-        )
+        unusual = list(self._answers.unusual_entries(row.trace))
+        teller = Describer(row.trace, self._answers.numbers)
         reasons: list[tuple[int | None, str]] = []
         for entry in unusual[:MAX_UNUSUAL]:
             means = [describe_index(teller, item).remark for item in entry.adjustments]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import Trace, entry_label
 from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
@@ -28,7 +27,6 @@ NARROWEST_LABEL = 22
 NARROWEST_REASON = 14
 REASON_GAP = 3
 
-LISTED_CELLS = 8
 INDENT: Line = [("  ", PLAIN)]
 
 
@@ -54,7 +52,7 @@ class ComparisonView(Drawing):
             body = self._table(width)
         else:
             body = self._render_groups(width, line)
-        summary = self.answers.summary(listed=not self.answers.columns)
+        summary = self.answers.summary()
         return [
             *self._heading(width), [], *body, [],
             *(line for text in self.answers.list_footnotes()
@@ -143,18 +141,15 @@ class ComparisonView(Drawing):
         if line is None:
             return None
         ruler = NumberLineRenderer(line, self.look)
-        tells = len(line.behaviours) > 1 or any(
-            behaviour.duplicate_writes for behaviour in line.behaviours
-        )
+        tells = len(line.behaviours) > 1 or bool(line.behaviours[0].duplicate_writes)
         return ruler if tells and ruler.width <= width else None
 
     def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
-        lines = ruler.render_head() if ruler else []
-        for number, group in enumerate(self.comparing.outcome_groups):
-            if ruler is not None:
-                lines += [*self._render_behaviour(ruler, number, width)]
-                continue
+        if ruler is not None:
+            return self._render_behaviours(ruler, width)
+        lines: list[Line] = []
+        for group in self.comparing.outcome_groups:
             lines += [
                 [],
                 *self._render_name(group, name_behaviour(group), width),
@@ -162,13 +157,19 @@ class ComparisonView(Drawing):
             ]
             reasons = self._reasons(group, width - 2)
             lines += [[("  " + text, self.look.dim)] for text in reasons]
-        return lines if ruler else lines[1:]
+        return lines[1:]
+
+    def _render_behaviours(self, ruler: NumberLineRenderer, width: int) -> list[Line]:
+        """The coordinates of a number line, and below them what each behaviour does."""
+        lines = ruler.render_head()
+        for behaviour in ruler.line.behaviours:
+            lines += self._render_behaviour(ruler, behaviour, width)
+        return lines
 
     def _render_behaviour(
-        self, ruler: NumberLineRenderer, number: int, width: int
+        self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
     ) -> Iterator[Line]:
         """One behaviour of a number line: name, rule sets, answer, and the ways of its numbers."""
-        behaviour = ruler.line.behaviours[number]
         yield []
         yield from self._render_name(behaviour.group, behaviour.name, width)
         if self.answers.columns:
@@ -178,8 +179,8 @@ class ComparisonView(Drawing):
                 yield from wrap_paragraph(text, width, head=INDENT)
         yield from self._render_ways(ruler, behaviour, width)
 
-    def _render_name(self, group: ResultGroup, told: str, width: int) -> list[Line]:
-        name = self.signs.sanitize(told)
+    def _render_name(self, group: ResultGroup, name: str, width: int) -> list[Line]:
+        name = self.signs.sanitize(name)
         labels = _wrap_labels(group.labels, width - 2)
         if not name:
             return [[(("  " if number else "") + text, self.look.bold)] for number, text in
@@ -202,16 +203,10 @@ class ComparisonView(Drawing):
     def _render_ways(
         self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
     ) -> list[Line]:
-        refusal = (
-            ""
-            if behaviour.group.first.error is None
-            else describe_lettered_refusal(behaviour.group)
-        )
-        if not refusal:
-            return [
-                line for way in ruler.render_ways(behaviour) for line in self._wrap_way(way, width)
-            ]
-        text = self.signs.sanitize(refusal)
+        if behaviour.group.first.error is None:
+            ways = ruler.render_ways(behaviour)
+            return [line for way in ways for line in self._wrap_way(way, width)]
+        text = self.signs.sanitize(describe_lettered_refusal(behaviour.group))
         apart = wrap_paragraph(text, width, self.look.dim, head=INDENT)
         stopped = [index for index in behaviour.indices if index.outcome == "refused"]
         if not stopped:
@@ -239,11 +234,7 @@ class ComparisonView(Drawing):
                 own = make_picture(drawn.trace, self.options, title=False)
                 lines += [[], *(list(line) for line in own.render_lines(width))]
         if ruler is not None:
-            numbers = range(len(self.comparing.outcome_groups))
-            strips = [
-                line for number in numbers for line in self._render_behaviour(ruler, number, width)
-            ]
-            return [*lines, [], *ruler.render_head(), *strips]
+            return [*lines, [], *self._render_behaviours(ruler, width)]
         for group in self.comparing.outcome_groups:
             lines += [
                 [],
@@ -261,17 +252,8 @@ class ComparisonView(Drawing):
     def _describe_differences(self, group: ResultGroup) -> list[str]:
         if group.first.output is None:
             return [self.signs.sanitize(describe_lettered_refusal(group))]
-        differences = self.answers.list_differences(group, LISTED_CELLS)
-        if isinstance(differences, str):
-            return [differences]
-        sentences = [
-            f"{place}: {mine} {self.signs.differs} {base}"
-            for place, mine, base in differences.listed
-        ]
-        if differences.more:
-            sentences.append(f"and {format_count(differences.more, 'more cell')}")
-        itself = group.first is self.answers.first_result
-        return sentences or ["compared with itself" if itself else "no cell differs"]
+        template, more = f"{{}}: {{}} {self.signs.differs} {{}}", ("more cell", "more cells")
+        return self.answers.describe_differences(group, template, more, "compared with itself")
 
     # --- reasons --------------------------------------------------------------
 

@@ -8,11 +8,9 @@ from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult
 from gscli.traces import entry_label
 from gscli.views.look import ViewOptions, choose_signs
-from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, join_names
+from gscli.views.words.comparison import LISTED_CELLS, SHORT_TENSOR, ComparisonTexts, join_names
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index, describe_skip, describe_tensor
-
-LISTED_CELLS = 8
 
 TOLD_ENTRIES = 12
 """Unusual entries of one answer that are told."""
@@ -55,8 +53,7 @@ class _ComparisonSentences:
                 sentences = self.answers.describe_duplicates(group.first.trace, LISTED_CELLS)
                 yield from (f"  entries {text}." for text in sentences)
         yield from self.answers.list_footnotes()
-        listed = not self.answers.columns
-        yield self.answers.summary(listed=listed, mark="To differ is to have")
+        yield self.answers.summary("To differ is to have")
 
     def _group(self, group: ResultGroup) -> str:
         names = join_names(group.labels)
@@ -83,17 +80,10 @@ class _ComparisonSentences:
                 + (", which differs" if answer.kind == "differs" else "")
                 for number, answer in enumerate(self.answers.make_cells(group))
             )
-        differences = self.answers.list_differences(group, LISTED_CELLS)
-        if isinstance(differences, str):
-            return differences
-        sentences = [f"{place} is {mine}, not {base}" for place, mine, base in differences.listed]
-        if differences.more:
-            sentences.append(
-                f"and {format_count(differences.more, 'more cell differs', 'more cells differ')}"
-            )
-        itself = group.first is self.answers.first_result
-        same = "the output below" if itself else "no cell differs"
-        return "; ".join(sentences) if sentences else same
+        more = "more cell differs", "more cells differ"
+        return "; ".join(
+            self.answers.describe_differences(group, "{} is {}, not {}", more, "the output below")
+        )
 
     def _place(self, number: int) -> str:
         if self.answers.is_per_entry:

@@ -27,6 +27,9 @@ SHORT_ROW = 8
 SHORT_TENSOR = 64
 """Inputs of up to so many cells are written out."""
 
+LISTED_CELLS = 8
+"""Differing cells or slices that a sentence tells each."""
+
 LISTED_ENTRIES = 200
 """Entries that are looked through for unusual ones."""
 
@@ -53,9 +56,10 @@ class ComparisonTexts:
     def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
         self.comparing = comparing
         self.signs = choose_signs(options)
-        outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
+        outputs = (group.first.output for group in comparing.groups)
+        self._outputs = [output for output in outputs if output is not None]
         tensors = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
-        self.numbers = choose_number_format([*outputs, *tensors], options)
+        self.numbers = choose_number_format([*self._outputs, *tensors], options)
 
     @cached_property
     def first_result(self) -> RuleSetResult | None:
@@ -65,9 +69,8 @@ class ComparisonTexts:
     @cached_property
     def columns(self) -> int:
         """Columns when every answer has one row of cells, of one size; otherwise 0."""
-        outputs = [g.first.output for g in self.comparing.groups if g.first.output is not None]
-        sizes = {output.size for output in outputs}
-        if len(sizes) != 1 or max(output.ndim for output in outputs) > 1:
+        sizes = {output.size for output in self._outputs}
+        if len(sizes) != 1 or max(output.ndim for output in self._outputs) > 1:
             return 0
         size = sizes.pop()
         return size if size <= MOST_COLUMNS else 0
@@ -132,6 +135,21 @@ class ComparisonTexts:
             count_listed += count
         return ListedDifferences(tuple(listed), len(places) - count_listed)
 
+    def describe_differences(
+        self, group: ResultGroup, template: str, more: tuple[str, str], itself: str
+    ) -> list[str]:
+        """The cells that differ, each a sentence by the template; `itself`: of the drawn row.
+
+        `more`: what is counted of cells that are not listed, one of them and several.
+        """
+        differences = self.list_differences(group, LISTED_CELLS)
+        if isinstance(differences, str):
+            return [differences]
+        sentences = [template.format(*difference) for difference in differences.listed]
+        if differences.more:
+            sentences.append(f"and {format_count(differences.more, *more)}")
+        return sentences or [itself if group.first is self.first_result else "no cell differs"]
+
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
         flat = np.asarray(values).reshape(-1)
@@ -185,10 +203,10 @@ class ComparisonTexts:
         """Entries with a number that is not its own coordinate."""
         return (entry for entry in trace.entries(LISTED_ENTRIES) if entry.adjustments)
 
-    def summary(self, *, listed: bool, mark: str = "") -> str:
+    def summary(self, mark: str = "") -> str:
         """How many results and refusals there are, and what `mark`, else `≠`, compares with.
 
-        `listed`: differing cells are listed against the drawn row, rather than in columns.
+        Cells without columns are listed against the drawn row.
         """
         comparing = self.comparing
         if len(comparing.groups) == 1:
@@ -200,7 +218,7 @@ class ComparisonTexts:
             return f"All {count} rule sets{able} {verb}."
         results = format_count(comparing.result_count, "different result")
         refusals = format_count(comparing.refusal_count, "refusal")
-        base = self.first_result if listed else comparing.base
+        base = comparing.base if self.columns else self.first_result
         if base is None or (comparing.result_count == 1 and base.output is not None):
             return f"{results}, {refusals}."
         mark = mark or f"{self.signs.differs} marks"
