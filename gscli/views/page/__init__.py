@@ -64,11 +64,8 @@ def render_page(
     heading = sanitize(title or (LESSON if len(sections) > 1 else sections[0].title))
     own = bool(title) or len(sections) > 1
     markup = [section.html(heading="h2" if own else "h1") for section in sections]
-    styles = (
-        (STYLE, COMPARE_STYLE)
-        if any(isinstance(result, ComparisonResult) for result in results)
-        else (STYLE,)
-    )
+    compares = any(isinstance(result, ComparisonResult) for result in results)
+    styles = (STYLE, COMPARE_STYLE) if compares else (STYLE,)
     return render_document(heading, [f"<h1>{escape(heading)}</h1>" * own, *markup], styles=styles)
 
 

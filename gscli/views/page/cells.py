@@ -71,9 +71,8 @@ class CellRenderer:
         same = self._tensor.initial_texts[cell] == self._tensor.texts[cell]
         if not self._is_output or (same and cell not in self._wanted):
             return f"<td>{text}</td>"
-        label = escape(
-            self.spoken_position(cell) + self._spoken_value(cell, [])
-        )  # entries that are not told wrote it
+        # Entries that are not told wrote it.
+        label = escape(self.spoken_position(cell) + self._spoken_value(cell, []))
         was = self._render_previous(cell) if self._tensor.initial_texts[cell] else ""
         kind = ' class="off"' if cell in self._wanted else ""
         return (
@@ -106,19 +105,12 @@ class CellRenderer:
 
     def _render_touched(self, cell: Coordinates, numbers: Sequence[int]) -> str:
         chips = self._render_chips(numbers)
-        kinds = [
-            f"n{len(chips)}",
-            self.chip_class(numbers[-1]),
-            *self._outcome_classes(cell, numbers),
-        ]
-        label = (
-            self.spoken_position(cell) + self._spoken_value(cell, numbers) + spoken_entries(numbers)
-        )
-        was = (
-            self._render_previous(cell)
-            if self._is_output and self._tensor.initial_texts[cell]
-            else ""
-        )
+        fates = self._outcome_classes(cell, numbers)
+        kinds = [f"n{len(chips)}", self.chip_class(numbers[-1]), *fates]
+        value = self._spoken_value(cell, numbers)
+        label = self.spoken_position(cell) + value + spoken_entries(numbers)
+        has_previous = self._is_output and self._tensor.initial_texts[cell]
+        was = self._render_previous(cell) if has_previous else ""
         return (
             f'<td data-e="{" ".join(map(str, numbers))}" class="{" ".join(kinds)}" '
             f'aria-label="{escape(label)}"><span class="e">{"".join(chips)}</span>{was}'

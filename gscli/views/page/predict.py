@@ -118,10 +118,8 @@ class Mistakes:
         numbers = {axis: int(entry.vector[slot]) for slot, axis in enumerate(axes)}
         if len(axes) == _PAIR:
             first, second = axes
-            yield (
-                self._replace_coordinates(right, {first: right[second], second: right[first]}),
-                "swapped",
-            )
+            changes = {first: right[second], second: right[first]}
+            yield self._replace_coordinates(right, changes), "swapped"
         below = {axis for axis, number in numbers.items() if number < 0}
         if below:
             yield self._replace_coordinates(right, dict.fromkeys(below, 0)), "end"
@@ -129,10 +127,8 @@ class Mistakes:
         for item in entry.adjustments:
             axis = axes[item.slot]
             if item.outcome == "clipped":
-                yield (
-                    self._replace_coordinates(right, {axis: int(item.raw_value) % item.size}),
-                    "clipped",
-                )
+                around = int(item.raw_value) % item.size
+                yield self._replace_coordinates(right, {axis: around}), "clipped"
             elif item.outcome == "wrapped":
                 end = item.size - 1 if item.raw_value > 0 else 0
                 yield self._replace_coordinates(right, {axis: end}), "wrapped"

@@ -52,10 +52,8 @@ class RunSection:
     def title(self) -> str:
         """Operator and the attributes that differ from their defaults."""
         trace = self._scene.trace
-        attributes = [
-            f"{name}={_format_attribute(value)}"
-            for name, value in trace.nondefault_attributes.items()
-        ]
+        own = trace.nondefault_attributes.items()
+        attributes = [f"{name}={_format_attribute(value)}" for name, value in own]
         return sanitize(" · ".join([trace.operator.command, *attributes]))
 
     @property
@@ -74,9 +72,8 @@ class RunSection:
             f'<{heading} id="{name}-title">{escape(self.title)}</{heading}>'
             f'<p class="lead">{escape(self._lead())}</p>{self.note}'
             f'<p class="formula"><code>{equation}</code></p>{body}'
-            f'<script type="application/json" '
-            f'class="facts">{escape_json(self._script_data())}</script>'
-            "</section>"
+            f'<script type="application/json" class="facts">{escape_json(self._script_data())}'
+            "</script></section>"
         )
 
     def _lead(self) -> str:
@@ -98,9 +95,8 @@ class RunSection:
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
             f'<ol class="entries" aria-label="entries">{items}</ol>{self._render_diagnosis}'
-            f"<p "
-            f'class="counts">{escape(format_counts_line(self._scene.trace))}</p>{self._render_legend}'
-            f"{self._render_plain_text('As text')}"
+            f'<p class="counts">{escape(format_counts_line(self._scene.trace))}</p>'
+            f"{self._render_legend}{self._render_plain_text('As text')}"
         )
 
     @property

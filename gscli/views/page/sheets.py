@@ -91,11 +91,8 @@ class PageTensor:
     def is_whole(self) -> bool:
         """Whether every row and every column may be read off."""
         seen = self.sheets[0].selection
-        return (
-            not self.has_regions
-            and seen.has_all_columns
-            and len(seen.rows) == len(seen.allowed[-2])
-        )
+        has_all_rows = len(seen.rows) == len(seen.allowed[-2])
+        return not self.has_regions and seen.has_all_columns and has_all_rows
 
     @property
     def has_gaps(self) -> bool:
@@ -166,16 +163,14 @@ class TraceView:
             for box, values in iter_patches(self.trace, [entry]):
                 whole = values.reshape([stop - start for start, stop in box])
                 for cell in cells:
-                    at = tuple(
-                        coordinate - first for coordinate, (first, _) in zip(cell, box, strict=True)
-                    )
+                    pairs = zip(cell, box, strict=True)
+                    at = tuple(coordinate - first for coordinate, (first, _) in pairs)
                     step[cell] = self.numbers.format_column(np.asarray(whole[at]))[0]
         return steps
 
     def _own_format(self, sheets: list[VisibleTensor]) -> NumberFormat:
-        return choose_number_format(
-            [block for sheet in sheets for block in sheet.planes], self.options
-        )
+        blocks = [block for sheet in sheets for block in sheet.planes]
+        return choose_number_format(blocks, self.options)
 
     @cached_property
     def _sheets(self) -> list[tuple[TensorView, list[VisibleTensor]]]:

@@ -80,10 +80,8 @@ class ComparisonView(Drawing):
         return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
-        rows = [
-            map(self._text, self.answers.make_cells(group))
-            for group in self.comparing.outcome_groups
-        ]
+        groups = self.comparing.outcome_groups
+        rows = [map(self._text, self.answers.make_cells(group)) for group in groups]
         columns = zip(self._column_heads(), *rows, strict=True)
         return [max(map(cell_len, column)) + 2 for column in columns]
 

@@ -61,11 +61,8 @@ class NumberLineRenderer:
     def _arrow(self, landing: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
         assert landing.coordinate is not None
-        start, end, line = (
-            self._position_of(landing.written),
-            self._position_of(landing.coordinate),
-            self._blank(),
-        )
+        start, end = map(self._position_of, (landing.written, landing.coordinate))
+        line = self._blank()
         dash, cross = ("─", "┼") if self.signs.utf8 else ("-", "+")
         for at in range(min(start, end), max(start, end) + 1):
             line[at] = dash if line[at] == " " else cross

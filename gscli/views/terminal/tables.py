@@ -143,8 +143,8 @@ class DifferenceView(Drawing):
         shown, look = self.found.cells[: self.options.limit or SHOWN], self.look
         texts = [
             [f"[{','.join(map(str, cell.at))}]" for cell in shown],
-            [self._value(cell.actual) for cell in shown],
-            [self._value(cell.expected) for cell in shown],
+            [self.signs.sanitize(str(cell.actual), WIDEST) for cell in shown],
+            [self.signs.sanitize(str(cell.expected), WIDEST) for cell in shown],
         ]
         columns = [
             align_right([(head, look.dim), *((text, PLAIN) for text in own)])
@@ -159,10 +159,6 @@ class DifferenceView(Drawing):
         if self.found.differing_count > len(shown):
             lines.append([(f" {self.signs.down}", look.dim)])
         return lines
-
-    def _value(self, value: object) -> str:
-        """All digits, for the last ones may be what differs."""
-        return self.signs.sanitize(str(value), WIDEST)
 
 
 GAP = 2
@@ -212,8 +208,7 @@ class RulesView(Drawing):
         lines: list[Line] = []
         for label, *texts in rows:
             lines += wrap_paragraph(label, width, self.look.bold)
-            joined = "; ".join(
-                f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True)
-            )
+            pairs = zip(heads[1:], texts, strict=True)
+            joined = "; ".join(f"{head}: {text}" for head, text in pairs)
             lines += wrap_paragraph(joined, width, head=[("  ", PLAIN)])
         return lines
