@@ -46,15 +46,21 @@ _PR_SET_CHILD_SUBREAPER = 36
 class ProcessSpec(Record):
     """What is to be started: the words of a command, and whether it is kept from the user's folder.
 
-    An isolated one works in an empty folder of its own, which is removed with it.
+    An isolated one works in an empty folder of its own, which is removed with it. `descriptors`
+    are open files of ours that it has, too.
     """
 
     words: tuple[str, ...]
     is_isolated: bool = False
+    descriptors: tuple[int, ...] = ()
 
 
 def python_program(
-    python: str, script: str, *arguments: str, is_isolated: bool = True
+    python: str,
+    script: str,
+    *arguments: str,
+    is_isolated: bool = True,
+    descriptors: tuple[int, ...] = (),
 ) -> ProcessSpec:
     """A script for an interpreter, which finds its own packages and none of the user's folder.
 
@@ -62,7 +68,7 @@ def python_program(
     True
     """
     words = (os.path.abspath(python), "-c", WITHOUT_FOLDER + script, *arguments)
-    return ProcessSpec(words, is_isolated)
+    return ProcessSpec(words, is_isolated, descriptors)
 
 
 def isolated_environment() -> dict[str, str]:
@@ -102,7 +108,7 @@ class Child:
     ) -> None:
         self._memory, self._poll = memory, poll
         self._received, self._errors = bytearray(), bytearray()
-        self._unwritten = memoryview(b"")
+        self._unwritten, self._searched = memoryview(b""), 0
         with ExitStack() as started:
             folder = None
             if program.is_isolated:
@@ -113,6 +119,7 @@ class Child:
             self._process = subprocess.Popen(  # noqa: S603  no shell
                 program.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, bufsize=0, start_new_session=True, cwd=folder,
+                pass_fds=program.descriptors,
                 env=isolated_environment() if program.is_isolated else None,
             )  # fmt: skip
             started.callback(self._end, strangers)
@@ -140,22 +147,45 @@ class Child:
         """The number the system has for the process."""
         return self._process.pid
 
-    def exchange(self, text: bytes, limit: float) -> bytes | Failure:
+    def exchange(self, text: bytes | memoryview, limit: float) -> bytes | Failure:
         """Write all of a text and read the next line, both within `limit` seconds.
 
         What was printed before a text is no answer to it, but garbage.
         """
-        deadline = time.monotonic() + limit
         if text and (early := self._read_early()):
             return Failure("garbage", f"unasked: {sanitize(early.decode('utf-8', 'replace'), 120)}")
-        self._unwritten, seen = memoryview(text), 0
+        self._unwritten, self._searched = memoryview(text), 0
+        failure = self._wait_until(self._has_line, limit)
+        if failure is not None:
+            return failure
+        line = bytes(self._received[: self._searched])
+        del self._received[: self._searched + 1]
+        return line
+
+    def receive(self, size: int, limit: float) -> bytes | Failure:
+        """The next `size` bytes that it writes, of which there are all within `limit` seconds."""
+        failure = self._wait_until(lambda: len(self._received) >= size, limit)
+        if failure is not None:
+            return failure
+        content = bytes(self._received[:size])
+        del self._received[:size]
+        return content
+
+    def _has_line(self) -> bool:
+        """Whether all is written and a line is here, which ends at `_searched`."""
+        end = self._received.find(b"\n", self._searched)
+        self._searched = len(self._received) if end < 0 else end
+        return end >= 0 and not self._unwritten
+
+    def _wait_until(self, is_ready: Callable[[], bool], limit: float) -> Failure | None:
+        """Write and read until `is_ready`, or say what ended that before."""
+        deadline = time.monotonic() + limit
         with selectors.DefaultSelector() as selector:
             for pipe in (self._out, self._err):
                 selector.register(pipe, selectors.EVENT_READ)
-            if text:
+            if self._unwritten:
                 selector.register(self._in, selectors.EVENT_WRITE)
-            while (end := self._received.find(b"\n", seen)) < 0 or self._unwritten:
-                seen = len(self._received) if end < 0 else 0
+            while not is_ready():
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return Failure("hang", f"no answer within {limit:g} s")
@@ -165,9 +195,7 @@ class Child:
                     return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
                 if not self._move(selector, min(left, LOOK_EVERY)):
                     return Failure("crash", self._ending(deadline))
-        line = bytes(self._received[:end])
-        del self._received[: end + 1]
-        return line
+        return None
 
     def _read_early(self) -> bytes:
         """What the process has printed by now."""

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
+import threading
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +16,50 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
-from gscli.files import load, members, save
-from gscli.files.formats import hdf5
+from gscli.disk.processes import ProcessSpec
+from gscli.files import isolated, load, members, save
+from gscli.files.formats import hdf5, hdf5_library
 from gscli.files.request import Member
+
+
+class ThreadedChild:
+    """The library's process as a thread, which answers by pipes as well: seen by coverage."""
+
+    def __init__(self, program: ProcessSpec) -> None:
+        pipes = (*os.pipe(), *os.pipe())
+        modes = ("rb", "wb", "rb", "wb")
+        self._ends = [os.fdopen(pipe, mode) for pipe, mode in zip(pipes, modes, strict=True)]
+        self._file = os.dup(program.descriptors[0])
+        requests, self._requests, self._answers, answers = self._ends
+        arguments = (program.words[-2], self._file, requests, answers)
+        self._thread = threading.Thread(target=isolated.serve, args=arguments)
+        self._thread.start()
+
+    def exchange(self, text: bytes, _limit: float) -> bytes:
+        self._requests.write(text)
+        self._requests.flush()
+        return self._answers.readline()
+
+    def receive(self, size: int, _limit: float) -> bytes:
+        return self._answers.read(size)
+
+    def stop(self) -> None:
+        self._requests.close()
+        self._thread.join()
+        os.close(self._file)
+        for end in self._ends:
+            end.close()
+
+
+@pytest.fixture(autouse=True)
+def _library_is_here(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    if "elsewhere" not in request.keywords:
+        monkeypatch.setattr(isolated, "Child", ThreadedChild)
+        monkeypatch.setattr(hdf5_library, "limit_memory", lambda _: None)
+    yield
+    isolated._kept.close()
 
 
 def test_datasets_are_read_by_path(tmp_path: Path) -> None:
@@ -216,11 +261,104 @@ def test_what_no_library_writes_is_measured_too() -> None:
     )
     for dataset in (short, beyond):
         with pytest.raises(ContentRefused, match="not as long as"):
-            hdf5._check_stored_size(dataset, 100, "x.h5")
-    assert hdf5._unfiltered_size(b"plain", [1], 1, 5) == 5
+            hdf5_library._check_stored_size(dataset, 100, "x.h5")
+    assert hdf5_library._unfiltered_size(b"plain", [1], 1, 5) == 5
 
 
 def test_a_named_type_is_no_array(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["kind"], file["a"] = np.dtype("f4"), np.arange(3)
     assert [member.name for member in members(str(tmp_path / "x.h5"))] == ["a"]
+
+
+@pytest.mark.elsewhere
+@pytest.mark.parametrize("options", [{}, {"chunks": (1, 1 << 19), "compression": "gzip"}], ids=str)
+def test_a_large_dataset_comes_in_pieces_from_another_process(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    path, array = f"{tmp_path}/x.h5", np.arange(5 << 20, dtype=np.int32).reshape(10, -1)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", data=array, **options)
+    assert np.array_equal(load(path).array, array)
+    assert [member.shape for member in members(path)] == [array.shape]
+    save(f"{path}::b/c", -array)
+    assert np.array_equal(load(f"{path}::b/c").array, -array)
+    assert np.array_equal(load(f"{path}::a").array, array)
+
+
+def test_what_is_no_dataset_is_no_dataset(tmp_path: Path) -> None:
+    path = f"{tmp_path}/x.h5"
+    with h5py.File(path, "w") as file:
+        file["g/a"] = np.arange(3)
+        file["again"], file["none"] = file["g"], h5py.Empty("f8")
+    assert [member.name for member in members(path)] == ["again/a", "none"]
+    with pytest.raises(ContentRefused, match="without a shape"):
+        load(f"{path}::none")
+    with pytest.raises(GscliError, match="group"):
+        save(f"{path}::g", np.arange(3))
+    with pytest.raises(GscliError, match="is the root"):
+        save(f"{path}::/.", np.arange(3))
+    Path(path).write_bytes(b"no HDF5")
+    with pytest.raises(ContentRefused, match="is not an HDF5 file"):
+        load(path)
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_an_answer_of_another_length_is_refused(
+    change: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(f"{tmp_path}/x.h5", np.arange(4, dtype=np.uint8))
+    messages = [({"dtype": "|u1", "shape": [4], "where": "x"}, b""), ({}, bytes(4 + change))]
+    monkeypatch.setattr(hdf5, "ask_isolated", lambda *_: (message for message in messages))
+    with pytest.raises(ContentRefused, match=r"not read to its end|not a sound"):
+        load(f"{tmp_path}/x.h5")
+
+
+FINAL = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))
+
+
+def checksum(text: bytes) -> int:
+    """What HDF5 has behind its metadata: Bob Jenkins' lookup3, as the format's description says."""
+    mask = 0xFFFFFFFF
+    state = [(0xDEADBEEF + len(text)) & mask] * 3
+
+    def turn(by: int, bits: int) -> int:
+        return (state[by] << bits | state[by] >> (32 - bits)) & mask
+
+    while text:
+        block, text = text[:12], text[12:]
+        words = struct.unpack("<III", block.ljust(12, b"\0"))
+        state = [(old + word) & mask for old, word in zip(state, words, strict=True)]
+        if text:
+            for at, bits in enumerate((4, 6, 8, 16, 19, 4)):
+                to, by = at % 3, (at + 2) % 3
+                state[to] = ((state[to] - state[by]) & mask) ^ turn(by, bits)
+                state[by] = (state[by] + state[3 - to - by]) & mask
+        else:
+            for to, by, bits in FINAL:
+                state[to] = ((state[to] ^ state[by]) - turn(by, bits)) & mask
+    return state[2]
+
+
+@pytest.mark.elsewhere
+@pytest.mark.parametrize(
+    ("block", "offset", "value"), [(b"BTHD", 5, 0), (b"BTHD", 10, 0), (b"OHDR", 18, 255)]
+)
+def test_metadata_with_right_checksums_end_no_process_of_ours(
+    block: bytes, offset: int, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HDF5 2.0 is ended by SIGSEGV and SIGFPE, and hangs."""
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w", libver="latest") as file:
+        file.create_dataset("a", data=np.eye(4), chunks=(2, 2), maxshape=(None, None))
+    content = bytearray(path.read_bytes())
+    start = content.rindex(block)
+    ends = range(start + 8, len(content) - 4)
+    sums = ((end, checksum(content[start:end]).to_bytes(4, "little")) for end in ends)
+    end = next(end for end, sum_ in sums if sum_ == content[end : end + 4])
+    content[start + offset] = value
+    content[end : end + 4] = checksum(content[start:end]).to_bytes(4, "little")
+    path.write_bytes(content)
+    monkeypatch.setattr(isolated, "PATIENCE", 2.0)
+    with pytest.raises(ContentRefused, match=r"x\.h5 is not sound; .*(SIG|no answer)"):
+        load(str(path))

@@ -259,13 +259,16 @@ def test_too_little_memory_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_missing_package_is_named_with_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, suffix, name in [("onnx", "pb", "onnx"), ("h5py", "h5", "hdf5")]:
-        path = tmp_path / f"x.{suffix}"
-        save(str(path), np.arange(3))
+    def write(path: str) -> None:
+        save(path, np.arange(3))
+
+    for module, suffix, name, use in [("onnx", "pb", "onnx", load), ("h5py", "h5", "hdf5", write)]:
+        path = f"{tmp_path}/x.{suffix}"
+        write(path)
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, module, None)
             with pytest.raises(CannotRead, match=f"needs the package {module}") as caught:
-                load(str(path))
+                use(path)
         assert caught.value.hint == f"pip install 'gscli[{name}]'"
 
 
