@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -24,8 +23,8 @@ def answer(
         yield {}, bytes(bytearray(size))
     elif action == "print":
         print("to the terminal")
-    elif action == "babble":
-        os.write(int(sys.argv[3]) + 1, b"")
-        yield {"error": {"kind": "os"}}, b""
+    elif action == "loop":
+        while True:
+            pass
     elif action == "refuse":
         raise LimitRefused("too large", where="here", valid="less", hint="cut", details=("a", "b"))

@@ -11,6 +11,7 @@ import atexit
 import io
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -27,6 +28,9 @@ from gscli.files.content import Content
 
 PATIENCE = 30.0
 """Seconds for one message: a piece of an array, or all that is found out before the first."""
+
+_PROCESSOR_SECONDS = 2 * PATIENCE
+"""What the process may compute for one message: whoever would end it may be gone."""
 
 PIECE = 16 << 20
 """Bytes at most that follow one line."""
@@ -173,6 +177,7 @@ def serve(module: str, descriptor: int, requests: BinaryIO, answers: BinaryIO) -
     answer: Callable[..., Iterator[Message]] = import_module(module).answer
 
     def send(message: Mapping[str, Any], content: bytes | memoryview = b"") -> None:
+        signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)
         for start in range(0, max(len(content), 1), PIECE):
             piece = content[start : start + PIECE]
             answers.write(_encode({**message, "follow": len(piece)}))
@@ -180,6 +185,7 @@ def serve(module: str, descriptor: int, requests: BinaryIO, answers: BinaryIO) -
         answers.flush()
 
     for line in requests:
+        signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)
         request = json.loads(line)
         if "payload" in request:
             send({"reads": request["payload"]})
@@ -194,6 +200,7 @@ def serve(module: str, descriptor: int, requests: BinaryIO, answers: BinaryIO) -
         else:
             answers.write(_encode({}))
             answers.flush()
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:

@@ -80,6 +80,15 @@ def test_what_ends_the_process_is_a_refusal(path: str, monkeypatch: pytest.Monke
     assert ask(path, "name")[0][0]["begin"] == "0123"
 
 
+def test_a_loop_ends_though_nobody_waits_for_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "from gscli.files.isolated import run"
+    limited = "from gscli.files import isolated; isolated._PROCESSOR_SECONDS = 0.2"
+    script = isolated._SCRIPT.replace(line, f"{limited}\n{line}")
+    monkeypatch.setattr(isolated, "_SCRIPT", script)
+    with pytest.raises(ContentRefused, match="SIGPROF"):
+        ask(path, "loop")
+
+
 def test_an_error_of_ours_is_the_same_here(path: str) -> None:
     with pytest.raises(LimitRefused) as caught:
         ask(path, "refuse")

@@ -32,7 +32,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     with _ask_library(content, question) as messages:
         form, _ = next(messages)
         dtype, where = np.dtype(form["dtype"]), form["where"]
-        wanted = element_dtype(dtype, request.options.dtype, where)
+        element = element_dtype(dtype, request.options.dtype, where)
         check_limit(math.prod(form["shape"]) * dtype.itemsize, request.limit, where, "the dataset")
         array = np.empty(form["shape"], dtype)
         cells, filled = array.reshape(-1).view(np.uint8), 0
@@ -41,7 +41,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
             filled += len(piece)
         if filled != array.nbytes:
             raise ContentRefused(f"{content.name} was not read to its end", where=where)
-    array = array.view(wanted) if wanted.kind == "V" else to_native(array)
+    array = array.view(element) if element.kind == "V" else to_native(array)
     check_value_bits(array, where)
     return ReadResult(array)
 
