@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -51,6 +51,31 @@ def error_reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno and not error.strerror:
         reason = os.strerror(error.errno)
     return sanitize(reason[:1].lower() + reason[1:], 200)
+
+
+def suggest_names(
+    name: str,
+    known: Iterable[str],
+    otherwise: str = "",
+    *,
+    count: int = 3,
+    similarity: float = 0.6,
+    write: Callable[[str], str] = str,
+) -> str:
+    """A hint at the known names that are spelt most like a wrong one, or another way on.
+
+    >>> suggest_names("gathr", ["gather", "scatter"], "gscli --help")
+    'did you mean gather?'
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*known], count, similarity)
+    return format_suggestion([*map(write, near)], otherwise)
+
+
+def format_suggestion(names: Sequence[str], otherwise: str = "") -> str:
+    """The hint that one of these names may be meant; another way on where there is none."""
+    return f"did you mean {' or '.join(names)}?" if names else otherwise
 
 
 def format_count(count: int, thing: str, things: str = "") -> str:

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
 from gscli.base.records import Record
+from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.options import (
     COMPLETION_VARIABLE,
     MAX_NUMBER,
@@ -282,23 +282,21 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     """
     if text in choices:
         return text
-    near = get_close_matches(text.lower(), choices, 1, 0.5)
     raise UsageError(
         f"unknown {name}: {text!r}"[:200],
         valid=" ".join(choices),
-        hint=f"did you mean {near[0]}?" if near else "",
+        hint=suggest_names(text.lower(), choices, count=1, similarity=0.5),
     )
 
 
-def suggest_names(name: str, known: Sequence[str], otherwise: str) -> str:
+def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:
     """A hint at known names near a wrong one: those that it begins, or three spelt like it.
 
-    >>> suggest_names("scatter", ["gather", "scatter-nd", "scatter-update"], "gscli --help")
+    >>> suggest_commands("scatter", ["gather", "scatter-nd", "scatter-update"], "gscli --help")
     'did you mean scatter-nd or scatter-update?'
     """
     longer = [other for other in known if name and other.startswith(f"{name}-")]
-    near = " or ".join(longer or get_close_matches(name, known, 3, 0.65))
-    return f"did you mean {near}?" if near else otherwise
+    return format_suggestion(longer) or suggest_names(name, known, otherwise, similarity=0.65)
 
 
 def make_operator_command(operator: Operator, action: OperatorAction, path: str) -> Command:

@@ -30,7 +30,7 @@ from gscli.base import (
     Notice,
     UsageError,
 )
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_names
 from gscli.cli.options import (
     ColorChoice,
     Screen,
@@ -178,11 +178,9 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     """The parser's refusal in our form: lower case, near names and a way on."""
     match error:
         case object(option_name=str(option), possibilities=[*known]):
-            from difflib import get_close_matches
-
             named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
-            near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
-            hint = f"did you mean {' or '.join(near)}?" if near else f"{path} --help"
+            plain, otherwise = option.lstrip("-"), f"{path} --help"
+            hint = suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
         case object(option_name=str(option)) if option.lstrip("-").replace(".", "", 1).isdecimal():
             typed = next((word for word in words if word.startswith(option)), option)

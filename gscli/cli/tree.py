@@ -21,7 +21,7 @@ from gscli.cli.building import (
     OperatorAction,
     make_operator_command,
     make_parameter,
-    suggest_names,
+    suggest_commands,
 )
 from gscli.cli.options import SHARED_OPTIONS
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
@@ -73,7 +73,7 @@ class LazyGroup(HintedCommand, TyperGroup):
         names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         near = [meant] if meant in known else known
-        hint = suggest_names(meant, near, f"{ctx.command_path} --help")
+        hint = suggest_commands(meant, near, f"{ctx.command_path} --help")
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002

@@ -9,11 +9,10 @@ exact: output = np.take(data, indices, 0)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
 from gscli.codegen.languages import load_language
 from gscli.codegen.meaning import CallAnalysis
@@ -48,11 +47,12 @@ def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
             continue
         name = ALIASES.get(word, word)
         if name not in TARGETS:
-            near = get_close_matches(word, [*TARGETS, *ALIASES, "all"], 1, 0.5)
             raise UsageError(
                 f"no code is written for {sanitize(word, 60)!r}",
                 valid=f"{' '.join(TARGETS)}, or all",
-                hint=f"did you mean {near[0]}?" if near else "--code all",
+                hint=suggest_names(
+                    word, [*TARGETS, *ALIASES, "all"], "--code all", count=1, similarity=0.5
+                ),
             )
         targets[name] = TARGETS[name]
     return list(targets.values())

@@ -15,12 +15,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import UsageError
 from gscli.base.records import Record
+from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
@@ -233,11 +233,10 @@ class Signature:
                 )
 
     def _unknown_name_error(self, what: str, name: str, known: list[str]) -> UsageError:
-        near = get_close_matches(name, known, 1)
         return UsageError(
             f"{self.full_name} has no {what} {name!r}"[:200],
             valid=" ".join(known) or "none",
-            hint=f"did you mean {near[0]}?" if near else "",
+            hint=suggest_names(name, known, count=1),
         )
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:

@@ -12,13 +12,13 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from operator import index
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base import UsageError
 from gscli.base.records import Record
+from gscli.base.words import suggest_names
 from gscli.layout.axes import Number
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
@@ -91,13 +91,13 @@ class Attribute(Record):
         if isinstance(value, str) and text in self.choices:
             return text  # of a subclass, which may equal every text, its letters alone
         word = text.lower()
-        near = get_close_matches(word, self.choices, 1, 0.6)
-        meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in self.choices]
+        synonym = _SYNONYMS.get(word)
+        meant = synonym if synonym in self.choices else word
         raise UsageError(
             f"unknown {self.name}: {value!r}"[:200],
             where=f"{self.name} = {value!r}"[:200],
             valid=self.legal_text,
-            hint=f"did you mean {meant[0]}?" if meant else "",
+            hint=suggest_names(str(meant), self.choices, count=1),
         )
 
 

@@ -17,6 +17,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -26,7 +27,7 @@ import numpy as np
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
-from gscli.base.words import error_reason
+from gscli.base.words import error_reason, suggest_names
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""
@@ -102,16 +103,12 @@ def read_error(error: Exception, name: str) -> CannotRead:
 
 def _similar_names(path: str) -> str:
     """Which files beside a missing one have a name like it; else how values are written inline."""
-    from difflib import get_close_matches
-
     folder, name = os.path.split(path)
     known: list[str] = []
     with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
         known = [entry.name for entry in islice(entries, MOST_NEIGHBOURS)]
-    near = get_close_matches(name, known, 3, 0.6)
-    if near:
-        return f"did you mean {' or '.join(os.path.join(folder, name) for name in near)}?"
-    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+    inline = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+    return suggest_names(name, known, inline, write=partial(os.path.join, folder))
 
 
 def undo_file_of(path: str) -> str:

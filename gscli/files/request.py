@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.base.arrays import Array, DType, document_dtype
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_names
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -244,11 +244,12 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     if not known:
         raise ContentRefused(f"{file} holds no arrays", where=file)
     if member is not None:
-        near = get_close_matches(member, known, 1)
         raise CannotRead(
             f"{file} has no member {sanitize(member, 60)}",
             valid=list_keys(known),
-            hint=f"did you mean {member_place(file, near[0])}?" if near else f"gscli show {file}",
+            hint=suggest_names(
+                member, known, f"gscli show {file}", count=1, write=partial(member_place, file)
+            ),
         )
     if len(known) == 1:
         return known[0]

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError
-from gscli.base.words import sanitize
+from gscli.base.words import format_suggestion, sanitize, suggest_names
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:
@@ -216,10 +216,6 @@ def _usage_line(operator: Operator) -> str:
 
 
 def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
-    from difflib import get_close_matches
-
-    near = near or get_close_matches(name, known, 3)
-    return UsageError(
-        f"unknown operator {name!r}"[:200],
-        hint=f"did you mean {', '.join(near)}?" if near else "gscli.operators() lists them all",
-    )
+    otherwise = "gscli.operators() lists them all"
+    hint = format_suggestion(near) or suggest_names(name, known, otherwise)
+    return UsageError(f"unknown operator {name!r}"[:200], hint=hint)

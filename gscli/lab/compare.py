@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.base.words import suggest_names
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
@@ -92,11 +92,10 @@ def compare(
 def _find_concept(name: str) -> Concept:
     known = {str(concept): value for concept, value in CONCEPTS.items()}
     if name not in known:
-        near = get_close_matches(str(name), known, 1)
         raise UsageError(
             f"no operation {name!r} to compare"[:200],
             valid=" ".join(known),
-            hint=f"did you mean {near[0]}?" if near else "",
+            hint=suggest_names(str(name), known, count=1),
         )
     return known[name]
 

@@ -14,13 +14,12 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gscli.base import InputRefused, UsageError
-from gscli.base.words import format_count, sanitize
+from gscli.base.words import format_count, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, decode_name, walk_graphs
@@ -138,11 +137,12 @@ class OnnxModel:
                 hint=f"name one: --node {sanitize(called[0].address, 60)}",
             )
         known = [name for node in self.nodes for name in (node.address, *node.outputs)]
-        near = [sanitize(name, 60) for name in get_close_matches(address, known, 3)]
         raise UsageError(
             f"{self.where} has no node {sanitize(address, 60)!r}",
             valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
-            hint=f"did you mean {' or '.join(near)}?" if near else f"gscli run {self.where}",
+            hint=suggest_names(
+                address, known, f"gscli run {self.where}", write=lambda name: sanitize(name, 60)
+            ),
         )
 
     def find_supported_node(self, address: str) -> ModelNode:

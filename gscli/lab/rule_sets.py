@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import TypeAlias
 
 from gscli.base import UsageError
+from gscli.base.words import suggest_names
 from gscli.frameworks import ALIASES, NAMES, load_framework
 from gscli.frameworks.operator import (
     OVERWRITE,
@@ -140,12 +140,13 @@ def _find_framework_title(rule_set_name: str, declared: Sequence[DeclaredCompari
         if name in (known, title.lower()):
             return title
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
-    near = get_close_matches(rule_set_name.lower(), [*titles, *ALIASES, *labels], 3)
     raise UsageError(
         f"nothing called {rule_set_name!r} to compare"[:200],
         where="--as",
         valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-        hint=f"did you mean {' or '.join(labels.get(word, word) for word in near)}?"
-        if near
-        else "",
+        hint=suggest_names(
+            rule_set_name.lower(),
+            [*titles, *ALIASES, *labels],
+            write=lambda word: labels.get(word, word),
+        ),
     )

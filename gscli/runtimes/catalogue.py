@@ -12,7 +12,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib.resources import files as package_files
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_names
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
 from gscli.files.formats.jsontext import parse_json
 
@@ -97,11 +96,10 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
     words = _split_command(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return ProcessSpec(tuple(words))
-    near = get_close_matches(name, NAMES, 1)
     raise UsageError(
         f"no runtime called {sanitize(wish, 60)!r}",
         valid=f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS",
-        hint=f"did you mean {near[0]}?" if near else "gscli help runtimes",
+        hint=suggest_names(name, NAMES, "gscli help runtimes", count=1),
     )
 
 
@@ -155,11 +153,10 @@ def bundle_adapter(name: str) -> str:
     """
     adapter = next((known for known in (*ADAPTERS, BACKEND) if known.name == name), None)
     if adapter is None:
-        near = get_close_matches(name, NAMES, 1)
         raise UsageError(
             f"no adapter called {sanitize(name, 60)!r}",
             valid=" ".join((*NAMES, BACKEND.name)),
-            hint=f"did you mean {near[0]}?" if near else "",
+            hint=suggest_names(name, NAMES, count=1),
         )
     first, *rest = [path.read_text("utf-8") for path in _adapter_files(adapter)]
     return (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from gscli.base import UsageError
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_names
 from gscli.frameworks import ALIASES, NAMES, load_framework, operators
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import Hello
@@ -30,11 +29,10 @@ def find_operators(name: str) -> list[Operator]:
         if own in (operator.name, operator.command) or own.replace("_", "-") == (operator.command):
             return [operator]
     known = [f"{operator.framework.name}.{operator.command}" for operator in operators()]
-    near = get_close_matches(name, [*known, *NAMES], 3)
     raise UsageError(
         f"no operator called {sanitize(name, 60)!r}",
         valid="FRAMEWORK.OPERATOR, a bare operator, or a framework for all of its operators",
-        hint=f"did you mean {' or '.join(near)}?" if near else "gscli rules lists them all",
+        hint=suggest_names(name, [*known, *NAMES], "gscli rules lists them all"),
     )
 
 

@@ -20,7 +20,7 @@ from gscli.cli.building import (
     format_input_metavars,
     format_option_help,
     list_own_options,
-    suggest_names,
+    suggest_commands,
     tool,
 )
 from gscli.cli.completion import complete_names
@@ -60,7 +60,7 @@ def _command_help(words: Sequence[str]) -> str:
         names = command.list_commands(context) if isinstance(command, LazyGroup) else []
         below = command.get_command(context, word) if names else None
         if below is None:
-            hint = suggest_names(word, names if number else [*TOPICS, *names], "gscli help")
+            hint = suggest_commands(word, names if number else [*TOPICS, *names], "gscli help")
             raise UsageError(f"no help on {' '.join(words)!r}"[:200], hint=hint)
         command = below
         context = command.make_context(word, [], parent=context, resilient_parsing=True)

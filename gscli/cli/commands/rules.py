@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 
 from gscli.base import UsageError
-from gscli.cli.building import suggest_names, tool
+from gscli.cli.building import suggest_commands, tool
 from gscli.cli.completion import complete_names, complete_operator
 from gscli.cli.options import JSON_OPTION, Settings, argument, make_view_options, option, print_json
 from gscli.cli.tree import to_kebab_case
@@ -71,6 +71,6 @@ def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
     commands = {known.command: known for known in table.values()}
     if to_kebab_case(operator) in commands:
         return [commands[to_kebab_case(operator)]]
-    hint = suggest_names(to_kebab_case(operator), list(commands), f"gscli rules {name}")
+    hint = suggest_commands(to_kebab_case(operator), list(commands), f"gscli rules {name}")
     problem = f"{name} has no operator {operator!r}"[:200]
     raise UsageError(problem, valid=" ".join(commands), hint=hint)

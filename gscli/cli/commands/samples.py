@@ -23,12 +23,12 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
+from gscli.base.words import suggest_names
 from gscli.cli.building import tool
 from gscli.cli.completion import complete_names
 from gscli.cli.options import (
@@ -209,10 +209,10 @@ def find_lesson(name: str) -> Lesson:
             return lesson
     if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
         return find_lesson(name[3:])
-    near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.6)
+    names = [*known, *(full.partition("-")[2] for full in known)]
     raise UsageError(
         f"there is no lesson {name!r}"[:200],
-        hint=f"did you mean {near[0]}?" if near else "gscli samples",
+        hint=suggest_names(name, names, "gscli samples", count=1),
     )
 
 
