@@ -194,7 +194,7 @@ def setitem(
     return scatter_layout(a, updates, addressing, FROM_END, open_order=OPEN_ORDER)
 
 
-def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMember:
+def _ufunc_at(reduction: Reduction, example: str, refused: str) -> FamilyMember:
     """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
 
     def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
@@ -204,7 +204,13 @@ def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMemb
                 where=f"{describe(a)}, {describe(b)}",
                 hint="convert one of them, to int8 for one",
             )
-        return _build_at_layout(a, indices, b, reduction, subscript)
+        texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
+        for tensor in () if texts else (a, b):
+            check_dtype(tensor, NON_TEXT_DTYPES)
+        _check_castable(a, b)
+        addressing = _address_subscript(a, indices, subscript)
+        updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
+        return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
     def compares(name: str) -> list[Comparison]:
         return [
@@ -219,7 +225,7 @@ def _ufunc_at(reduction: Reduction, *, example: str, refused: str) -> FamilyMemb
     )
 
 
-@_ufunc_at("add", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[3]' '[1]'")
+@_ufunc_at("add", "'[10,20,30]' '[0,-1,0]' '[1,2,3]'", "'[10,20,30]' '[3]' '[1]'")
 def add_at() -> None:
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
 
@@ -230,7 +236,7 @@ def add_at() -> None:
     """
 
 
-@_ufunc_at("sub", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[-4]' '[1]'")
+@_ufunc_at("sub", "'[10,20,30]' '[0,-1,0]' '[1,2,3]'", "'[10,20,30]' '[-4]' '[1]'")
 def subtract_at() -> None:
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
 
@@ -238,7 +244,7 @@ def subtract_at() -> None:
     """
 
 
-@_ufunc_at("mul", example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'", refused="'[10,20,30]' '[3]' '[2]'")
+@_ufunc_at("mul", "'[10,20,30]' '[0,-1,0]' '[2,3,4]'", "'[10,20,30]' '[3]' '[2]'")
 def multiply_at() -> None:
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
 
@@ -246,9 +252,7 @@ def multiply_at() -> None:
     """
 
 
-@_ufunc_at(
-    "max", example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'", refused="'[10,20,30]' '[3]' '[15]'"
-)
+@_ufunc_at("max", "'[10,20,30]' '[0,-1,0]' '[15,5,12]'", "'[10,20,30]' '[3]' '[15]'")
 def maximum_at() -> None:
     """Keep the larger value in the cells that an index tuple names.
 
@@ -257,9 +261,7 @@ def maximum_at() -> None:
     """
 
 
-@_ufunc_at(
-    "min", example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'", refused="'[10,20,30]' '[-4]' '[15]'"
-)
+@_ufunc_at("min", "'[10,20,30]' '[0,-1,0]' '[15,5,12]'", "'[10,20,30]' '[-4]' '[15]'")
 def minimum_at() -> None:
     """Keep the smaller value in the cells that an index tuple names.
 
@@ -288,18 +290,6 @@ def _check_castable(a: Tensor, values: Tensor) -> None:
             details=("NumPy drops imaginary parts with a warning, and parses strings",),
             valid="strings for strings, real numbers for real numbers",
         )
-
-
-def _build_at_layout(
-    a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction, subscript: str | None
-) -> Layout:
-    texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
-    for tensor in () if texts else (a, b):
-        check_dtype(tensor, NON_TEXT_DTYPES)
-    _check_castable(a, b)
-    addressing = _address_subscript(a, indices, subscript)
-    updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
-    return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
 
 def _address_subscript(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:

@@ -36,6 +36,7 @@ from gscli.layout.families import address_axis, address_elements, address_vector
 from gscli.layout.refusals import (
     check_batch_dims,
     check_dtype,
+    check_dtypes,
     check_exact_shape,
     check_index_dtype,
     check_min_rank,
@@ -53,6 +54,9 @@ CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"
 """Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
+NO_MEANING = (
+    "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
+)
 
 DataAxis: TypeAlias = Annotated[
     int, Option("axis of data that the indices address, -r … r-1", role="axis")
@@ -85,8 +89,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     output = data[:axis] ++ indices ++ data[axis+1:] (shapes); the index replaces the coordinate on
     `axis`. Indices may have any rank, 0 included. Legal: -s … s-1 on an axis of size s.
     """
-    _check_data_dtype(data, opset)
-    check_index_dtype(indices)
+    _check_dtypes(data, indices, opset)
     addressing = address_axis(data, indices, normalize_axis(axis, data.rank))
     texts = _unspecified_negatives("Gather", opset)
     return gather_layout(data, addressing, FROM_END, unspecified=texts)
@@ -107,11 +110,7 @@ def gather_elements(
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
     indices may be smaller than data, never larger.
     """
-    _check_data_dtype(data, opset)
-    check_index_dtype(indices)
-    axis = _elements_axis(data, indices, axis)
-    addressing = address_elements(data, indices, axis)
-    texts = _unspecified_smaller_indices(data, indices, axis)
+    addressing, texts = _address_elements(data, indices, axis, opset)
     return gather_layout(data, addressing, FROM_END, unspecified=texts)
 
 
@@ -134,8 +133,7 @@ def gather_nd(
     The last axis of indices holds vectors of k numbers for the first k axes of data (after
     batch_dims). output = indices.shape[:-1] ++ data.shape[batch_dims+k:].
     """
-    _check_data_dtype(data, opset)
-    check_index_dtype(indices, ("int64",))
+    _check_dtypes(data, indices, opset, ("int64",))
     check_min_rank(indices)
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     longest = data.rank - batch_dims
@@ -158,7 +156,7 @@ def scatter(
 
     Scatter ended with opset 10; use scatter-elements (opset 11 and later)
     """
-    return _build_scatter_elements_layout(data, indices, updates, axis, opset, "none")
+    return scatter_elements.function(data, indices, updates, axis=axis, opset=opset)
 
 
 @FRAMEWORK.operator(
@@ -190,7 +188,10 @@ def scatter_elements(
     For axis 0: output[indices[i,j], j] = updates[i,j]. updates has the shape of indices; cells
     that no index names keep data's value.
     """
-    return _build_scatter_elements_layout(data, indices, updates, axis, opset, reduction)
+    addressing, smaller = _address_elements(data, indices, axis, opset)
+    check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
+    texts = (*_unspecified_negatives("Scatter", opset), *smaller)
+    return _build_layout(data, updates, addressing, reduction, texts)
 
 
 @FRAMEWORK.operator(
@@ -215,8 +216,7 @@ def scatter_nd(
     The last axis of indices holds vectors of k numbers for the first k axes of data.
     updates.shape = indices.shape[:-1] ++ data.shape[k:].
     """
-    _check_data_dtype(data, opset)
-    check_index_dtype(indices, ("int64",))
+    _check_dtypes(data, indices, opset, ("int64",))
     check_min_rank(indices)
     addressing = address_vectors(data, indices)
     hint = _vector_hint(data, indices)
@@ -262,12 +262,8 @@ def tensor_scatter(
     check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
     addressing = address_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
-    return scatter_layout(
-        past_cache,
-        Updates(update.name),
-        addressing._replace(generated=(places,)),
-        CACHE_MODES[mode],
-    )
+    addressing = addressing._replace(generated=(places,))
+    return scatter_layout(past_cache, Updates(update.name), addressing, CACHE_MODES[mode])
 
 
 def _slots(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> GeneratedIndices:
@@ -281,59 +277,37 @@ def _slots(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> G
     return GeneratedIndices(f"({write_indices.name} + {places.name})", following, (batch, steps))
 
 
-def _build_scatter_elements_layout(
-    data: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    axis: int,
-    opset: int | None,
-    reduction: Reduction,
-) -> Layout:
-    _check_data_dtype(data, opset)
-    check_index_dtype(indices)
-    axis = _elements_axis(data, indices, axis)
-    addressing = address_elements(data, indices, axis)
-    check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    texts = (
-        *_unspecified_negatives("Scatter", opset),
-        *_unspecified_smaller_indices(data, indices, axis),
-    )
-    return _build_layout(data, updates, addressing, reduction, texts)
-
-
 def _unspecified_negatives(name: str, version: int | None) -> tuple[Unspecified, ...]:
     """Before version 11 no text says what an index below zero means."""
     if version is None or version >= 11:  # noqa: PLR2004  the version
         return ()
-    text = (
-        f"{name}-{version} does not say what an index below zero means; here it counts from the end"
-    )
-    return (Unspecified("negative", text),)
+    text = f"{name}-{version} does not say what an index below zero means"
+    return (Unspecified("negative", f"{text}; here it counts from the end"),)
 
 
-def _unspecified_smaller_indices(
-    data: Tensor, indices: Tensor, axis: int
-) -> tuple[Unspecified, ...]:
+def _address_elements(
+    data: Tensor, indices: Tensor, axis: int, opset: int | None
+) -> tuple[Addressing, tuple[Unspecified, ...]]:
     """Indices may be smaller than data off the axis; no text says that they may."""
+    _check_dtypes(data, indices, opset)
+    check_min_rank(indices)
+    axis = normalize_axis(axis, data.rank)
+    addressing = address_elements(data, indices, axis)
     sizes = zip(data.shape, indices.shape, strict=True)
     if all(own == other for d, (own, other) in enumerate(sizes) if d != axis):
-        return ()
+        return addressing, ()
     text = f"ONNX does not say whether {indices.name} may be smaller than data off the axis"
-    return (Unspecified("always", f"{text}; here other cells stay out of it"),)
+    return addressing, (Unspecified("always", f"{text}; here other cells stay out of it"),)
 
 
 def _unspecified_reductions(data: Tensor, reduction: Reduction) -> tuple[Unspecified, ...]:
     """Reductions that the text allows without saying what they give."""
     if reduction == "add" and data.dtype in ("bool", "str"):
-        joined = "joins texts" if data.dtype == "str" else "is OR"
-        return (
-            Unspecified("always", f"ONNX does not define add of {data.dtype}; here it {joined}"),
-        )
-    if reduction in ("max", "min"):
-        return (
-            Unspecified("nan", f"ONNX does not say what {reduction} makes of NaN; here NaN stays"),
-        )
-    return ()
+        here = "joins texts" if data.dtype == "str" else "is OR"
+        text = f"ONNX does not define add of {data.dtype}; here it {here}"
+        return (Unspecified("always", text),)
+    text = f"ONNX does not say what {reduction} makes of NaN; here NaN stays"
+    return (Unspecified("nan", text),) if reduction in ("max", "min") else ()
 
 
 def _build_layout(
@@ -344,10 +318,7 @@ def _build_layout(
     texts: tuple[Unspecified, ...],
 ) -> Layout:
     check_same_dtype(data, updates)
-    why = (
-        "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
-    )
-    check_reduction(data, reduction, why)
+    check_reduction(data, reduction, NO_MEANING)
     return scatter_layout(
         data,
         Updates(updates.name),
@@ -359,29 +330,27 @@ def _build_layout(
     )
 
 
-def _check_data_dtype(data: Tensor, opset: int | None) -> None:
+def _check_dtypes(
+    data: Tensor,
+    indices: Tensor,
+    opset: int | None,
+    index_types: tuple[str, ...] = ("int32", "int64"),
+) -> None:
     """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
     check_min_rank(data)
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
         allowed = tuple(name for name in DTYPES if name != "bfloat16")
-        check_dtype(
-            data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13"
-        )
-    check_dtype(data, DTYPES)
-
-
-def _elements_axis(data: Tensor, indices: Tensor, axis: int) -> int:
-    check_min_rank(indices)
-    return normalize_axis(axis, data.rank)
+        why = f"bfloat16 came with opset 13, this is opset {opset}"
+        check_dtype(data, allowed, why, "--opset 13")
+    check_dtypes(data, DTYPES, indices, index_types)
 
 
 def _vector_hint(data: Tensor, indices: Tensor) -> str:
     length = indices.shape[-1]
     if length == data.rank:
         return ""
-    cells = (*indices.shape[:-1], data.rank)
+    cells = format_shape((*indices.shape[:-1], data.rank))
     return (
         f"each vector has {length} of {data.rank} numbers, so it names a slice "
-        f"{format_shape(data.shape[length:])}; for single cells {indices.name} would be "
-        f"{format_shape(cells)}"
+        f"{format_shape(data.shape[length:])}; for single cells {indices.name} would be {cells}"
     )

@@ -12,7 +12,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import load_framework
-from gscli.frameworks.jax.common import promote_dtypes
+from gscli.frameworks.jax import promote_dtypes
 from gscli.layout.axes import Tensor
 
 JAX = load_framework("jax").operators

@@ -6,6 +6,206 @@ of XLA on a CPU. 64-bit types are on; JAX alone has them off: --dtype int32 or f
 answers it has then.
 """
 
-from gscli.frameworks.jax.common import FRAMEWORK
+from __future__ import annotations
 
-__all__ = ["FRAMEWORK"]
+from math import copysign, isfinite, isnan
+from typing import Annotated, Literal, TypeAlias
+
+from gscli.base import DtypeRefused, IndexRefused
+from gscli.base.words import (
+    ALL_INTEGERS,
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    SIGNED,
+    bit_width,
+    dtype_max,
+    dtype_min,
+    real_part,
+)
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
+from gscli.layout.axes import (
+    INT32_MAX,
+    Number,
+    OutOfBounds,
+    Reduction,
+    Shape,
+    Tensor,
+    Truncation,
+    Updates,
+)
+from gscli.layout.families import describe
+from gscli.layout.refusals import broadcast_updates
+
+FRAMEWORK = Framework("jax", "JAX")
+
+UNSPECIFIED_ORDER = "JAX does not promise which of several values for one cell stays"
+
+Mode: TypeAlias = Annotated[
+    Literal["fill", "drop", "clip", "promise_in_bounds"] | None,
+    Option("what an index out of range does; fill and drop are the same"),
+]
+FillValue: TypeAlias = Annotated[
+    Number | None, Option("what mode fill reads out of range; default NaN, lowest, highest, true")
+]
+
+READ_MODES: dict[str | None, OutOfBounds] = {
+    None: OutOfBounds.CLIP, "clip": OutOfBounds.CLIP, "promise_in_bounds": OutOfBounds.CLIP,
+    "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
+}  # fmt: skip
+"""Reading out of range; JAX leaves promise_in_bounds open, and XLA on a CPU clamps."""
+WRITE_MODES: dict[str | None, OutOfBounds] = {
+    None: OutOfBounds.SKIP, "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
+    "promise_in_bounds": OutOfBounds.SKIP, "clip": OutOfBounds.CLIP,
+}  # fmt: skip
+"""Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
+
+
+def index_truncation(shape: Shape, when: Truncation) -> Truncation:
+    """JAX computes with 32-bit indices wherever every axis of the array has fewer cells.
+
+    >>> index_truncation((3, 4), Truncation.AFTER_NEGATIVE)
+    <Truncation.AFTER_NEGATIVE: 'after a negative index was counted from the end'>
+    >>> index_truncation((2**31,), Truncation.AFTER_NEGATIVE)
+    <Truncation.NEVER: 'never'>
+    """
+    return when if max(shape, default=0) <= INT32_MAX else Truncation.NEVER
+
+
+def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
+    """What a read out of range gives, as a number of data's type; integers wrap, floats are cut.
+
+    >>> (
+    ...     resolve_fill_value(Tensor("a", (2,), "int8"), None),
+    ...     resolve_fill_value(Tensor("a", (2,), "uint8"), -1),
+    ... )
+    (-128, 255)
+    """
+    name = data.dtype
+    if fill_value is None:
+        return _default_fill(name)
+    if name == "bool" and not isinstance(fill_value, str):
+        return bool(fill_value)
+    number = complex if name in COMPLEX else float
+    if not isinstance(fill_value, (int, float, number)) or not _fits_64_bits(fill_value):
+        raise DtypeRefused(
+            f"fill_value has no meaning for {name}",
+            where=f"fill_value = {fill_value!r}"[:200],
+            details=(describe(data),),
+            valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
+        )
+    if isinstance(fill_value, complex):
+        parts = fill_value.real, fill_value.imag
+        return complex(*(_overflow_to_infinity(part, name) for part in parts))
+    if name in ALL_INTEGERS:
+        return _wrap_integer(fill_value, name)
+    return _overflow_to_infinity(float(fill_value), name)
+
+
+def _fits_64_bits(value: complex) -> bool:
+    return not isinstance(value, int) or -(2**63) <= value < 2**64
+
+
+def _overflow_to_infinity(value: float, name: str) -> float:
+    """Infinity for what the float type cannot hold."""
+    part = real_part(name)
+    largest = dtype_max(part) if part in FLOATS else float("inf")
+    return copysign(float("inf"), value) if abs(value) > largest else value
+
+
+def _default_fill(name: str) -> Number:
+    if name in ALL_INTEGERS:
+        return dtype_max(name) if name.startswith("u") else dtype_min(name)
+    return True if name == "bool" else float("nan")
+
+
+def _wrap_integer(value: float, name: str) -> int:
+    low, high = int(dtype_min(name)), int(dtype_max(name))
+    if isinstance(value, float):
+        if isnan(value):
+            return 0
+        whole = int(value) if isfinite(value) else low if value < 0 else high
+        return min(max(whole, low), high)
+    return (value - low) % (high - low + 1) + low
+
+
+_FLOAT_RANK = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 3}
+
+
+def promote_dtypes(first: Tensor, second: Tensor) -> str:
+    """The element type of both, by JAX's own lattice: floats win over integers of any width.
+
+    >>> promote_dtypes(Tensor("x", (), "int64"), Tensor("y", (), "float16"))
+    'float16'
+    """
+    left, right = first.dtype, second.dtype
+    if left == right:
+        return left
+    known = ("bool", *NUMBERS)
+    if left not in known or right not in known:
+        raise DtypeRefused(
+            f"{first.name} and {second.name} have no common element type",
+            where=f"{describe(first)}, {describe(second)}",
+            hint="small types never mix with others; convert one of them first",
+        )
+    if "bool" in (left, right):
+        return right if left == "bool" else left
+    if left in INTEGERS and right in INTEGERS:
+        return _promote_integers(left, right)
+    floats = [name for name in (left, right) if name in _FLOAT_RANK]
+    if left not in COMPLEX and right not in COMPLEX:
+        wide = max(floats, key=_FLOAT_RANK.__getitem__)
+        return "float32" if set(floats) == {"float16", "bfloat16"} else wide
+    return "complex128" if {"complex128", "float64"} & {left, right} else "complex64"
+
+
+def _promote_integers(left: str, right: str) -> str:
+    if (left in SIGNED) == (right in SIGNED):
+        return max(left, right, key=bit_width)
+    signed, unsigned = (left, right) if left in SIGNED else (right, left)
+    if bit_width(signed) > bit_width(unsigned):
+        return signed
+    bits = 2 * bit_width(unsigned)
+    return f"int{bits}" if bits <= bit_width("int64") else "float64"
+
+
+def check_axis_size_fits(indices: Tensor, size: int) -> None:
+    """JAX writes the size of the axis in the indices' own type, where it must fit.
+
+    >>> check_axis_size_fits(Tensor("indices", (3,), "int8"), 127)
+    """
+    if indices.dtype not in ALL_INTEGERS:
+        return  # other types are refused as types
+    largest = dtype_max(indices.dtype)
+    if size > largest:
+        raise DtypeRefused(
+            f"{indices.name} of {indices.dtype} cannot count {size} cells",
+            where=describe(indices),
+            details=("JAX adds the size of the axis to a negative index, in its own type",),
+            valid=f"an axis of at most {largest} cells",
+            hint=f"give {indices.name} as int64",
+        )
+
+
+def broadcast_values(values: Tensor, shape: Shape) -> Updates:
+    """Values stretched to the cells they are for; where there are none, nobody looks at them."""
+    if 0 in shape:
+        return Updates(None, value=0)
+    return broadcast_updates(values, shape, "entries ++ the axes of a slice")
+
+
+def empty_axis_error(a: Tensor, where: str, valid: str) -> IndexRefused:
+    """The refusal of an index into an axis of length 0."""
+    return IndexRefused(
+        "index into an empty axis", where=where, details=(describe(a),), valid=valid
+    )
+
+
+def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:
+    """Bool has a smaller and a larger value in JAX, but no sum, difference or product."""
+    if dtype == "bool" and reduction not in ("none", "max", "min"):
+        raise DtypeRefused(
+            f"{reduction} has no meaning for bool", where=where, hint="max is OR, min is AND"
+        )

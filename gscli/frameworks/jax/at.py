@@ -15,7 +15,7 @@ from gscli.base.words import (
 )
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option, Promise
-from gscli.frameworks.jax.common import (
+from gscli.frameworks.jax import (
     FRAMEWORK,
     READ_MODES,
     UNSPECIFIED_ORDER,
@@ -47,6 +47,9 @@ from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
+BOOLS = "'[true,false]' '[0]' '[true]'"
+"""What those refuse that compute."""
+
 
 @FRAMEWORK.operator(
     dotted=True,
@@ -75,12 +78,13 @@ def at_get(
     outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
     are cut to 32 bits after counting. An empty axis cannot be read.
     """
-    addressing = _address_subscript(x, indices, subscript, wrap=wrap_negative_indices, reads=True)
-    policy = _index_policy(addressing, READ_MODES[mode], wrap=wrap_negative_indices)
+    addressing, policy = _address_subscript(
+        x, indices, subscript, READ_MODES[mode], wrap=wrap_negative_indices, reads=True
+    )
     return gather_layout(x, addressing, policy, fill=resolve_fill_value(x, fill_value))
 
 
-def _update(reduction: Reduction, *, example: str, refused: str) -> FamilyMember:
+def _update(reduction: Reduction, example: str, refused: str = BOOLS) -> FamilyMember:
     """An operator `at.NAME`; they differ in their reduction and in what is refused."""
 
     def update(
@@ -94,10 +98,25 @@ def _update(reduction: Reduction, *, example: str, refused: str) -> FamilyMember
         mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
     ) -> Layout:
-        addressing = _address_subscript(
-            x, indices, subscript, wrap=wrap_negative_indices, reads=False
+        addressing, policy = _address_subscript(
+            x, indices, subscript, WRITE_MODES[mode], wrap=wrap_negative_indices, reads=False
         )
-        return _build_at_layout(x, addressing, values, reduction, mode, wrap=wrap_negative_indices)
+        check_dtype(values, NON_TEXT_DTYPES)
+        wide = promote_dtypes(x, values)
+        check_bool_arithmetic(wide, reduction, f"{describe(x)}, {describe(values)}")
+        if reduction == "pow":
+            check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in NARROW_INTEGERS))
+        own = _epilogue_dtype(x.dtype, reduction)
+        return scatter_layout(
+            x,
+            broadcast_values(values, addressing.result_shape),
+            addressing,
+            policy,
+            dtype=own,
+            reduction=reduction,
+            accumulate=None if wide == x.dtype == own else wide,
+            open_order=UNSPECIFIED_ORDER,
+        )
 
     def compares(name: str) -> list[Comparison]:
         only = Comparison(
@@ -112,11 +131,7 @@ def _update(reduction: Reduction, *, example: str, refused: str) -> FamilyMember
     )
 
 
-@_update(
-    "none",
-    example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
-    refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
-)
+@_update("none", "'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'", "'[10,20,30,40]' '[0,1]' '[1,2,3]'")
 def at_set() -> None:
     """Write the cells or slices that a subscript names: x.at[i, 1:3, None, ...].set(values).
 
@@ -127,9 +142,7 @@ def at_set() -> None:
     """
 
 
-@_update(
-    "add", example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'", refused="'[true,false]' '[0]' '[true]'"
-)
+@_update("add", "'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'")
 def at_add() -> None:
     """Add to the cells or slices that an index tuple names; every occurrence of a cell counts.
 
@@ -137,9 +150,7 @@ def at_add() -> None:
     """
 
 
-@_update(
-    "sub", example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'", refused="'[true,false]' '[0]' '[true]'"
-)
+@_update("sub", "'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'")
 def at_subtract() -> None:
     """Subtract from the cells or slices that an index tuple names; every occurrence counts.
 
@@ -147,9 +158,7 @@ def at_subtract() -> None:
     """
 
 
-@_update(
-    "mul", example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'", refused="'[true,false]' '[0]' '[true]'"
-)
+@_update("mul", "'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'")
 def at_multiply() -> None:
     """Multiply the cells or slices that an index tuple names; every occurrence of a cell counts.
 
@@ -157,9 +166,7 @@ def at_multiply() -> None:
     """
 
 
-@_update(
-    "div", example="'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'", refused="'[true,false]' '[0]' '[true]'"
-)
+@_update("div", "'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'")
 def at_divide() -> None:
     """Divide the cells or slices that an index tuple names; every occurrence of a cell counts.
 
@@ -169,9 +176,7 @@ def at_divide() -> None:
     """
 
 
-@_update(
-    "pow", example="'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'", refused="'[true,false]' '[0]' '[true]'"
-)
+@_update("pow", "'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'")
 def at_power() -> None:
     """Raise the cells or slices that an index tuple names; every occurrence of a cell counts.
 
@@ -181,11 +186,7 @@ def at_power() -> None:
     """
 
 
-@_update(
-    "min",
-    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
-    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
-)
+@_update("min", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'", "'[10,20,30,40]' '[0,1]' '[15,5,7]'")
 def at_min() -> None:
     """Keep the smaller value in the cells or slices that an index tuple names.
 
@@ -194,44 +195,13 @@ def at_min() -> None:
     """
 
 
-@_update(
-    "max",
-    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
-    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
-)
+@_update("max", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'", "'[10,20,30,40]' '[0,1]' '[15,5,7]'")
 def at_max() -> None:
     """Keep the larger value in the cells or slices that an index tuple names.
 
     Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
     part, then by imaginary part; bool is OR.
     """
-
-
-def _build_at_layout(
-    x: Tensor,
-    addressing: Addressing,
-    values: Tensor,
-    reduction: Reduction,
-    mode: str | None,
-    *,
-    wrap: bool,
-) -> Layout:
-    check_dtype(values, NON_TEXT_DTYPES)
-    wide = promote_dtypes(x, values)
-    check_bool_arithmetic(wide, reduction, f"{describe(x)}, {describe(values)}")
-    if reduction == "pow":
-        check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in NARROW_INTEGERS))
-    own = _epilogue_dtype(x.dtype, reduction)
-    return scatter_layout(
-        x,
-        broadcast_values(values, addressing.result_shape),
-        addressing,
-        _index_policy(addressing, WRITE_MODES[mode], wrap=wrap),
-        dtype=own,
-        reduction=reduction,
-        accumulate=None if wide == x.dtype == own else wide,
-        open_order=UNSPECIFIED_ORDER,
-    )
 
 
 def _epilogue_dtype(name: str, reduction: Reduction) -> str:
@@ -242,13 +212,23 @@ def _epilogue_dtype(name: str, reduction: Reduction) -> str:
 
 
 def _address_subscript(
-    x: Tensor, indices: tuple[Tensor, ...], subscript: str | None, *, wrap: bool, reads: bool
-) -> Addressing:
+    x: Tensor,
+    indices: tuple[Tensor, ...],
+    subscript: str | None,
+    beyond: OutOfBounds,
+    *,
+    wrap: bool,
+    reads: bool,
+) -> tuple[Addressing, Policy]:
+    """Which cells are meant, and what becomes of other indices: `beyond`, but on an empty axis all
+    are left out, for no border is there to move to.
+    """
     check_dtype(x, NON_TEXT_DTYPES)
     for index in indices:
         check_index_dtype(index, INTEGERS)
     addressing = run_subscript(x, subscript, indices, SubscriptRules())
-    sizes = _indexed_sizes(addressing)
+    columns = addressing.columns
+    sizes = {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}
     for index in indices:
         if wrap and index.dtype in SIGNED and index.name in sizes:
             check_axis_size_fits(index, sizes[index.name])
@@ -257,21 +237,8 @@ def _address_subscript(
     if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
         where = ", ".join(map(describe, indices))
         raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
-    return addressing
-
-
-def _indexed_sizes(addressing: Addressing) -> dict[str, int]:
-    """The size of the axis that each index array addresses."""
-    columns = addressing.columns
-    return {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}
-
-
-def _index_policy(addressing: Addressing, beyond: OutOfBounds, *, wrap: bool) -> Policy:
-    """What is in range; on an empty axis nothing is, and no border is there to move to."""
-    empty = 0 in _indexed_sizes(addressing).values()
-    shape = tuple(axis.size for axis in addressing.axes)
-    return Policy(
-        Negative.FROM_END if wrap else Negative.OUTSIDE,
-        OutOfBounds.SKIP if empty else beyond,
-        truncation=index_truncation(shape, Truncation.AFTER_NEGATIVE),
+    negative = Negative.FROM_END if wrap else Negative.OUTSIDE
+    truncation = index_truncation(x.shape, Truncation.AFTER_NEGATIVE)
+    return addressing, Policy(
+        negative, OutOfBounds.SKIP if empty else beyond, truncation=truncation
     )

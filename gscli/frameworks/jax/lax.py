@@ -14,7 +14,7 @@ from gscli.declare.attributes import (
     SliceSizes,
     UpdateWindow,
 )
-from gscli.frameworks.jax.common import (
+from gscli.frameworks.jax import (
     FRAMEWORK,
     READ_MODES,
     UNSPECIFIED_ORDER,
@@ -117,7 +117,18 @@ def _scatter(reduction: Reduction) -> FamilyMember:
             _check_vector_dim(scatter_indices),
             SCATTER_NAMES,
         )
-        return _build_scatter_layout(operand, scatter_indices, updates, numbers, mode, reduction)
+        check_dtype(operand, NON_TEXT_DTYPES)
+        check_same_dtype(operand, updates)
+        check_index_dtype(scatter_indices, INTEGERS)
+        check_bool_arithmetic(operand.dtype, reduction, describe(operand))
+        return scatter_layout(
+            operand,
+            Updates(updates.name),
+            scatter_windows(operand, scatter_indices, updates, numbers),
+            Policy(Negative.OUTSIDE, WRITE_MODES[mode]),
+            reduction=reduction,
+            open_order=UNSPECIFIED_ORDER,
+        )
 
     rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"
     return FRAMEWORK.family_member(
@@ -180,28 +191,6 @@ def lax_scatter_max() -> None:
     Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
     real part, then by imaginary part; bool is OR.
     """
-
-
-def _build_scatter_layout(
-    operand: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    numbers: DimensionNumbers,
-    mode: str | None,
-    reduction: Reduction,
-) -> Layout:
-    check_dtype(operand, NON_TEXT_DTYPES)
-    check_same_dtype(operand, updates)
-    check_index_dtype(indices, INTEGERS)
-    check_bool_arithmetic(operand.dtype, reduction, describe(operand))
-    return scatter_layout(
-        operand,
-        Updates(updates.name),
-        scatter_windows(operand, indices, updates, numbers),
-        Policy(Negative.OUTSIDE, WRITE_MODES[mode]),
-        reduction=reduction,
-        open_order=UNSPECIFIED_ORDER,
-    )
 
 
 def _check_vector_dim(indices: Tensor) -> int:

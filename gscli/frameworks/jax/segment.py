@@ -8,7 +8,7 @@ from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES, empty_reduction
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option, Promise
-from gscli.frameworks.jax.common import (
+from gscli.frameworks.jax import (
     FRAMEWORK,
     WRITE_MODES,
     Mode,
@@ -17,7 +17,7 @@ from gscli.frameworks.jax.common import (
     index_truncation,
 )
 from gscli.frameworks.operator import FamilyMember
-from gscli.layout import Layout, NewOutput, scatter_layout
+from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation
 from gscli.layout.families import address_axis, describe
 from gscli.layout.refusals import check_dtypes
@@ -39,7 +39,29 @@ def _segment(reduction: Reduction) -> FamilyMember:
         unique_indices: Promise = False,
         mode: Mode = None,
     ) -> NewOutput:
-        return _build_segment_layout(data, segment_ids, num_segments, mode, reduction)
+        check_dtypes(data, NON_TEXT_DTYPES, segment_ids, INTEGERS)
+        check_bool_arithmetic(data.dtype, reduction, describe(data))
+        count = _count_segments(segment_ids) if num_segments is None else num_segments
+        if count < 0:
+            raise ShapeRefused(
+                "the number of segments is negative",
+                where=f"num_segments = {count}",
+                details=(describe(segment_ids),),
+                valid="0 and more",
+            )
+        output = Tensor("output", (count, *data.shape[1:]), data.dtype)
+        addressing = address_axis(output, segment_ids, 0)
+        beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP
+        truncation = index_truncation(output.shape, Truncation.AFTER_NEGATIVE)
+        return scatter_layout(
+            None,
+            broadcast_values(data, addressing.result_shape),
+            addressing,
+            Policy(Negative.OUTSIDE, beyond, truncation=truncation),
+            dtype=data.dtype,
+            reduction=reduction,
+            fill=empty_reduction(data.dtype, reduction, infinite=True),
+        )
 
     return FRAMEWORK.family_member(
         segment,
@@ -80,37 +102,6 @@ def segment_max() -> None:
 
     Shapes and modes as in segment_sum. NaN stays; bool is OR, an empty segment False.
     """
-
-
-def _build_segment_layout(
-    data: Tensor, ids: Tensor, num_segments: int | None, mode: str | None, reduction: Reduction
-) -> Layout:
-    check_dtypes(data, NON_TEXT_DTYPES, ids, INTEGERS)
-    check_bool_arithmetic(data.dtype, reduction, describe(data))
-    count = _count_segments(ids) if num_segments is None else num_segments
-    if count < 0:
-        raise ShapeRefused(
-            "the number of segments is negative",
-            where=f"num_segments = {count}",
-            details=(describe(ids),),
-            valid="0 and more",
-        )
-    output = Tensor("output", (count, *data.shape[1:]), data.dtype)
-    addressing = address_axis(output, ids, 0)
-    beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP
-    return scatter_layout(
-        None,
-        broadcast_values(data, addressing.result_shape),
-        addressing,
-        Policy(
-            Negative.OUTSIDE,
-            beyond,
-            truncation=index_truncation(output.shape, Truncation.AFTER_NEGATIVE),
-        ),
-        dtype=data.dtype,
-        reduction=reduction,
-        fill=empty_reduction(data.dtype, reduction, infinite=True),
-    )
 
 
 def _count_segments(ids: Tensor) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
 from gscli.declare.attributes import Option, Promise, TakeAxis
-from gscli.frameworks.jax.common import (
+from gscli.frameworks.jax import (
     FRAMEWORK,
     READ_MODES,
     FillValue,

@@ -9,7 +9,7 @@ from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
-from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
+from gscli.frameworks.openvino import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
 from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor

@@ -8,7 +8,7 @@ from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, format_shape
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
-from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
+from gscli.frameworks.openvino import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
 from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
 from gscli.layout.axes import (

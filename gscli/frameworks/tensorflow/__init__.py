@@ -12,6 +12,95 @@ bad_indices_policy (TensorFlow 2.18) chooses between the first two by name; XLA 
 Which types have a GPU kernel is not modelled.
 """
 
-from gscli.frameworks.tensorflow.rules import FRAMEWORK
+from __future__ import annotations
 
-__all__ = ["FRAMEWORK"]
+from typing import Annotated, Literal, TypeAlias
+
+from gscli.base import ShapeRefused, UsageError
+from gscli.base.words import FLOATS, INTEGERS
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    RAISE_OUTSIDE,
+    SKIP_OUTSIDE,
+    Policy,
+    Reduction,
+    Tensor,
+    Unspecified,
+)
+from gscli.layout.families import describe
+
+FRAMEWORK = Framework("tensorflow", "TensorFlow")
+
+DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
+"""Rule sets that are compared, and their titles."""
+
+MAX_VECTOR_LENGTH = 7
+"""Kernels exist for up to seven numbers, batch coordinates included."""
+
+REAL = (*INTEGERS, *FLOATS)
+
+Device: TypeAlias = Annotated[
+    Literal["cpu", "gpu", "xla", "xla_cpu"],
+    Option("who runs it, which decides what a bad index does; xla_cpu is xla"),
+]
+BadIndices: TypeAlias = Annotated[
+    Literal["", "DEFAULT", "ERROR", "IGNORE"],
+    Option(
+        "ERROR refuses a bad index, IGNORE reads zero or drops, but xla never refuses; "
+        "DEFAULT leaves it to device"
+    ),
+]
+
+
+def _is_skipping(device: str, word: str) -> bool:
+    """Does a bad index of an uncompiled operator read zero or drop, rather than being refused?"""
+    if device == "gpu" and word == "ERROR":
+        raise UsageError(
+            "a GPU cannot refuse a bad index",
+            where="bad_indices_policy = ERROR, device = gpu",
+            valid="IGNORE DEFAULT ''",
+            hint="--device cpu",
+        )
+    return word == "IGNORE" or device == "gpu"
+
+
+def is_compiled(device: str) -> bool:
+    """Does XLA run it?"""
+    return device in ("xla", "xla_cpu")
+
+
+def gather_policy(device: str, word: str = "") -> Policy:
+    """What a bad index does to a gather."""
+    if is_compiled(device):
+        return SKIP_OUTSIDE if word == "IGNORE" else CLIP_OUTSIDE
+    return SKIP_OUTSIDE if _is_skipping(device, word) else RAISE_OUTSIDE
+
+
+def scatter_policy(device: str, word: str = "") -> Policy:
+    """What a bad index does to a scatter."""
+    return SKIP_OUTSIDE if is_compiled(device) or _is_skipping(device, word) else RAISE_OUTSIDE
+
+
+def unspecified_nan(reduction: Reduction, here: str = "NaN wins") -> tuple[Unspecified, ...]:
+    """What TensorFlow's texts leave open of max and min.
+
+    Its CPU kernels keep NaN where it comes after a number and lose it where it comes before one.
+    """
+    if reduction not in ("max", "min"):
+        return ()
+    return (
+        Unspecified("nan", f"TensorFlow does not say what {reduction} makes of NaN; here {here}"),
+    )
+
+
+def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:
+    """Refuse vectors that no kernel takes."""
+    length = batch_dims + indices.shape[-1]
+    if length > MAX_VECTOR_LENGTH:
+        raise ShapeRefused(
+            f"index vectors have more than {MAX_VECTOR_LENGTH} numbers",
+            where=f"{describe(indices)}: {length} numbers",
+            valid=f"at most {MAX_VECTOR_LENGTH}, batch_dims included",
+        )

@@ -9,7 +9,7 @@ from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import DTYPES
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.tensorflow.rules import (
+from gscli.frameworks.tensorflow import (
     DEVICES,
     FRAMEWORK,
     BadIndices,

@@ -6,7 +6,7 @@ from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.declare import ShapeInput
 from gscli.frameworks.operator import Comparison, FamilyMember
-from gscli.frameworks.tensorflow.rules import (
+from gscli.frameworks.tensorflow import (
     DEVICES,
     FRAMEWORK,
     MAX_VECTOR_LENGTH,
@@ -22,11 +22,8 @@ from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
 from gscli.layout.families import address_vectors, describe
 from gscli.layout.refusals import (
-    check_dtype,
     check_dtypes,
-    check_index_dtype,
     check_min_rank,
-    check_same_dtype,
     check_vector_length,
     check_vector_updates,
 )
@@ -67,7 +64,7 @@ def scatter_nd(
 
 
 def _tensor_scatter(
-    reduction: Reduction, allowed: tuple[str, ...], *, example: str, refused: str
+    reduction: Reduction, allowed: tuple[str, ...], example: str, refused: str
 ) -> FamilyMember:
     """An operator `tensor_scatter_nd_NAME`; they differ in their reduction and element types."""
 
@@ -79,9 +76,7 @@ def _tensor_scatter(
         bad_indices_policy: BadIndices = "",
         device: Device = "cpu",
     ) -> Layout:
-        check_dtype(tensor, allowed)
-        check_index_dtype(indices)
-        check_same_dtype(tensor, updates)
+        check_dtypes(tensor, allowed, indices, updates=updates)
         return build_scatter_nd_layout(
             tensor,
             tensor,
@@ -103,10 +98,7 @@ def _tensor_scatter(
 
 
 @_tensor_scatter(
-    "none",
-    DTYPES,
-    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
-    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
+    "none", DTYPES, "'[1,2,3,4]' '[[3],[1]]' '[10,20]'", "'[1,2,3,4]' '[[3],[4]]' '[10,20]'"
 )
 def tensor_scatter_nd_update() -> None:
     """Write updates into a copy of tensor, at the cell or slice that each index vector names.
@@ -120,8 +112,8 @@ def tensor_scatter_nd_update() -> None:
 @_tensor_scatter(
     "add",
     NUMBERS,
-    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
+    "'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    "'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
 )
 def tensor_scatter_nd_add() -> None:
     """Add updates to a copy of tensor, at the cell or slice that each index vector names.
@@ -131,10 +123,7 @@ def tensor_scatter_nd_add() -> None:
 
 
 @_tensor_scatter(
-    "sub",
-    NUMBERS,
-    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,2,3,4]' '[3]' '[10]'",
+    "sub", NUMBERS, "'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'", "'[1,2,3,4]' '[3]' '[10]'"
 )
 def tensor_scatter_nd_sub() -> None:
     """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
@@ -144,10 +133,7 @@ def tensor_scatter_nd_sub() -> None:
 
 
 @_tensor_scatter(
-    "max",
-    REAL,
-    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,4]' '[[4]]' '[10]'",
+    "max", REAL, "'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'", "'[1,25,3,4]' '[[4]]' '[10]'"
 )
 def tensor_scatter_nd_max() -> None:
     """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
@@ -158,10 +144,7 @@ def tensor_scatter_nd_max() -> None:
 
 
 @_tensor_scatter(
-    "min",
-    REAL,
-    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
+    "min", REAL, "'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'", "'[1,25,3,40]' '[[3]]' '[[10]]'"
 )
 def tensor_scatter_nd_min() -> None:
     """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.

@@ -1,11 +1,12 @@
-"""TensorFlow: the unsorted_segment family."""
+"""TensorFlow: unsorted_segment and segment, whose ids are sorted and tell how many there are."""
 
 from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import ShapeRefused
+from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import (
+    COMPLEX,
     FLOATS,
     INTEGERS,
     NUMBERS,
@@ -13,13 +14,22 @@ from gscli.base.words import (
     empty_reduction,
     format_shape,
 )
+from gscli.declare import SortedInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, Device, is_compiled, unspecified_nan
-from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import SKIP_OUTSIDE, Negative, Policy, Reduction, Tensor, Updates
-from gscli.layout.families import address_axis
-from gscli.layout.refusals import check_dtype, check_index_dtype
+from gscli.frameworks.tensorflow import FRAMEWORK, REAL, Device, is_compiled, unspecified_nan
+from gscli.layout import NewOutput, scatter_layout
+from gscli.layout.axes import (
+    RAISE_OUTSIDE,
+    SKIP_OUTSIDE,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+)
+from gscli.layout.families import address_axis, describe
+from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
 
@@ -42,7 +52,25 @@ def _unsorted_segment(
         data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
     ) -> NewOutput:
         check_index_dtype(segment_ids, ids)
-        return _build_segment_layout(data, segment_ids, num_segments, device, reduction, allowed)
+        check_dtype(data, allowed)
+        _check_segment_ids(data, segment_ids, num_segments, device)
+        rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
+        # A mean also counts the ids themselves, and so looks at them when data is empty.
+        averages = reduction in ("mean", "sqrt_n")
+        checked = device == "cpu" and (averages or 0 not in data.shape)
+        whole_mean = reduction == "mean" and data.dtype in INTEGERS
+        return scatter_layout(
+            None,
+            Updates("data", cast=not whole_mean),
+            address_axis(rows, segment_ids, 0),
+            DROP_NEGATIVE if checked else SKIP_OUTSIDE,
+            dtype=_quotient_dtype(data.dtype) if whole_mean else data.dtype,
+            reduction=reduction,
+            include_self=not averages,
+            accumulate=data.dtype if whole_mean else None,
+            fill=empty_reduction(data.dtype, reduction),
+            unspecified=unspecified_nan(reduction),
+        )
 
     example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
     return FRAMEWORK.family_member(segment, example=example, refused=refused)
@@ -110,35 +138,6 @@ def unsorted_segment_sqrt_n() -> None:
     """
 
 
-def _build_segment_layout(
-    data: Tensor,
-    segment_ids: Tensor,
-    num_segments: int,
-    device: str,
-    reduction: Reduction,
-    allowed: tuple[str, ...],
-) -> Layout:
-    check_dtype(data, allowed)
-    _check_segment_ids(data, segment_ids, num_segments, device)
-    rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
-    # A mean also counts the ids themselves, and so looks at them when data is empty.
-    averages = reduction in ("mean", "sqrt_n")
-    checked = device == "cpu" and (averages or 0 not in data.shape)
-    whole_mean = reduction == "mean" and data.dtype in INTEGERS
-    return scatter_layout(
-        None,
-        Updates("data", cast=not whole_mean),
-        address_axis(rows, segment_ids, 0),
-        DROP_NEGATIVE if checked else SKIP_OUTSIDE,
-        dtype=_quotient_dtype(data.dtype) if whole_mean else data.dtype,
-        reduction=reduction,
-        include_self=not averages,
-        accumulate=data.dtype if whole_mean else None,
-        fill=empty_reduction(data.dtype, reduction),
-        unspecified=unspecified_nan(reduction),
-    )
-
-
 def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
     """An id for each row of data, and segments for them to go to."""
     if num_segments < 0:
@@ -162,3 +161,91 @@ def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, dev
 def _quotient_dtype(integer: str) -> str:
     """What true division makes of two integers in TensorFlow."""
     return "float32" if bit_width(integer) <= 16 else "float64"  # noqa: PLR2004  bits
+
+
+def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMember:
+    """An operator `segment_NAME`; they differ in their reduction and element types."""
+
+    def segment(data: Tensor, segment_ids: SortedInput) -> NewOutput:
+        check_dtypes(data, allowed, segment_ids)
+        check_min_rank(data)
+        if segment_ids.rank != 1 or segment_ids.shape != data.shape[:1]:
+            raise ShapeRefused(
+                "segment_ids are one id for each row of data",
+                where=describe(segment_ids),
+                details=(describe(data),),
+                valid=format_shape(data.shape[:1]),
+            )
+        last, ascending = segment_ids.values or (-1, 1)
+        if not ascending:
+            raise IndexRefused(
+                "segment_ids are not in ascending order",
+                where=describe(segment_ids),
+                hint="unsorted-segment-sum and its like take any order",
+            )
+        if segment_ids.values and last < 0:
+            raise IndexRefused(
+                "segment_ids are negative", where=describe(segment_ids), valid="0 and more"
+            )
+        rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
+        return scatter_layout(
+            None,
+            Updates("data"),
+            address_axis(rows, segment_ids, 0),
+            RAISE_OUTSIDE,
+            dtype=data.dtype,
+            reduction=reduction,
+            include_self=reduction in ("add", "mul"),
+            fill=1 if reduction == "mul" else 0,
+            unspecified=unspecified_nan(reduction),
+        )
+
+    return FRAMEWORK.family_member(
+        segment,
+        example="'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'",
+        refused="'[1.0,2.0,3.0]' '[0,2,1]'",
+    )
+
+
+@_sorted_segment("add", NUMBERS)
+def segment_sum() -> None:
+    """Add up the rows of data that carry the same id; a segment without rows is 0.
+
+    output = [last id + 1] ++ data.shape[1:]. segment_ids are one list of ids, one for each row of
+    data, in ascending order from 0 on; an id may be left out, and no data gives no segment.
+    """
+
+
+@_sorted_segment("mul", NUMBERS)
+def segment_prod() -> None:
+    """Multiply the rows of data that carry the same id; a segment without rows is 1.
+
+    Shapes and ids as in segment-sum.
+    """
+
+
+@_sorted_segment("max", REAL)
+def segment_max() -> None:
+    """Keep the largest of the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
+    depends on where it stands.
+    """
+
+
+@_sorted_segment("min", REAL)
+def segment_min() -> None:
+    """Keep the smallest of the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
+    depends on where it stands.
+    """
+
+
+@_sorted_segment("mean", (*FLOATS, *COMPLEX))
+def segment_mean() -> None:
+    """Average the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum. Integers are refused here: TensorFlow 2.21 lets their sum wrap
+    in their own type and cuts the quotient toward zero, so that int8 100, 100, 100 average 14.
+    """

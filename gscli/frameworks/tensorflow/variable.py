@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL
+from gscli.frameworks.tensorflow import FRAMEWORK, REAL
 from gscli.frameworks.tensorflow.scatter import build_scatter_nd_layout
 from gscli.layout import Layout
 from gscli.layout.axes import RAISE_OUTSIDE, Reduction, Tensor
-from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank, check_same_dtype
+from gscli.layout.refusals import check_dtypes, check_min_rank
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
 
@@ -19,9 +19,7 @@ def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyM
     """An operator `scatter_nd_NAME`; they differ in their reduction and element types."""
 
     def scatter(ref: Tensor, indices: Tensor, updates: Tensor) -> Layout:
-        check_dtype(ref, allowed)
-        check_index_dtype(indices)
-        check_same_dtype(ref, updates)
+        check_dtypes(ref, allowed, indices, updates=updates)
         check_min_rank(ref)
         nan_wins = ref.dtype not in FLOATS
         return build_scatter_nd_layout(

@@ -6,6 +6,117 @@ index stops the process (a device-side assert) instead of being named. Indices a
 every slice is empty, where some of PyTorch's operators do not look at them.
 """
 
-from gscli.frameworks.torch.rules import FRAMEWORK
+from __future__ import annotations
 
-__all__ = ["FRAMEWORK"]
+from functools import partial
+from math import isfinite
+from typing import Annotated, TypeAlias
+
+from gscli.base import DtypeRefused, UsageError
+from gscli.base.words import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+    dtype_max,
+    dtype_min,
+    real_part,
+)
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
+from gscli.layout import scatter_layout
+from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Number, Reduction, Tensor
+from gscli.layout.families import address_elements, address_flat, normalize_axis
+from gscli.layout.refusals import check_dtypes, check_reduction
+
+FRAMEWORK = Framework("torch", "PyTorch")
+
+OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
+
+REAL = ("uint8", *SIGNED, *FLOATS)
+DATA = ("bool", *REAL, *COMPLEX)
+FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+
+scatter_strictly = partial(scatter_layout, policy=RAISE_OUTSIDE, open_order=OPEN_ORDER)
+"""The layout of a scatter whose indices are 0 … s-1, as most of the operators want them."""
+
+Dim: TypeAlias = Annotated[
+    int, Option("axis of input that the indices address, -r … r-1", role="axis")
+]
+
+
+def atleast_1d(tensor: Tensor) -> Tensor:
+    """Rank 0 counts as one axis of size 1.
+
+    >>> atleast_1d(Tensor("input", (), "float32")).shape
+    (1,)
+    """
+    return tensor._replace(shape=tensor.shape or (1,))
+
+
+def address_cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
+    """The addressing of gather and the scatter operators: each index replaces one coordinate.
+
+    An index without entries may have any rank and type, and data any type.
+    """
+    axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
+    if 0 in index.shape:
+        return address_flat(data, index)
+    check_dtypes(data, DATA, index)
+    return address_elements(atleast_1d(data), atleast_1d(index), axis)
+
+
+def check_kernel_exists(data: Tensor, reduction: Reduction) -> None:
+    """Refuse the mean of bool and the order of complex numbers."""
+    ordered = ("max", "min") if data.dtype == "bool" else ()
+    check_reduction(data, reduction, "PyTorch has no kernel for it", ordered)
+
+
+def cast_scalar(name: str, value: Number, dtype: str) -> Number:
+    """A Python number as a value of `dtype`: fractions are cut off, overflow is refused.
+
+    >>> cast_scalar("value", 2.9, "int32"), cast_scalar("value", -1, "uint8")
+    (2, -1)
+    """
+    if isinstance(value, str):
+        raise UsageError(
+            f"{name} takes one number",
+            where=f"{name} = {value!r}"[:200],
+            valid="true, 2, 0.5, 1+2j",
+        )
+    if dtype == "bool":
+        return bool(value)
+    if isinstance(value, complex) and dtype not in COMPLEX and value.imag == 0:
+        value = value.real
+    part = real_part(dtype)
+    if isinstance(value, complex):
+        fits = (
+            dtype in COMPLEX
+            and _is_representable(value.real, part)
+            and _is_representable(value.imag, part)
+        )
+        legal = "a real number" if dtype not in COMPLEX else f"parts of {part}"
+    else:
+        fits = _is_representable(value, part)
+        legal = f"{dtype_min(part)} … {dtype_max(part)}"
+    if not fits:
+        raise DtypeRefused(
+            f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
+        )
+    if isinstance(value, complex):
+        return value
+    return int(value) if dtype in INTEGERS else float(value)
+
+
+def _is_representable(value: float, dtype: str) -> bool:
+    """Negative whole numbers wrap in unsigned types, negative fractions do not."""
+    high = dtype_max(dtype)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:  # what one of PyTorch's scalars holds
+            return False
+    elif not isfinite(value):
+        return dtype in FLOATS
+    if dtype in UNSIGNED and isinstance(value, int):
+        return abs(value) <= high
+    return dtype_min(dtype) <= value <= high

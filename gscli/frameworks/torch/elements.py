@@ -8,7 +8,7 @@ from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOAT16S
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.torch.rules import (
+from gscli.frameworks.torch import (
     DATA,
     FRAMEWORK,
     Dim,
@@ -16,7 +16,6 @@ from gscli.frameworks.torch.rules import (
     atleast_1d,
     cast_scalar,
     check_kernel_exists,
-    is_empty,
     scatter_strictly,
 )
 from gscli.layout import Layout, NewOutput, gather_layout
@@ -139,7 +138,7 @@ def scatter_reduce(
 def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     """How src meets the index: it covers index's shape, and its surplus is not used."""
     check_same_dtype(data, src)
-    if is_empty(index):
+    if 0 in index.shape:
         return Updates(src.name, Fit.CYCLE)
     window, source = atleast_1d(index), atleast_1d(src)
     if window.rank != source.rank or any(
@@ -164,12 +163,8 @@ def _build_layout(
     *,
     include_self: bool = True,
 ) -> Layout:
-    wide = data.dtype in FLOAT16S and reduction != "none"
+    addressing, halves = address_cells(data, dim, index), data.dtype in FLOAT16S
+    wide = "float32" if halves and reduction != "none" else None
     return scatter_strictly(
-        data,
-        updates,
-        address_cells(data, dim, index),
-        reduction=reduction,
-        include_self=include_self,
-        accumulate="float32" if wide else None,
+        data, updates, addressing, reduction=reduction, include_self=include_self, accumulate=wide
     )

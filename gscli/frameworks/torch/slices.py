@@ -8,8 +8,7 @@ from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, FLOAT16S, format_count
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
-from gscli.frameworks.torch.elements import REDUCTIONS
-from gscli.frameworks.torch.rules import (
+from gscli.frameworks.torch import (
     DATA,
     FLOAT8,
     FRAMEWORK,
@@ -20,6 +19,7 @@ from gscli.frameworks.torch.rules import (
     check_kernel_exists,
     scatter_strictly,
 )
+from gscli.frameworks.torch.elements import REDUCTIONS
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import FROM_END, RAISE_OUTSIDE, Addressing, Fit, Number, Tensor, Updates
 from gscli.layout.families import address_axis, describe, normalize_axis
@@ -31,7 +31,6 @@ from gscli.layout.refusals import (
 )
 
 INDEX = ("int32", "int64")
-INT64_ONLY = ("int64",)
 
 
 def _dim_attributes(call: ConceptCall) -> Attrs:
@@ -103,7 +102,7 @@ def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Lay
     Indices are int64, legal 0 … s-1.
     """
     check_dtype(input, DATA)
-    addressing = _address_slices(input, dim, index, INT64_ONLY)
+    addressing = _address_slices(input, dim, index, ("int64",))
     check_same_dtype(input, source)
     check_exact_shape(atleast_1d(source), addressing.result_shape, "input with index on dim")
     return scatter_strictly(input, Updates(source.name, Fit.RESHAPE), addressing)
@@ -130,7 +129,7 @@ def index_fill(
         raise DtypeRefused(
             f"value does not fit {input.dtype}", where=f"value = {value!r}", valid="a real number"
         )
-    addressing = _address_slices(input, dim, index, INT64_ONLY)
+    addressing = _address_slices(input, dim, index, ("int64",))
     updates = Updates(None, value=cast_scalar("value", value, input.dtype))
     return scatter_layout(input, updates, addressing, FROM_END)
 

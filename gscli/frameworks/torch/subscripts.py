@@ -7,8 +7,8 @@ from math import prod
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
+from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
 from gscli.frameworks.torch.flat import Accumulate
-from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
 from gscli.layout.families import describe
