@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from operator import index
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args, get_origin
 
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import suggest_names
-from gscli.layout.axes import Number
+from gscli.layout.axes import Number, Reduction
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
 AttributeKind: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
@@ -227,11 +227,21 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     ),
     "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }
-# What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.
-_SYNONYMS = {
+_REDUCTIONS: dict[str, Reduction] = {
     "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min",
-    "add": "sum", "mul": "prod", "max": "amax", "min": "amin",
 }  # fmt: skip
+"""What PyTorch and OpenVINO call reductions that have ONNX's names here."""
+
+_SYNONYMS = _REDUCTIONS | {own: word for word, own in reversed(_REDUCTIONS.items())}
+
+
+def parse_reduction(word: str) -> Reduction:
+    """The reduction that frameworks mean by a word.
+
+    >>> parse_reduction("prod"), parse_reduction("mul"), parse_reduction("none")
+    ('mul', 'mul', 'none')
+    """
+    return cast("Reduction", _REDUCTIONS.get(word, word))
 
 
 TakeAxis: TypeAlias = Annotated[

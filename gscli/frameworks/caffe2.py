@@ -23,7 +23,6 @@ from gscli.layout.axes import (
     Addressing,
     Axis,
     Fit,
-    Shape,
     Tensor,
     Updates,
 )
@@ -34,14 +33,7 @@ from gscli.layout.families import (
     describe,
     normalize_axis,
 )
-from gscli.layout.refusals import (
-    check_dtype,
-    check_dtypes,
-    check_exact_shape,
-    check_index_dtype,
-    check_min_rank,
-    check_same_dtype,
-)
+from gscli.layout.refusals import check_dtypes, check_exact_shape, check_min_rank
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 
@@ -77,10 +69,12 @@ def gather(
     check_dtypes(DATA, DTYPES, INDICES)
     where = normalize_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
-        return gather_layout(DATA, _address_empty(DATA.shape), SKIP_OUTSIDE)
-    addressing = address_axis(
-        DATA, INDICES, where, _match_outer_dims(DATA, INDICES, where) if match_outer else 0
-    )
+        axes = tuple(Axis(size, entry=dim) for dim, size in enumerate(DATA.shape))
+        unread = Addressing(axes, DATA.shape, (), tuple(range(DATA.rank)), ())
+        return gather_layout(DATA, unread, SKIP_OUTSIDE)
+    if match_outer:
+        _check_outer_axes(DATA, INDICES, where)
+    addressing = address_axis(DATA, INDICES, where, where if match_outer else 0)
     wraps = axis == 0 if wrap_indices is None else wrap_indices
     judged = FROM_END if wraps else RAISE_OUTSIDE
     return gather_layout(DATA, addressing, SKIP_OUTSIDE if 0 in addressing.result_shape else judged)
@@ -111,13 +105,8 @@ def scatter(
     addressing = address_elements(DATA, INDICES, where)
     check_exact_shape(UPDATES, INDICES.shape, "INDICES.shape")
     _check_same_strides(DATA, INDICES, where)
-    return scatter_layout(
-        DATA,
-        Updates(UPDATES.name),
-        addressing,
-        RAISE_OUTSIDE,
-        open_order="Caffe2 does not document the order of duplicates",
-    )
+    order = "Caffe2 does not document the order of duplicates"
+    return scatter_layout(DATA, Updates(UPDATES.name), addressing, RAISE_OUTSIDE, open_order=order)
 
 
 @FRAMEWORK.operator(
@@ -133,33 +122,24 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     foreign memory; gscli takes 0 … s-1. Kernels exist for the types that Caffe2 moves: float32,
     float64, float16, uint8, int32, int64.
     """
-    check_dtype(DATA, ASSIGN_DTYPES, "Caffe2 has no kernel for it")
-    check_index_dtype(INDICES)
-    check_same_dtype(DATA, SLICES)
+    why = "Caffe2 has no kernel for it"
+    check_dtypes(DATA, ASSIGN_DTYPES, INDICES, updates=SLICES, why=why)
     check_min_rank(DATA)
     addressing = address_axis(DATA, INDICES, 0)
-    count = prod(addressing.result_shape)
-    if prod(SLICES.shape) != count:
+    shape = addressing.result_shape
+    if prod(SLICES.shape) != prod(shape):
+        count = format_count(prod(SLICES.shape), "value")
         raise ShapeRefused(
             "SLICES has the wrong number of values",
-            where=f"SLICES {format_shape(SLICES.shape)}: "
-            f"{format_count(prod(SLICES.shape), 'value')}",
+            where=f"SLICES {format_shape(SLICES.shape)}: {count}",
             details=(describe(DATA), describe(INDICES)),
-            valid=f"{format_count(count, 'value')} in any shape, as in "
-            f"{format_shape(addressing.result_shape)}",
+            valid=f"{format_count(prod(shape), 'value')} in any shape, as in {format_shape(shape)}",
         )
-    return scatter_layout(
-        DATA, Updates(SLICES.name, Fit.RESHAPE), addressing, UNCHECKED, open_order=OPEN_ORDER
-    )
+    updates = Updates(SLICES.name, Fit.RESHAPE)
+    return scatter_layout(DATA, updates, addressing, UNCHECKED, open_order=OPEN_ORDER)
 
 
-def _address_empty(shape: Shape) -> Addressing:
-    """A result of DATA's own, empty shape for which no index is read."""
-    axes = tuple(Axis(size, entry=dim) for dim, size in enumerate(shape))
-    return Addressing(axes, shape, (), tuple(range(len(shape))), ())
-
-
-def _match_outer_dims(data: Tensor, indices: Tensor, axis: int) -> int:
+def _check_outer_axes(data: Tensor, indices: Tensor, axis: int) -> None:
     """match_outer makes every axis before `axis` a batch axis."""
     if axis == 0 or indices.rank < axis:
         raise ShapeRefused(
@@ -169,13 +149,11 @@ def _match_outer_dims(data: Tensor, indices: Tensor, axis: int) -> int:
             hint="--axis 1" if axis == 0 else "",
         )
     check_batch_shapes(data, indices, axis, "axis")
-    return axis
 
 
 def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
     """Caffe2 numbers the positions before and behind the axis by INDICES alone."""
-    inner = (*range(1, axis), *range(axis + 2, data.rank))
-    for dim in inner:
+    for dim in (*range(1, axis), *range(axis + 2, data.rank)):
         if indices.shape[dim] != data.shape[dim]:
             raise ShapeRefused(
                 "INDICES are smaller than DATA behind another axis",

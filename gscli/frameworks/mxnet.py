@@ -20,7 +20,7 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import ShapeRefused
 from gscli.base.words import format_shape
 from gscli.declare.attributes import Option
-from gscli.frameworks.operator import Comparison, Framework
+from gscli.frameworks.operator import Comparison, Framework, compare_takes
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
@@ -39,6 +39,7 @@ from gscli.layout.families import (
     address_vectors,
     describe,
     normalize_axis,
+    without_axis,
 )
 from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype, check_min_rank
 
@@ -63,15 +64,6 @@ Mode: TypeAlias = Annotated[
 PickMode: TypeAlias = Annotated[
     Literal["clip", "wrap"], Option("an index outside 0 … s-1 means the nearest cell or wraps")
 ]
-
-
-def _take_mappings(name: str) -> list[Comparison]:
-    """How a gather along an axis becomes a call of `take`, in each of its modes."""
-    return [
-        Comparison(concept, f"MXNet {name} ({mode})", fixed_attributes={"mode": mode}, axis="axis")
-        for mode in MODES
-        for concept in ("gather", "take")
-    ]
 
 
 @FRAMEWORK.operator(
@@ -137,26 +129,21 @@ def scatter_nd(
     output = Tensor("output", shape, data.dtype)
     _check_vectors_first(data, indices)
     addressing = address_vectors(output, indices, vector_dim=0)
-    check_exact_shape(
-        data,
-        addressing.result_shape,
+    parts = (
         f"indices.shape[1:] {format_shape(indices.shape[1:])} + "
-        f"shape[{indices.shape[0]}:] {format_shape(shape[indices.shape[0] :])}",
+        f"shape[{indices.shape[0]}:] {format_shape(shape[indices.shape[0] :])}"
     )
+    check_exact_shape(data, addressing.result_shape, parts)
+    policy = Policy(Negative.OUTSIDE, note=UNCHECKED_WRITE, truncates_fractions=True)
     return scatter_layout(
-        None,
-        Updates("data"),
-        addressing,
-        Policy(Negative.OUTSIDE, note=UNCHECKED_WRITE, truncates_fractions=True),
-        dtype=data.dtype,
-        open_order=OPEN_ORDER,
+        None, Updates("data"), addressing, policy, dtype=data.dtype, open_order=OPEN_ORDER
     )
 
 
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,-1,7]'",
     refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --mode raise",
-    compares=_take_mappings("take"),
+    compares=compare_takes("MXNet take ({})", MODES),
 )
 def take(
     a: Tensor,
@@ -179,7 +166,7 @@ def take(
     dotted=True,
     example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[4,-1]'",
-    compares=_take_mappings("np.take"),
+    compares=compare_takes("MXNet np.take ({})", MODES),
 )
 def np_take(
     a: Tensor,
@@ -221,23 +208,15 @@ def pick(
     check_dtype(index, NUMBER_DTYPES, WHY)
     where = normalize_axis(axis, data.rank)
     kept = (*data.shape[:where], 1, *data.shape[where + 1 :])
-    reduced = data.shape[:where] + data.shape[where + 1 :] or (1,)
-    check_exact_shape(
-        index, kept if index.rank == data.rank else reduced, f"data without axis {where}"
-    )
-    family = address_elements if index.rank == data.rank else address_pick
-    return gather_layout(
-        data,
-        family(data, index, where),
-        MODES[mode],
-        output_shape=kept if keepdims else reduced,
-    )
+    reduced = without_axis(data.shape, where) or (1,)
+    whole = index.rank == data.rank
+    check_exact_shape(index, kept if whole else reduced, f"data without axis {where}")
+    addressing = (address_elements if whole else address_pick)(data, index, where)
+    shape = kept if keepdims else reduced
+    return gather_layout(data, addressing, MODES[mode], output_shape=shape)
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[0,5]'",
-    refused="'[[1,2,3],[4,5,6]]' '[0]'",
-)
+@FRAMEWORK.operator(example="'[[1,2,3],[4,5,6]]' '[0,5]'", refused="'[[1,2,3],[4,5,6]]' '[0]'")
 def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     """Take one cell of each row of a matrix: output[i] = a[i, indices[i]].
 
@@ -265,7 +244,6 @@ def _build_take_layout(a: Tensor, indices: Tensor, axis: int | None, mode: str) 
 
 
 def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
-    """What gather_nd and scatter_nd ask of their inputs before shapes are compared."""
     check_dtype(indices, NUMBER_DTYPES, WHY)
     _check_legacy_shape(data, indices)
     check_min_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")

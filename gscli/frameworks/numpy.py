@@ -18,7 +18,7 @@ from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import Option, TakeAxis
-from gscli.frameworks.operator import Comparison, FamilyMember, Framework
+from gscli.frameworks.operator import Comparison, FamilyMember, Framework, compare_takes
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
@@ -64,19 +64,9 @@ Mode: TypeAlias = Annotated[
     example="'[[10,20,30],[40,50,60]]' '[2,0,-1]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[2,0]' --axis 0",
     bare=True,
-    compares=[
-        Comparison(concept, f"NumPy take ({mode})", fixed_attributes={"mode": mode}, axis="axis")
-        for mode in POLICIES
-        for concept in ("gather", "take")
-    ],
+    compares=compare_takes("NumPy take ({})", POLICIES),
 )
-def take(
-    a: Tensor,
-    indices: Tensor,
-    *,
-    axis: TakeAxis = None,
-    mode: Mode = "raise",
-) -> NewOutput:
+def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "raise") -> NewOutput:
     """Take slices along one axis, or cells of the flattened array.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes); without an axis output has the shape of
@@ -213,12 +203,8 @@ def _ufunc_at(reduction: Reduction, example: str, refused: str) -> FamilyMember:
         return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
     def compares(name: str) -> list[Comparison]:
-        return [
-            Comparison(
-                "scatter-nd", f"NumPy {name}",
-                reductions={reduction: name}, vector_layout="tuple",
-            )
-        ]  # fmt: skip
+        own: dict[str, object] = {reduction: name}
+        return [Comparison("scatter-nd", f"NumPy {name}", reductions=own, vector_layout="tuple")]
 
     return FRAMEWORK.family_member(
         at, example=example, refused=refused, compares=compares, dotted=True

@@ -15,7 +15,7 @@ help, README table, compare, rules and tests read `Operator`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.declare import Signature
+from gscli.declare.attributes import parse_reduction
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
 
@@ -84,11 +85,12 @@ class Comparison(Record):
     inputs. `fixed_attributes`: attributes that make this rule set. `axis`, `batch_dims`,
     `reduction`: the names of the attributes that take these arguments; an operator without one
     expresses only calls that leave the argument alone.
-    `reductions`: what the operator calls each reduction it has. `build_attributes` replaces all
-    that. `vector_layout`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column;
-    "one": the whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
-    `has_zero_data`: the operator has no data and starts from zeros, so it is asked only when data
-    is all zeros; `shape_input` is the name of an input that takes data's shape.
+    `reductions`: what the operator calls each reduction it has, where no attribute's choices are
+    that. `build_attributes` replaces all that. `vector_layout`: where index vectors lie ("tuple":
+    one input NAME_0, NAME_1, … per column; "one": the whole of indices is NAME_0). `axis_input`:
+    the name of an input that takes the axis. `has_zero_data`: the operator has no data and starts
+    from zeros, so it is asked only when data is all zeros; `shape_input` is the name of an input
+    that takes data's shape.
     """
 
     concept: ConceptName
@@ -123,6 +125,19 @@ class Comparison(Record):
             self._replace(label=self.label.format(title), fixed_attributes={attribute: value})
             for value, title in titles.items()
         ]
+
+
+def compare_takes(label: str, modes: Iterable[str]) -> list[Comparison]:
+    """A gather along an axis, and NumPy's take, as calls of one operator in each of its modes.
+
+    >>> [entry.label for entry in compare_takes("N take ({})", ["clip"])]
+    ['N take (clip)', 'N take (clip)']
+    """
+    return [
+        Comparison(concept, label.format(mode), fixed_attributes={"mode": mode}, axis="axis")
+        for mode in modes
+        for concept in ("gather", "take")
+    ]
 
 
 Comparisons: TypeAlias = Sequence[Comparison] | Callable[[str], Sequence[Comparison]]
@@ -185,11 +200,15 @@ class Operator(Signature):
     def concept_mappings(self) -> tuple[Comparison, ...]:
         """How calls of common concepts become calls of this operator."""
         compares = self._comparisons
-        entries = compares(self.name) if callable(compares) else compares
-        return tuple(
-            entry._replace(inputs=entry.inputs or self.input_names[: 2 + entry.scatters])
-            for entry in entries
-        )
+        return tuple(map(self._complete, compares(self.name) if callable(compares) else compares))
+
+    def _complete(self, entry: Comparison) -> Comparison:
+        """A comparison with what the signature tells: names of inputs and words for reductions."""
+        inputs, own = entry.inputs or self.input_names[: 2 + entry.scatters], entry.reductions
+        attribute = self.attribute("reduction")
+        if attribute is not None and entry.reduction == attribute.name:
+            own = {parse_reduction(word): word for word in reversed(attribute.choices)}
+        return entry._replace(inputs=inputs, reductions=own)
 
     @property
     def command(self) -> str:

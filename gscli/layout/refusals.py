@@ -65,9 +65,10 @@ def check_dtypes(
     indices: Tensor,
     index_types: Collection[str] = ("int32", "int64"),
     updates: Tensor | None = None,
+    why: str = "",
 ) -> None:
     """Data, indices and updates must have types that the operator takes, judged in this order."""
-    check_dtype(data, allowed)
+    check_dtype(data, allowed, why)
     check_index_dtype(indices, index_types)
     if updates is not None:
         check_same_dtype(data, updates)

@@ -119,10 +119,8 @@ def _update(reduction: Reduction, example: str, refused: str = BOOLS) -> FamilyM
         )
 
     def compares(name: str) -> list[Comparison]:
-        only = Comparison(
-            "scatter-nd", f"JAX {name}",
-            reductions={reduction: name}, vector_layout="tuple",
-        )  # fmt: skip
+        own: dict[str, object] = {reduction: name}
+        only = Comparison("scatter-nd", f"JAX {name}", reductions=own, vector_layout="tuple")
         slices = only._replace(concept="scatter-update", reductions=OVERWRITE, vector_layout="one")
         return {"none": [only, slices], "div": [], "pow": []}.get(reduction, [only])
 

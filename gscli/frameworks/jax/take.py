@@ -17,7 +17,7 @@ from gscli.frameworks.jax import (
     index_truncation,
     resolve_fill_value,
 )
-from gscli.frameworks.operator import Comparison
+from gscli.frameworks.operator import Comparison, compare_takes
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
@@ -40,11 +40,7 @@ TakeMode: TypeAlias = Annotated[
 @FRAMEWORK.operator(
     example="'[[1.5,2.5],[3.5,4.5],[5.5,6.5]]' '[2,-1,3]' --axis 0",
     refused="'[[1.5,2.5],[3.5,4.5]]' '[0]' --axis 2",
-    compares=[
-        Comparison(concept, f"JAX take ({mode})", fixed_attributes={"mode": mode}, axis="axis")
-        for mode in ("fill", "clip", "wrap")
-        for concept in ("gather", "take")
-    ],
+    compares=compare_takes("JAX take ({})", ("fill", "clip", "wrap")),
 )
 def take(
     a: Tensor,
@@ -74,10 +70,8 @@ def take(
     if size == 0 and 0 not in indices.shape:
         raise empty_axis_error(a, describe(indices), f"none: axis {number} is empty")
     if fills:
-        policy = Policy(
-            out_of_bounds=OutOfBounds.SKIP,
-            truncation=index_truncation(a.shape, Truncation.AFTER_NEGATIVE),
-        )
+        truncation = index_truncation(a.shape, Truncation.AFTER_NEGATIVE)
+        policy = Policy(out_of_bounds=OutOfBounds.SKIP, truncation=truncation)
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))
     if mode == "wrap":
         check_axis_size_fits(indices, size)
@@ -119,13 +113,9 @@ def take_along_axis(
         return gather_layout(arr, addressing, Policy(out_of_bounds=OutOfBounds.SKIP), fill=0)
     wraps = mode != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
     beyond = READ_MODES[mode or "fill"]
-    when = (
-        Truncation.BEFORE_NEGATIVE
-        if wraps
-        else Truncation.AFTER_NEGATIVE
-        if beyond is OutOfBounds.SKIP
-        else Truncation.NEVER
-    )
+    when = Truncation.AFTER_NEGATIVE if beyond is OutOfBounds.SKIP else Truncation.NEVER
+    if wraps:
+        when = Truncation.BEFORE_NEGATIVE
     negative = Negative.FROM_END if wraps else Negative.OUTSIDE
     policy = Policy(negative, beyond, truncation=index_truncation(arr.shape, when))
     return gather_layout(arr, addressing, policy, fill=resolve_fill_value(arr, fill_value))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, format_shape
 from gscli.declare import ShapeInput
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.openvino import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
 from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
@@ -18,7 +18,6 @@ from gscli.layout.axes import (
     Fit,
     Negative,
     Policy,
-    Reduction,
     Tensor,
     Unspecified,
     Updates,
@@ -46,11 +45,6 @@ OPEN_NAN = (
     "OpenVINO does not say what {} makes of NaN; here NaN stays, in the CPU plugin an update that "
     "is NaN is passed over"
 )
-
-REDUCTIONS: dict[str, Reduction] = {
-    "none": "none", "sum": "add", "sub": "sub", "prod": "mul", "min": "min", "max": "max",
-    "mean": "mean",
-}  # fmt: skip
 
 
 @FRAMEWORK.operator(
@@ -91,7 +85,6 @@ def scatter_update(
             "scatter-elements",
             "OpenVINO ScatterElementsUpdate-12",
             reduction="reduction",
-            reductions={own: name for name, own in REDUCTIONS.items() if own != "sub"},
             axis_input="axis",
         )
     ],
@@ -133,8 +126,8 @@ def scatter_elements_update(
         unchecked_outcomes=("from the end" if old else "unchecked", ""),
     )
     whole = use_init_val or reduction == "none"
-    values, meets = Updates(updates.name), REDUCTIONS[reduction]
-    return _build_layout(data, values, updates, addressing, policy, meets, include_self=whole)
+    values = Updates(updates.name)
+    return _build_layout(data, values, updates, addressing, policy, reduction, include_self=whole)
 
 
 def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
@@ -154,14 +147,7 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
     versions=(3, 15),
     example="'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
     refused="'[1,2,3,4]' '[[0],[4]]' '[10,20]'",
-    compares=[
-        Comparison(
-            "scatter-nd",
-            "OpenVINO ScatterNDUpdate-15",
-            reduction="reduction",
-            reductions={own: name for name, own in REDUCTIONS.items() if own != "mean"},
-        )
-    ],
+    compares=[Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15", reduction="reduction")],
 )
 def scatter_nd_update(
     data: Tensor,
@@ -192,7 +178,7 @@ def scatter_nd_update(
         check_vector_updates(updates, data, indices, shape)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
     policy = PLUGIN_WRAPS if opset == 3 else FROM_END  # noqa: PLR2004  the version
-    return _build_layout(data, values, updates, addressing, policy, REDUCTIONS[reduction])
+    return _build_layout(data, values, updates, addressing, policy, reduction)
 
 
 def _build_layout(
@@ -201,11 +187,12 @@ def _build_layout(
     updates: Tensor,
     addressing: Addressing,
     policy: Policy,
-    reduction: Reduction = "none",
+    word: str = "none",
     *,
     include_self: bool = True,
 ) -> Layout:
     check_same_dtype(data, updates)
+    reduction = parse_reduction(word)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
     check_reduction(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
     open_nan = (Unspecified("nan", OPEN_NAN.format(reduction)),)

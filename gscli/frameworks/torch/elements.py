@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOAT16S
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import (
     DATA,
@@ -22,11 +22,6 @@ from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Fit, Number, Reduction, Tensor, Updates
 from gscli.layout.families import describe
 from gscli.layout.refusals import check_dtype, check_same_dtype
-
-REDUCTIONS: dict[str, Reduction] = {
-    "sum": "add", "prod": "mul", "mean": "mean", "max": "max", "min": "min", "amax": "max",
-    "amin": "min",
-}  # fmt: skip
 
 
 @FRAMEWORK.operator(
@@ -72,14 +67,13 @@ def scatter(
     """
     if (src is None) == (value is None):
         raise UsageError("scatter takes either src or value", valid="src, or --value NUMBER")
-    reduction: Reduction = "none" if reduce is None else "add" if reduce == "add" else "mul"
     if src is not None:
         updates = _crop_source(input, index, src)
     else:
         assert value is not None
         check_dtype(input, DATA)  # a value fits a number type or none
         updates = Updates(None, value=cast_scalar("value", value, input.dtype))
-    return _build_layout(input, dim, index, updates, reduction)
+    return _build_layout(input, dim, index, updates, parse_reduction(reduce or "none"))
 
 
 @FRAMEWORK.operator(
@@ -98,13 +92,7 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
     example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
     refused="'[10,20,30]' '[0,-1,0]' '[1,2,3]' --dim 0 --reduce amax",
     compares=[
-        Comparison(
-            "scatter-elements",
-            "PyTorch scatter_reduce",
-            axis="dim",
-            reduction="reduce",
-            reductions={own: name for name, own in REDUCTIONS.items()},
-        )
+        Comparison("scatter-elements", "PyTorch scatter_reduce", axis="dim", reduction="reduce")
     ],
 )
 def scatter_reduce(
@@ -129,7 +117,7 @@ def scatter_reduce(
     input's type, by the number of values; integers wrap first and round toward minus infinity.
     bool has no mean, complex no amax and amin. Halves are reduced in float32 and rounded once.
     """
-    reduction = REDUCTIONS[reduce]
+    reduction = parse_reduction(reduce)
     check_kernel_exists(input, reduction)
     updates = _crop_source(input, index, src)
     return _build_layout(input, dim, index, updates, reduction, include_self=include_self)

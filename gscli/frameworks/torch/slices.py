@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, FLOAT16S, format_count
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch import (
     DATA,
@@ -19,7 +19,6 @@ from gscli.frameworks.torch import (
     check_kernel_exists,
     scatter_strictly,
 )
-from gscli.frameworks.torch.elements import REDUCTIONS
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import FROM_END, RAISE_OUTSIDE, Addressing, Fit, Number, Tensor, Updates
 from gscli.layout.families import address_axis, describe, normalize_axis
@@ -157,11 +156,12 @@ def index_reduce(
     include_self.
     """
     check_dtype(input, DATA if input.rank > 1 and include_self else REAL)
-    check_kernel_exists(input, REDUCTIONS[reduce])
+    reduction = parse_reduction(reduce)
+    check_kernel_exists(input, reduction)
     addressing = _address_slices(input, dim, index, INDEX)
     updates = _fit_source(input, source, addressing)
     return scatter_strictly(
-        input, updates, addressing, reduction=REDUCTIONS[reduce], include_self=include_self
+        input, updates, addressing, reduction=reduction, include_self=include_self
     )
 
 
