@@ -84,8 +84,8 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
 
     A command and a class are the user's own: they work in the user's folder and environment.
 
-    >>> build_runtime_command("./mine --fast")
-    ProcessSpec(words=('./mine', '--fast'), is_isolated=False)
+    >>> build_runtime_command("./mine --fast").words
+    ('./mine', '--fast')
     """
     name, _, variant = wish.partition(":")
     known = {adapter.name: adapter for adapter in ADAPTERS}
