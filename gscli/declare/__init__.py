@@ -18,12 +18,15 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from gscli.base import UsageError
+from gscli.base import ShapeRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
+
+MAX_INDEX_ARRAYS = 64
+"""As many as a tensor has axes."""
 
 ShapeInput: TypeAlias = Annotated[Tensor, "values"]
 """An input whose numbers decide shapes: the layout may look at `tensor.values`."""
@@ -248,26 +251,36 @@ class Signature:
     def _bind_tensors(
         self, tensors: Mapping[str, Tensor]
     ) -> list[Tensor | tuple[Tensor, ...] | None]:
-        arguments: list[Tensor | tuple[Tensor, ...] | None] = []
-        known: list[str] = []
+        self.check_input_names(tensors)
+        return [
+            tuple(tensors[name] for name in variadic_names(item.name, tensors))
+            if item.kind == "many"
+            else tensors.get(item.name)
+            for item in self.inputs
+        ]
+
+    def check_input_names(self, names: Iterable[str]) -> None:
+        """UsageError where an input is missing, or one is named that the operator does not have;
+        ShapeRefused for more index arrays than there can be axes.
+        """
+        given = dict.fromkeys(names)
+        known = {item.name for item in self.inputs if item.kind != "many"}
         for item in self.inputs:
-            if item.kind == "many":
-                names = variadic_names(item.name, tensors)
-                arguments.append(tuple(tensors[name] for name in names))
-                known += names
-            elif item.name in tensors:
-                arguments.append(tensors[item.name])
-                known.append(item.name)
-            elif item.optional:
-                arguments.append(None)
-            else:
+            if item.name in known and not item.optional and item.name not in given:
                 raise UsageError(
                     f"{self.full_name} needs {item.name}", valid=" ".join(self.input_names)
                 )
-        for name in tensors:
+        many = self.variadic_inputs(given)
+        if len(many) > MAX_INDEX_ARRAYS:
+            raise ShapeRefused(
+                "more index arrays than data can have axes",
+                where=f"{len(many):,} {self.variadic}",
+                valid=f"0 … {MAX_INDEX_ARRAYS}",
+            )
+        known.update(many)
+        for name in given:
             if name not in known:
                 raise self._unknown_name_error("input", name, list(self.input_names))
-        return arguments
 
 
 def variadic_names(name: str, names: Iterable[str]) -> list[str]:

@@ -70,8 +70,7 @@ def read_call(
     >>> read_call({"op": "onnx.gather", "opset": 13, "inputs": {"data": 7}}, lambda value, _: value)
     ({'data': 7}, {'opset': 13})
     """
-    named = {_to_python_name(name): value for name, value in record["inputs"].items()}
-    inputs = {name: load(value, name) for name, value in named.items()}
+    inputs = {name: load(value, name) for name, value in read_input_values(record).items()}
     attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
     if record.get("opset") is not None:
         attrs["opset"] = record["opset"]
@@ -80,6 +79,11 @@ def read_call(
     if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
     return inputs, attrs
+
+
+def read_input_values(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of inputs by name, as they are written. See `read_call`."""
+    return {_to_python_name(name): value for name, value in record["inputs"].items()}
 
 
 def _to_python_name(name: object) -> str:

@@ -28,7 +28,7 @@ from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadOptions
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute, resolve_dtypes
-from gscli.lab.calls import read_call, read_name
+from gscli.lab.calls import read_call, read_input_values, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
@@ -36,6 +36,8 @@ from gscli.plan import CallInputs
 from gscli.traces import Trace
 
 MAX_INPUT_BYTES = 1 << 30
+MAX_JOB_BYTES = 3 * MAX_INPUT_BYTES
+"""Bytes of all inputs of a job, which may be as many as data has axes."""
 
 _KEYS = (
     "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",
@@ -106,19 +108,28 @@ def _validate_job(job: object, number: int) -> Mapping[str, Any]:
 
 def _run_call(job: Mapping[str, Any]) -> Trace:
     operator = find_operator(read_name(job))
-    loaded, attrs = read_call(job, _load)
+    operator.check_input_names(read_input_values(job))  # before files are read for nothing
+    left = MAX_JOB_BYTES
+
+    def load_part(value: object, name: str) -> LoadedInput:
+        nonlocal left
+        read = _load(value, name, min(MAX_INPUT_BYTES, left))
+        left -= read.array.nbytes
+        return read
+
+    loaded, attrs = read_call(job, load_part)
     inputs = CallInputs.from_loaded(loaded)
     resolve_dtypes(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=MAX_OUTPUT_BYTES)
     return Trace(operator, *done, dict.fromkeys(loaded, "inline"), tuple(inputs.notices))
 
 
-def _load(value: object, name: str) -> LoadedInput:
+def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput:
     """An input or expected answer; `name` is for messages."""
     shown = sanitize(name, 60)
     if isinstance(value, str):
-        return load(value, name=shown, empty_dtype="int64", max_bytes=MAX_INPUT_BYTES)
-    read = array_of_json(ParsedJson(value, "", shown, shown), _READ_OPTIONS, MAX_INPUT_BYTES)
+        return load(value, name=shown, empty_dtype="int64", max_bytes=limit)
+    read = array_of_json(ParsedJson(value, "", shown, shown), _READ_OPTIONS, limit)
     return LoadedInput(read.array, "inline", read.typed)
 
 

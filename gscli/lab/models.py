@@ -31,7 +31,7 @@ from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_suppo
 SHAPE_BYTES = 1 << 12
 """Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes."""
 
-INFERENCE_SECONDS = 10
+INFERENCE_SECONDS = 5
 INFERENCE_MEMORY = 1 << 30
 
 _INFERENCE = """
