@@ -147,7 +147,9 @@ def open_atomic(
         with write_errors(path):
             refuse_unfinished(target)
             if status is not None and old is None:
-                old = open_file(target, _HELD, name=path)
+                old = open_file(target, _HELD | os.O_NOFOLLOW, name=path)
+                if not os.path.samestat(old.status, status):
+                    raise old.replaced_error()
             if size is not None:
                 check_space(os.path.dirname(target) or ".", size, path)
         with _replace_file(target, old, path, check, is_input=replaces is not None) as file:

@@ -19,6 +19,7 @@ import zarr
 
 import gscli
 from gscli.base import CannotWrite, ContentRefused, LimitRefused, UsageError
+from gscli.disk import atomic
 from gscli.files import load, members, save
 from gscli.files.content import open_content
 from gscli.files.formats.wire import encode_bytes_header
@@ -355,3 +356,29 @@ def test_inputs_of_a_job_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) 
 def test_index_arrays_are_no_more_than_there_can_be_axes() -> None:
     answer = jobs.run_job(job(**{f"indices_{number}": [True] for number in range(20_000)}), 1)
     assert answer["error"]["where"] == "20,000 indices"
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_what_takes_an_outputs_name_before_it_is_opened_stays(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, other = tmp_path / "out.npy", tmp_path / "other"
+    target.write_bytes(b"old")
+    other.write_bytes(b"a stranger's")
+
+    def swap(_: str) -> None:
+        new = tmp_path / "new"
+        if kind == "link":
+            new.symlink_to(other)
+        else:
+            new.write_bytes(b"a stranger's")
+        new.replace(target)
+
+    monkeypatch.setattr(atomic, "refuse_unfinished", swap)
+    with (
+        pytest.raises(CannotWrite, match="moved or replaced"),
+        atomic.open_atomic(str(target)) as file,
+    ):
+        file.write(b"new")
+    assert target.read_bytes() == other.read_bytes() == b"a stranger's"
+    assert target.is_symlink() == (kind == "link")
