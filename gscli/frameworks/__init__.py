@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from os import PathLike, fspath
@@ -69,31 +69,26 @@ def find_operator(name: str) -> Operator:
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
     if rest and (first in NAMES or first in ALIASES):
-        table = load_framework(first).operators
-        for known, operator in table.items():
-            if _normalize_name(known) == _normalize_name(rest):
-                return operator
-        raise _unknown_operator_error(
-            name, [f"{load_framework(first).name}.{known}" for known in table]
-        )
-    for operator in bare_operators():
-        if _normalize_name(operator.name) == _normalize_name(name):
+        own = load_framework(first).operators.values()
+        for operator in _iter_called(rest, own):
             return operator
-    everywhere = [
-        known for known in operators() if _normalize_name(known.name) == _normalize_name(name)
-    ]
+        raise _unknown_operator_error(name, [operator.full_name for operator in own])
+    for operator in _iter_called(name, bare_operators()):
+        return operator
+    everywhere = list(_iter_called(name, operators()))
     if len(everywhere) == 1:
         return everywhere[0]
-    bare = [operator.name for operator in bare_operators()]
-    near = [operator.full_name for operator in everywhere]
-    raise _unknown_operator_error(
-        name, [*bare, *(operator.full_name for operator in operators())], near
-    )
+    known = [operator.name for operator in bare_operators()]
+    known += [operator.full_name for operator in operators()]
+    raise _unknown_operator_error(name, known, [operator.full_name for operator in everywhere])
 
 
-def _normalize_name(name: str) -> str:
-    """A name without what its spellings differ in: dashes, dots and a last underscore."""
-    return name.replace("-", "_").replace(".", "_").rstrip("_")
+def _iter_called(name: str, among: Iterable[Operator]) -> Iterator[Operator]:
+    """The operators of this name, whose spellings differ in dashes, dots and a last underscore."""
+    plain = str.maketrans("-.", "__")
+    for operator in among:
+        if operator.name.translate(plain).rstrip("_") == name.translate(plain).rstrip("_"):
+            yield operator
 
 
 def bare_operators() -> Iterator[Operator]:
@@ -142,16 +137,15 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import execute, execute_to_file, plan_call_lazily, print_warnings
+    from gscli.frameworks.execute import execute, execute_to_file, print_warnings
 
     operator = find_called(name, inputs, attrs)
+    attrs = attrs or {}
     if out is None:
-        plan, output = execute(
-            operator, inputs, attrs or {}, max_bytes=max_bytes, planner=plan_call_lazily
-        )
+        plan, output = execute(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
     else:
         path = fspath(out)
-        plan, output = execute_to_file(operator, inputs, attrs or {}, path, max_bytes=max_bytes)
+        plan, output = execute_to_file(operator, inputs, attrs, path, max_bytes=max_bytes)
     print_warnings(operator, plan, stacklevel=3)
     return output
 
@@ -178,20 +172,19 @@ def assign_inputs(
     waiting = [item for item in operator.inputs if item.name not in named]
     fixed = [item for item in waiting if item.kind != "many"]
     surplus = len(words) - len(fixed)
+    usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
+    example = f"{operator.command_line} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
+        count, got = len(operator.inputs), len(words) + len(named)
         raise UsageError(
-            f"{operator.command} takes {len(operator.inputs)} inputs, "
-            f"got {len(words) + len(named)}",
+            f"{operator.command} takes {count} inputs, got {got}",
             where=f"one too many: {sanitize(words[len(fixed)])}",
-            valid=_usage_line(operator),
-            hint=f"{operator.command_line} {operator.example}",
+            valid=usage,
+            hint=example,
         )
     if [*words, *named.values()].count("-") > 1:
-        raise UsageError(
-            "only one input can be - (standard input)",
-            where=_usage_line(operator),
-            hint="put the others into files",
-        )
+        problem = "only one input can be - (standard input)"
+        raise UsageError(problem, where=usage, hint="put the others into files")
     result: dict[str, str] = {}
     rest = iter(words)
     for item in operator.inputs:
@@ -203,16 +196,9 @@ def assign_inputs(
         if word is not None:
             result[item.name] = str(word)
         elif not item.optional:
-            raise UsageError(
-                f"{operator.command} needs {item.name}",
-                where=_usage_line(operator),
-                hint=f"{operator.command_line} {operator.example}",
-            )
+            problem = f"{operator.command} needs {item.name}"
+            raise UsageError(problem, where=usage, hint=example)
     return result
-
-
-def _usage_line(operator: Operator) -> str:
-    return " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
 
 
 def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:

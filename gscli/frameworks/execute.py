@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gscli.base import (
@@ -25,10 +24,6 @@ from gscli.layout.axes import DtypeError
 from gscli.plan import CallInputs, as_input, build_plan, infer_layout, load_lazy_inputs, plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 
-plan_call_lazily = partial(plan_call, leave=True)
-"""Plans for whoever wants the output alone: data in chunks are left where they lie."""
-
-
 MAX_WARNED_ENTRIES = 4096
 """Entries of a call from Python that is looked through; a trace of any call has its warnings."""
 
@@ -40,20 +35,19 @@ def call_operator(
     values, attrs = _bind_arguments(operator, inputs, attrs)
     refusal: GscliError | None = None
     try:
-        plan, output = execute(operator, values, attrs, planner=plan_call_lazily)
+        plan, output = execute(operator, values, attrs, leave=True)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     if refusal is not None:
-        plan, output = execute(
-            operator, _resolve_list_dtypes(operator, values, attrs, refusal), attrs
-        )
+        values = _resolve_list_dtypes(operator, values, attrs, refusal)
+        plan, output = execute(operator, values, attrs)
     print_warnings(operator, plan, stacklevel=4)
     return output
 
 
 def _bind_arguments(
     operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
-) -> tuple[dict[str, object], Mapping[str, object]]:
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
     if len(inputs) > len(names):
@@ -128,17 +122,12 @@ def resolve_dtypes(
 
 
 def plan_shell_call(
-    operator: Signature,
-    inputs: CallInputs,
-    *,
-    strict: bool,
-    dtype: str | None,
-    max_bytes: int | None,
+    operator: Signature, inputs: CallInputs, *, strict: bool, dtype: str | None, limit: int | None
 ) -> Plan:
     """The plan of a call from the shell: types are settled, what need not be left is read."""
     layout = resolve_dtypes(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
     inputs.arrays.update(load_lazy_inputs(layout, inputs.arrays))
-    return build_plan(layout, inputs.arrays, max_bytes)
+    return build_plan(layout, inputs.arrays, limit)
 
 
 def execute(
@@ -148,17 +137,16 @@ def execute(
     *,
     max_bytes: int | None = None,
     overlay: bool = False,
-    planner: Callable[..., Plan] = plan_call,
+    leave: bool = False,
 ) -> tuple[ValidatedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
-    nothing is written: for callers that are done with it before the file changes. `planner` is
-    `plan_call_lazily` for those who only want the output: data in the chunks of a zarr or Dask
-    array are then read by chunk.
+    nothing is written: for callers that are done with it before the file changes. `leave` is for
+    those who only want the output: data in the chunks of a zarr or Dask array are read by chunk.
     """
     try:
-        plan = planner(operator, inputs, attrs, max_bytes=max_bytes)
+        plan = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=leave)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
     return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
@@ -197,27 +185,27 @@ def execute_to_file(
     from gscli import files
     from gscli.files.request import file_suffix
 
-    suffix = file_suffix(path)
     try:
-        plan = plan_call_lazily(operator, inputs, attrs, max_bytes=max_bytes)
-        streams = plan.layout.dtype != "str" and plan.has_data_dtype
-        if streams and suffix == ".zarr":
+        draft = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
+        streams = draft.layout.dtype != "str" and draft.has_data_dtype
+        suffix = file_suffix(path) if streams else ""
+        if suffix == ".zarr":
             from gscli.files.stores.stand_ins import zarr_source
             from gscli.stream.chunked.to_store import run_to_store
 
-            judged = plan.validate()
-            store = zarr_source(run_to_store(judged, path))
-            return judged, None if store is None else store.array
-        if streams and suffix == ".npy":
+            plan = draft.validate()
+            store = zarr_source(run_to_store(plan, path))
+            return plan, None if store is None else store.array
+        if suffix == ".npy":
             from gscli.stream import run_to_file
 
-            judged = plan.validate()
-            return judged, run_to_file(judged, path)
+            plan = draft.validate()
+            return plan, run_to_file(plan, path)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
-    judged, output = run_plan(operator, plan, max_bytes=max_bytes)
+    plan, output = run_plan(operator, draft, max_bytes=max_bytes)
     files.save(path, output)
-    return judged, output
+    return plan, output
 
 
 def _run_kernel(plan: ValidatedPlan, *, overlay: bool) -> Array:

@@ -106,13 +106,12 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
         if numbers is None:
             return None
         if call.updates is None:
-            own: dict[str, object] = {"slice_sizes": tuple(axis.span for axis in addressing.axes)}
-            return {**numbers.attributes, **own}
-        own = {"update_computation": computations[call.reduction]}
-        return {**numbers._replace(names=SCATTER_NAMES).attributes, **own}
+            return {**numbers.attributes, "slice_sizes": tuple(a.span for a in addressing.axes)}
+        attributes = numbers._replace(names=SCATTER_NAMES).attributes
+        return {**attributes, "update_computation": computations[call.reduction]}
 
-    name = concept.partition("-")[0]
-    return Comparison(concept, f"StableHLO {name}", build_attributes=express)
+    label = f"StableHLO {concept.partition('-')[0]}"
+    return Comparison(concept, label, build_attributes=express)
 
 
 @FRAMEWORK.operator(
@@ -155,9 +154,8 @@ def gather(
         start_index_map,
         index_vector_dim,
     )
-    return gather_layout(
-        operand, gather_windows(operand, start_indices, numbers, slice_sizes), CLIP_OUTSIDE
-    )
+    addressing = gather_windows(operand, start_indices, numbers, slice_sizes)
+    return gather_layout(operand, addressing, CLIP_OUTSIDE)
 
 
 @FRAMEWORK.operator(
@@ -196,10 +194,9 @@ def scatter(
     check_dtype(inputs, NON_TEXT_DTYPES)
     check_same_dtype(inputs, updates)
     check_index_dtype(scatter_indices, INTEGERS)
-    if update_computation == "sub" and inputs.dtype == "bool":
-        check_dtype(
-            inputs, [name for name in NON_TEXT_DTYPES if name != "bool"], "bool has no subtraction"
-        )
+    if update_computation == "sub":
+        numeric = [name for name in NON_TEXT_DTYPES if name != "bool"]
+        check_dtype(inputs, numeric, "bool has no subtraction")
     numbers = DimensionNumbers(
         update_window_dims,
         inserted_window_dims,

@@ -194,7 +194,7 @@ class Call:
         with self.add_error_locations():
             return plan_shell_call(
                 self.operator, self.inputs, strict=strict, dtype=self.settings.dtype,
-                max_bytes=self.settings.max_bytes,
+                limit=self.settings.max_bytes,
             )  # fmt: skip
 
     @contextmanager

@@ -88,11 +88,8 @@ def unspecified_nan(reduction: Reduction, here: str = "NaN wins") -> tuple[Unspe
 
     Its CPU kernels keep NaN where it comes after a number and lose it where it comes before one.
     """
-    if reduction not in ("max", "min"):
-        return ()
-    return (
-        Unspecified("nan", f"TensorFlow does not say what {reduction} makes of NaN; here {here}"),
-    )
+    text = f"TensorFlow does not say what {reduction} makes of NaN; here {here}"
+    return (Unspecified("nan", text),) if reduction in ("max", "min") else ()
 
 
 def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:

@@ -65,11 +65,12 @@ def gather(
     del validate_indices
     check_dtypes(params, DTYPES, indices, INDEX_TYPES)
     check_min_rank(params)
-    batch = 0 if axis == 0 else _normalize_batch_dims(batch_dims, indices)
+    batch = 0 if axis == 0 else batch_dims
+    check_batch_dims(batch, -indices.rank, indices.rank, indices)
+    batch += indices.rank * (batch < 0)
     name = "axis" if axis is not None else "axis = batch_dims"
-    where = normalize_axis(
-        batch_dims if axis is None else axis, params.rank, name=name, of="params"
-    )
+    given = batch_dims if axis is None else axis
+    where = normalize_axis(given, params.rank, name=name, of="params")
     if batch > where:
         raise ShapeRefused(
             "batch_dims is beyond the axis",
@@ -138,12 +139,5 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     check_min_rank(params)
     check_min_rank(indices)
     check_batch_dims(indices.rank - 1, 0, params.rank - 1, params, indices)
-    return gather_layout(
-        params, address_axis(params, indices, indices.rank - 1, indices.rank - 1), UNCHECKED
-    )
-
-
-def _normalize_batch_dims(batch_dims: int, indices: Tensor) -> int:
-    """batch_dims of gather counts on the rank of indices, both ends included."""
-    check_batch_dims(batch_dims, -indices.rank, indices.rank, indices)
-    return batch_dims + indices.rank if batch_dims < 0 else batch_dims
+    last = indices.rank - 1
+    return gather_layout(params, address_axis(params, indices, last, last), UNCHECKED)

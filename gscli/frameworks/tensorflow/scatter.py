@@ -77,15 +77,11 @@ def _tensor_scatter(
         device: Device = "cpu",
     ) -> Layout:
         check_dtypes(tensor, allowed, indices, updates=updates)
+        policy = scatter_policy(device, bad_indices_policy)
+        nan_wins = tensor.dtype not in FLOATS or is_compiled(device)
+        order = "" if device == "cpu" else OPEN_ORDER
         return build_scatter_nd_layout(
-            tensor,
-            tensor,
-            indices,
-            updates,
-            scatter_policy(device, bad_indices_policy),
-            reduction,
-            nan_wins=tensor.dtype not in FLOATS or is_compiled(device),
-            order="" if device == "cpu" else OPEN_ORDER,
+            tensor, tensor, indices, updates, policy, reduction, nan_wins=nan_wins, order=order
         )
 
     def compares(name: str) -> list[Comparison]:
