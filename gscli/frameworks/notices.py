@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gscli.base import Notice, PictureNotice
-from gscli.base.arrays import Array, dtype_name, parse_dtype
+from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
 from gscli.base.words import format_count
 from gscli.declare import Signature
 from gscli.plan.adjusted import count_outcomes
@@ -97,12 +97,9 @@ def _has_nan(array: Array) -> bool:
 def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning where values to write do not survive in the type of data."""
     layout = plan.layout
-    if layout.updates is None:
+    if layout.updates is None or plan.has_exact_updates:
         return
-    name = layout.updates.name
-    if name is not None and dtype_name(plan.inputs[name].dtype) == layout.dtype:
-        return
-    dtype = parse_dtype(layout.dtype)
+    name, dtype = layout.updates.name, parse_dtype(layout.dtype)
     value = dict(layout.attributes).get("value", layout.updates.value)
     array = np.asarray(value) if name is None else plan.inputs[name]
     if "U" in (array.dtype.kind, dtype.kind) or np.can_cast(array.dtype, dtype, "safe"):
@@ -113,32 +110,25 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     written = array[place]
     with np.errstate(all="ignore"):
         kept = _drop_imaginary(array)[place].astype(dtype)
+    subject = name or "value"
     label = f"{name}[{','.join(map(str, place))}]" if name else "value"
-    if layout.updates.cast:
-        problem = f"{name or 'value'} is cast to {layout.dtype}, and values change"
-        where = f"{label} = {written} becomes {kept}"
-    else:
-        problem = f"results are cast to {layout.dtype}, and values change"
-        where = f"{label} = {written} is combined as it is"
+    cast, fate = f"{subject} is", f"becomes {kept}"
+    if not layout.updates.cast:
+        cast, fate = "results are", "is combined as it is"
     yield Notice(
-        problem,
-        where=where,
-        details=(f"{name or 'value'} is {dtype_name(array.dtype)}, data is {layout.dtype}",),
+        f"{cast} cast to {layout.dtype}, and values change",
+        where=f"{label} = {written} {fate}",
+        details=(f"{subject} is {dtype_name(array.dtype)}, data is {layout.dtype}",),
         hint="--strict refuses",
     )
 
 
 def _find_lossy_value(array: Array, dtype: np.dtype[np.generic]) -> tuple[int, ...] | None:
     """Where the first value stands that a type cannot hold; rounding to a float is no change."""
-    real = _drop_imaginary(array)
-    same = np.asarray(real == array)  # False where an imaginary part is lost
     if dtype.kind in "iub":
-        with np.errstate(all="ignore"):
-            same &= real.astype(dtype).astype(real.dtype) == real
-    elif real is array:
-        return None
-    changed = np.argwhere(~np.asarray(same))
-    return tuple(int(at) for at in changed[0]) if len(changed) else None
+        return find_cast_change(array, dtype)
+    changed = np.argwhere(_drop_imaginary(array) != array)[:1]
+    return tuple(changed[0].tolist()) if array.dtype.kind == "c" and len(changed) else None
 
 
 def _drop_imaginary(array: Array) -> Array:

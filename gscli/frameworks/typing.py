@@ -63,7 +63,7 @@ def _names_to_convert(
     Only a layout tells which inputs are indices, and it judges types first. So on trial everything
     is converted that can be; an operator that refuses indices of that type names them.
     """
-    data = operator.inputs[0].name
+    data = operator.input_names[0]
     arrays, lossy = _try_casts(operator, inputs, target)
     trial = CallInputs(arrays, inputs.origins, inputs.is_typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
@@ -124,39 +124,28 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
         return
     if array.dtype.kind not in "iu" or strict:
         raise refusal
-    widened = array.astype(target)
-    if (array.size and (widened.astype(array.dtype) != array).any()) or _has_sign_change(
-        array, widened
-    ):
+    widened = cast_untyped(array, target)
+    if widened is None:
         raise refusal
     if inputs.is_typed[name]:
-        inputs.notices.append(
-            Notice(
-                f"{name} is {array.dtype}, widened to {target}",
-                where=f"the specification takes {' or '.join(refusal.allowed)} only",
-                hint="--strict refuses",
-            )
-        )
+        problem = f"{name} is {array.dtype}, widened to {target}"
+        where = f"the specification takes {' or '.join(refusal.allowed)} only"
+        inputs.notices.append(Notice(problem, where=where, hint="--strict refuses"))
     inputs.arrays[name] = widened
 
 
-def _has_sign_change(array: Array, widened: Array) -> bool:
-    return array.dtype.kind == "u" and bool((widened < 0).any())
-
-
 def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> None:
-    name = refusal.name
-    cast = None
-    if not inputs.is_typed[name]:
-        cast = cast_untyped(inputs.arrays[name], parse_dtype(refusal.wanted))
+    updates, arrays = inputs.arrays[refusal.name], inputs.arrays
+    typed = inputs.is_typed[refusal.name]
+    cast = None if typed else cast_untyped(updates, parse_dtype(refusal.wanted))
     if cast is not None:
-        inputs.arrays[name] = cast
+        arrays[refusal.name] = cast
         return
-    empty = [key for key, array in inputs.arrays.items()
-             if _is_untyped_empty(inputs, key) and array.dtype == refusal.wanted]  # fmt: skip
-    if not empty:
-        raise refusal
-    inputs.arrays[empty[0]] = inputs.arrays[empty[0]].astype(inputs.arrays[name].dtype)
+    for name, array in arrays.items():
+        if _is_untyped_empty(inputs, name) and array.dtype == refusal.wanted:
+            arrays[name] = array.astype(updates.dtype)
+            return
+    raise refusal
 
 
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
@@ -175,4 +164,5 @@ def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
     with np.errstate(all="ignore"):
         cast = array.astype(target)
     exact = target.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
-    return cast if exact and not _has_sign_change(array, cast) else None
+    wrapped = array.dtype.kind == "u" and (cast < 0).any()
+    return cast if exact and not wrapped else None

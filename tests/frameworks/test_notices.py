@@ -164,6 +164,14 @@ def test_nan_under_max_and_min_is_warned_of_where_the_text_is_open(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("data", "value"), [("uint64", -1), ("uint32", -1), ("int64", 2**63)])
+def test_a_value_that_changes_its_sign_is_warned_of(data: str, value: int) -> None:
+    values = np.array([value], "uint64" if value > 0 else data.removeprefix("u"))
+    inputs = {"a": np.zeros(3, data), "indices_0": [0], "values": values}
+    with pytest.warns(GscliWarning, match="values change"):
+        gscli.run("numpy.setitem", inputs)
+
+
 def test_a_picture_that_shows_an_index_moving_needs_no_warning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -17,15 +17,24 @@ from gscli.base import ShapeRefused
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import RAISE_OUTSIDE, Tensor
+from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import describe, normalize_axis
 from gscli.layout.refusals import check_index_dtype
 
 FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
 
-PLUGIN_WRAPS = RAISE_OUTSIDE._replace(
-    note="the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
-    unchecked_outcomes=("from the end", ""),
+
+def unchecked_policy(note: str, above: str, *, refuses_negative: bool) -> Policy:
+    """The policy of an operator whose plugin does not refuse all that its text does."""
+    negative = Negative.OUTSIDE if refuses_negative else Negative.FROM_END
+    below = "from the end" if refuses_negative else "unchecked"
+    return Policy(negative, note=note, unchecked_outcomes=(below, above))
+
+
+PLUGIN_WRAPS = unchecked_policy(
+    "the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
+    "",
+    refuses_negative=True,
 )
 """[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 

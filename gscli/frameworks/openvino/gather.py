@@ -9,7 +9,14 @@ from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option
-from gscli.frameworks.openvino import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
+from gscli.frameworks.openvino import (
+    FRAMEWORK,
+    NUMERIC,
+    PLUGIN_WRAPS,
+    Opset,
+    read_axis,
+    unchecked_policy,
+)
 from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Tensor
@@ -133,13 +140,8 @@ def gather_nd(
     check_min_rank(indices)
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     addressing = address_vectors(data, indices, batch_dims)
-    shape = addressing.result_shape
-    if opset == 5 and batch_dims > 1:  # noqa: PLR2004  the version
+    shape, old = addressing.result_shape, opset == 5  # noqa: PLR2004  the version
+    if old and batch_dims > 1:
         shape = (prod(shape[:batch_dims]), *shape[batch_dims:])
-    old = opset == 5  # noqa: PLR2004  the version
-    policy = Policy(
-        Negative.OUTSIDE if old else Negative.FROM_END,
-        note=READS_OUTSIDE,
-        unchecked_outcomes=("from the end" if old else "unchecked", "unchecked"),
-    )
+    policy = unchecked_policy(READS_OUTSIDE, "unchecked", refuses_negative=old)
     return gather_layout(data, addressing, policy, output_shape=shape)

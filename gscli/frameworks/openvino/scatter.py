@@ -8,7 +8,14 @@ from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, format_shape
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option, parse_reduction
-from gscli.frameworks.openvino import FRAMEWORK, NUMERIC, PLUGIN_WRAPS, Opset, read_axis
+from gscli.frameworks.openvino import (
+    FRAMEWORK,
+    NUMERIC,
+    PLUGIN_WRAPS,
+    Opset,
+    read_axis,
+    unchecked_policy,
+)
 from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
 from gscli.layout.axes import (
@@ -16,7 +23,6 @@ from gscli.layout.axes import (
     RAISE_OUTSIDE,
     Addressing,
     Fit,
-    Negative,
     Policy,
     Tensor,
     Unspecified,
@@ -67,12 +73,9 @@ def scatter_update(
     check_dtypes(data, NUMERIC, indices, INTEGERS)
     number = read_axis(data, axis)
     addressing = address_axis(data, indices, number)
-    parts = (
-        f"data[:{number}] {format_shape(data.shape[:number])} + "
-        f"indices {format_shape(indices.shape)} + "
-        f"data[{number + 1}:] {format_shape(data.shape[number + 1 :])}"
-    )
-    check_exact_shape(updates, addressing.result_shape, parts)
+    before, behind = (format_shape(data.shape[:number]), format_shape(data.shape[number + 1 :]))
+    around = f"indices {format_shape(indices.shape)} + data[{number + 1}:] {behind}"
+    check_exact_shape(updates, addressing.result_shape, f"data[:{number}] {before} + {around}")
     return _build_layout(data, Updates(updates.name), updates, addressing, UNCHECKED)
 
 
@@ -120,13 +123,8 @@ def scatter_elements_update(
     if old:
         _check_index_count(indices, data, number)
     check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    policy = Policy(
-        Negative.OUTSIDE if old else Negative.FROM_END,
-        note=WRITES_BEFORE,
-        unchecked_outcomes=("from the end" if old else "unchecked", ""),
-    )
-    whole = use_init_val or reduction == "none"
-    values = Updates(updates.name)
+    policy = unchecked_policy(WRITES_BEFORE, "", refuses_negative=old)
+    whole, values = use_init_val or reduction == "none", Updates(updates.name)
     return _build_layout(data, values, updates, addressing, policy, reduction, include_self=whole)
 
 

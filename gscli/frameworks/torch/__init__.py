@@ -89,18 +89,12 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
         return bool(value)
     if isinstance(value, complex) and dtype not in COMPLEX and value.imag == 0:
         value = value.real
-    part = real_part(dtype)
+    part, lost = real_part(dtype), isinstance(value, complex) and dtype not in COMPLEX
     if isinstance(value, complex):
-        fits = (
-            dtype in COMPLEX
-            and _is_representable(value.real, part)
-            and _is_representable(value.imag, part)
-        )
-        legal = "a real number" if dtype not in COMPLEX else f"parts of {part}"
+        parts, legal = [value.real, value.imag], "a real number" if lost else f"parts of {part}"
     else:
-        fits = _is_representable(value, part)
-        legal = f"{dtype_min(part)} … {dtype_max(part)}"
-    if not fits:
+        parts, legal = [value], f"{dtype_min(part)} … {dtype_max(part)}"
+    if lost or not all(_is_representable(number, part) for number in parts):
         raise DtypeRefused(
             f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
         )

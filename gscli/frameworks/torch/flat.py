@@ -92,10 +92,8 @@ def take_along_dim(
         return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=(prod(indices.shape),))
     check_dtypes(input, DATA, indices, ("int64",))
     check_min_rank(input)
-    addressing = address_elements(
-        input, indices, normalize_axis(dim, input.rank, name="dim"), stretch=True
-    )
-    return gather_layout(input, addressing, WRAP_OUTSIDE)
+    axis = normalize_axis(dim, input.rank, name="dim")
+    return gather_layout(input, address_elements(input, indices, axis, stretch=True), WRAP_OUTSIDE)
 
 
 @FRAMEWORK.operator(
@@ -108,11 +106,11 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
     source has as many elements as index, in any shape. Indices are int64 and count from the end.
     """
     check_dtypes(self, DATA, index, ("int64",), updates=source)
-    if prod(index.shape) != prod(source.shape):
+    values, count = prod(source.shape), prod(index.shape)
+    if count != values:
         raise ShapeRefused(
             "source and index differ in size",
-            where=f"{format_count(prod(source.shape), 'value')} for "
-            f"{format_count(prod(index.shape), 'index', 'indices')}",
+            where=f"{format_count(values, 'value')} for {format_count(count, 'index', 'indices')}",
             details=(describe(index), describe(source)),
             valid="as many values as indices",
         )

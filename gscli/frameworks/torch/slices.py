@@ -20,7 +20,16 @@ from gscli.frameworks.torch import (
     scatter_strictly,
 )
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import FROM_END, RAISE_OUTSIDE, Addressing, Fit, Number, Tensor, Updates
+from gscli.layout.axes import (
+    FROM_END,
+    RAISE_OUTSIDE,
+    Addressing,
+    Fit,
+    Number,
+    Shape,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import address_axis, describe, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
@@ -52,9 +61,7 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     unsigned = ("uint16", "uint32", "uint64") if input.rank > 1 else ()
     check_dtype(input, (*DATA, *unsigned, *FLOAT8))
     addressing = _address_slices(input, dim, index, INDEX)
-    if input.rank == 0:
-        _check_one_entry(input, addressing)
-    shape = addressing.result_shape if input.rank else ()
+    shape = _slices_shape(input, addressing)
     return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=shape)
 
 
@@ -81,12 +88,11 @@ def index_add(
     addressing = _address_slices(input, dim, index, INDEX)
     is_unit = alpha == 1 and not isinstance(alpha, bool)
     outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
-    wide = is_unit and outermost and index.dtype == "int64" and input.dtype in FLOAT16S
+    halves = index.dtype == "int64" and input.dtype in FLOAT16S
+    wide = "float32" if is_unit and outermost and halves else None
     scale = None if alpha == 1 else cast_scalar("alpha", alpha, input.dtype)
     updates = _fit_source(input, source, addressing, scale)
-    return scatter_strictly(
-        input, updates, addressing, reduction="add", accumulate="float32" if wide else None
-    )
+    return scatter_strictly(input, updates, addressing, reduction="add", accumulate=wide)
 
 
 @FRAMEWORK.operator(
@@ -175,22 +181,22 @@ def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...
     return address_axis(atleast_1d(data), atleast_1d(index), axis)
 
 
-def _check_one_entry(data: Tensor, addressing: Addressing) -> None:
-    if addressing.entry_shape != (1,):
+def _slices_shape(data: Tensor, addressing: Addressing) -> Shape:
+    """The shape of the slices: for data of rank 0 it is that of its one cell."""
+    if data.rank == 0 and addressing.entry_shape != (1,):
         raise ShapeRefused(
             f"{data.name} of rank 0 takes one index",
             where=format_count(addressing.entry_shape[0], "index", "indices"),
             valid="1 index",
         )
+    return addressing.result_shape if data.rank else ()
 
 
 def _fit_source(
     data: Tensor, source: Tensor, addressing: Addressing, scale: Number | None = None
 ) -> Updates:
-    """How source meets the slices: exactly; for data of rank 0 it has rank 0 too."""
+    """How source meets the slices: exactly."""
     check_same_dtype(data, source)
-    if data.rank == 0:
-        _check_one_entry(data, addressing)
-    shape = addressing.result_shape if data.rank else ()
+    shape = _slices_shape(data, addressing)
     check_exact_shape(source, shape, f"{data.name} with index on dim")
     return Updates(source.name, Fit.RESHAPE, scale=scale)

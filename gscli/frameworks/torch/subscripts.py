@@ -10,7 +10,7 @@ from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
 from gscli.frameworks.torch.flat import Accumulate
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
+from gscli.layout.axes import FROM_END, Addressing, Fit, Tensor, Updates
 from gscli.layout.families import describe
 from gscli.layout.items import parse_subscript
 from gscli.layout.refusals import (
@@ -46,9 +46,7 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
     i, NumPy's those of i and :. -s … -1 count from the end.
     """
     check_dtype(input, (*DATA, *UNSIGNED, *FLOAT8))
-    for item in indices:
-        check_index_dtype(item, INDICES if item.rank else NUMBERS)
-    return gather_layout(input, run_subscript(input, subscript, indices, NOTATION), FROM_END)
+    return gather_layout(input, _address_subscript(input, subscript, indices), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -83,15 +81,11 @@ def index_put_(
     check_same_dtype(self, values)
     if not indices and subscript is None:
         raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
-    for item in indices:
-        check_index_dtype(item, INDICES if item.rank else NUMBERS)
-    addressing = run_subscript(self, subscript, indices, NOTATION)
-    filled = not accumulate and _is_mask_fill(values, subscript)
-    updates = (
-        Updates(values.name, Fit.BROADCAST)
-        if filled
-        else broadcast_updates(values, addressing.result_shape, "the shape of self[…]")
-    )
+    addressing = _address_subscript(self, subscript, indices)
+    if not accumulate and _is_mask_fill(values, subscript):
+        updates = Updates(values.name, Fit.BROADCAST)
+    else:
+        updates = broadcast_updates(values, addressing.result_shape, "the shape of self[…]")
     return scatter_layout(
         self,
         updates,
@@ -102,9 +96,22 @@ def index_put_(
     )
 
 
+def _address_subscript(
+    data: Tensor, subscript: str | None, indices: tuple[Tensor, ...]
+) -> Addressing:
+    for item in indices:
+        check_index_dtype(item, INDICES if item.rank else NUMBERS)
+    return run_subscript(data, subscript, indices, NOTATION)
+
+
 def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
-    """Whether one value goes to every True cell of a mask, which may be of bool only."""
-    fills = prod(values.shape) == 1 and _has_single_mask(subscript)
+    """Whether one value goes to every True cell of a mask, which may be of bool only.
+
+    PyTorch fills where a mask is the only tensor of the subscript, rather than that it indexes.
+    """
+    letters = [item.kind for item in parse_subscript(subscript or "") if item.is_array]
+    single = letters[:1] in (["m"], ["u"], ["b"]) and set(letters[1:]) <= {"+"}
+    fills = single and prod(values.shape) == 1
     if fills and "u" in str(subscript):
         raise DtypeRefused(
             "a mask of uint8 takes no single value",
@@ -114,9 +121,3 @@ def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
             hint="write true and false in place of 1 and 0, or one value for each True cell",
         )
     return fills
-
-
-def _has_single_mask(subscript: str | None) -> bool:
-    """Whether the only tensor of a subscript is a mask, which PyTorch fills rather than indexes."""
-    letters = [item.kind for item in parse_subscript(subscript or "") if item.is_array]
-    return letters[:1] in (["m"], ["u"], ["b"]) and set(letters[1:]) <= {"+"}
