@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
+import warnings
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +118,75 @@ def test_a_mask_that_changed_is_refused() -> None:
     layout = infer_layout(find_operator("torch.masked_select"), inputs, {})
     with pytest.raises(CannotRead, match="changed while it was read"):
         Plan(layout, inputs | {"mask": np.ones(4, np.bool_)}).validate()
+
+
+def _archive(path: Path, *members: tuple[str, bytes]) -> Path:
+    """A .zip of a store of eight bytes in one chunk, and members that are added to it later."""
+    zarr.create_array(path.parent / "s.zarr", shape=(8,), dtype="u1", compressors=None)[:] = 1
+    folder = path.parent / "s.zarr"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in ("zarr.json", "c/0"):
+            file.write(folder / name, name)
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as file:
+        warnings.simplefilter("ignore")
+        for name, content in members:
+            file.writestr(name, content)
+    return path
+
+
+def _with_directory(whole: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """An archive whose directory is another one."""
+    size, offset = struct.unpack("<2L", whole[-10:-2])
+    directory = change(whole[offset : offset + size])
+    count = directory.count(b"PK\x01\x02")
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, *[min(count, 0xFFFF)] * 2, 0, 0, 0)
+    if count < 0xFFFF:
+        end = end[:12] + struct.pack("<2LH", len(directory), offset, 0)
+        return whole[:offset] + directory + end
+    wide = count, count, len(directory), offset
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, *wide)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, offset + len(directory), 1)
+    return whole[:offset] + directory + record + locator + end[:12] + b"\xff" * 8 + b"\0\0"
+
+
+def _pointing_at_zero(directory: bytes) -> bytes:
+    last = directory.rindex(b"PK\x01\x02")
+    return directory[: last + 42] + bytes(4) + directory[last + 46 :]
+
+
+HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "a comment": (lambda whole: whole[:-2] + b"\5\0hello", "end as an archive"),
+    "an end within a comment": (lambda whole: whole[:-2] + b"\x16\0" + whole[-22:], "outside"),
+    "another count": (lambda whole: whole[:-12] + b"\7\0" + whole[-10:], "not one of"),
+    "members that overlap": (lambda whole: _with_directory(whole, _pointing_at_zero), "overlap"),
+    "a member half a million times": (
+        lambda whole: _with_directory(whole, lambda directory: directory * (1 << 18)),
+        "not one of",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_directory_of_an_archive_is_judged_before_it_is_read(tmp_path: Path, name: str) -> None:
+    path = _archive(tmp_path / "s.zip", ("c/1", bytes(8)))
+    change, says = HOSTILE[name]
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(ContentRefused) as refusal:
+        load(str(path))
+    assert says in refusal.value.where
+
+
+def test_of_a_member_that_was_written_again_the_last_one_counts(tmp_path: Path) -> None:
+    path = _archive(tmp_path / "s.zip", ("c/0", bytes(range(8))), ("c/", b""))
+    assert load(str(path)).array.tolist() == list(range(8))
+
+
+def test_a_file_that_takes_the_name_of_an_archive_is_not_read(tmp_path: Path) -> None:
+    path = _archive(tmp_path / "s.zip")
+    store = CheckedZipStore(open_content(str(path), 0), 100)
+    other = tmp_path / "other"
+    other.mkdir()
+    _archive(other / "s.zip", ("c/0", bytes(8))).replace(path)
+    member = store._get("c/0", default_buffer_prototype())
+    assert member.to_bytes() == bytes([1]) * 8
+    store.close()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from gscli.base import ContentRefused
@@ -62,25 +63,33 @@ class ZipEntry(Record):
     is_deflated: bool
 
 
-def read_directory(content: Content) -> dict[str, ZipEntry]:
-    """Every member by its name, in the archive's order. ContentRefused for anything unusual."""
-    count = _read_end_record(content)
+def read_directory(
+    content: Content, most_members: int = MEMBER_LIMIT, most_bytes: int = DIRECTORY_LIMIT,
+    *, was_rewritten: bool = False,
+) -> dict[str, ZipEntry]:  # fmt: skip
+    """Every member by its name, in the archive's order. ContentRefused for anything unusual.
+
+    `was_rewritten`: a name may stand several times, of which the last one counts, as where a
+    writer changes what it has written before.
+    """
+    count = _read_end_record(content, most_members, most_bytes)
     errors = library_errors(lambda error: _archive_error(content.name, sanitize(str(error), 80)))
     with errors, content.open_file() as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
     if len(infos) != count:
         raise _archive_error(content.name, f"it states {count:,} members and lists {len(infos):,}")
-    entries: dict[str, ZipEntry] = {}
+    entries: dict[int, ZipEntry] = {}
     next_offset = 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         if info.header_offset < next_offset or (not entries and info.header_offset):
             raise _archive_error(content.name, "members overlap or bytes stand before the first")
-        entry = entry_of(content, info)
-        if entry.name in entries:
-            raise same_name_error("members", entry.name, content.name)
+        entry = entries[info.header_offset] = entry_of(content, info)
         next_offset = entry.offset + entry.compressed_size
-        entries[entry.name] = entry
-    return {info.orig_filename: entries[info.orig_filename] for info in infos}
+    members = {info.orig_filename: entries[info.header_offset] for info in infos}
+    if len(members) < count and not was_rewritten:
+        ((name, _),) = Counter(info.orig_filename for info in infos).most_common(1)
+        raise same_name_error("members", name, content.name)
+    return members
 
 
 def iter_member_bytes(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
@@ -120,7 +129,7 @@ def _iter_inflated(content: Content, entry: ZipEntry) -> Iterator[bytes | memory
         raise _member_error(content.name, entry, "is damaged")
 
 
-def _read_end_record(content: Content) -> int:
+def _read_end_record(content: Content, most_members: int, most_bytes: int) -> int:
     """How many members the archive states. It must end with its end record, after the directory.
 
     A comment could hold a second end record, and bytes before the archive a second file.
@@ -138,7 +147,7 @@ def _read_end_record(content: Content) -> int:
             raise _archive_error(content.name, "its end record is incomplete")
         *_, here, count, size, offset = _END64.unpack(record)
         after = tail_size
-    if comment or here != count or count > MEMBER_LIMIT or size > DIRECTORY_LIMIT:
+    if comment or here != count or count > most_members or size > most_bytes:
         why = f"its directory of {count:,} members is not one of arrays"
         raise _archive_error(content.name, why)
     if offset + size + after != content.size:
