@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from gscli.codegen.meaning import CallAnalysis
 from gscli.frameworks.operator import Operator
-from gscli.layout.items import parse_subscript
+from gscli.layout.subscripts import parse_subscript
 
 KEYWORDS = "{function}({named}{attrs})"
 POSITIONAL = "{function}({inputs}{attrs})"

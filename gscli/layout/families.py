@@ -146,11 +146,10 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         extents = {size for size in sizes if size != 1}
         if len(extents) > 1:
+            pairs = zip(names, map(format_shape, shapes), strict=True)
             raise ShapeRefused(
                 "shapes do not broadcast together",
-                where=", ".join(
-                    f"{n} {format_shape(s)}" for n, s in zip(names, shapes, strict=True)
-                ),
+                where=", ".join(map(" ".join, pairs)),
                 details=(f"sizes {sorted(extents)} meet on one axis",),
                 hint="sizes must be equal or 1, aligned at the last axis",
             )
@@ -219,7 +218,14 @@ def address_elements(
     >>> address_elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
     (2, 9)
     """
-    check_same_rank(data, indices)
+    if data.rank != indices.rank:
+        own = format_count(data.rank, "axis", "axes")
+        raise ShapeRefused(
+            f"{indices.name} needs as many axes as {data.name}",
+            where=f"{data.name} has {own}, {indices.name} has {indices.rank}",
+            details=(describe(data), describe(indices)),
+            hint="whole slices are moved by gscli gather and gscli scatter-update",
+        )
     entries = list(indices.shape)
     axes: list[Axis] = []
     for dim, (size, extent) in enumerate(zip(data.shape, indices.shape, strict=True)):
@@ -267,18 +273,6 @@ def address_pick(data: Tensor, index: Tensor, axis: int) -> Addressing:
     return numbers.address(data, index, [1] * data.rank)
 
 
-def check_same_rank(data: Tensor, indices: Tensor) -> None:
-    """The *Elements family needs as many axes in indices as in data."""
-    if data.rank != indices.rank:
-        raise ShapeRefused(
-            f"{indices.name} needs as many axes as {data.name}",
-            where=f"{data.name} has {format_count(data.rank, 'axis', 'axes')}, "
-            f"{indices.name} has {indices.rank}",
-            details=(describe(data), describe(indices)),
-            hint="whole slices are moved by gscli gather and gscli scatter-update",
-        )
-
-
 def off_axis_shape_error(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
     """The refusal for an index tensor that does not fit data off the axis."""
     return ShapeRefused(
@@ -300,17 +294,16 @@ def address_vectors(
     >>> address_vectors(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 2), "int64")).result_shape
     (7, 3)
     """
-    length = indices.shape[vector_dim]
-    if length > data.rank - batch_dims:
-        first = vector_dim == 0
+    length, longest = indices.shape[vector_dim], data.rank - batch_dims
+    if length > longest:
+        end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
+        shape = f"{indices.name} {format_shape(indices.shape)}"
         raise ShapeRefused(
             "index vectors are longer than data has axes",
-            where=f"{indices.name} {format_shape(indices.shape)}: "
-            f"{'first' if first else 'last'} axis {length} is the vector length",
+            where=f"{shape}: {end} axis {length} is the vector length",
             details=(describe(data), f"batch_dims {batch_dims}"),
-            valid=f"at most {format_count(data.rank - batch_dims, 'number')}",
-            hint="the coordinates of one vector run along the "
-            + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
+            valid=f"at most {format_count(longest, 'number')}",
+            hint=f"the coordinates of one vector run along the {end} axis here{other}",
         )
     check_batch_shapes(data, indices, batch_dims)
     grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice

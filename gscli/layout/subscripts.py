@@ -1,16 +1,134 @@
-"""Subscripts: which cells `x[…]` names. How one is written is told in `gscli.layout.items`."""
+"""Subscripts: what stands between the brackets of `x[…]`, and which cells it names.
+
+A subscript is written as one line, as Python writes it, with a letter for each index array:
+
+    :  1:9:2     every position of an axis, or those of a slice
+    i            the next index array
+    None         a new axis of size 1
+    ...          as many `:` as there are axes left
+
+Masks are replaced by positions before there is a layout; what is left of them are the letters `m`
+(positions along the first axis that a mask of bool covers), `u` (the same of a mask of uint8), `+`
+(along one more axis of that mask) and `b` (a mask without axes: [0] or [] on a new axis of size 1).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from operator import index
+from typing import Literal, TypeAlias
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.layout.axes import Addressing, Axis, Column, GeneratedIndices, Shape, Tensor
 from gscli.layout.families import broadcast_shapes
-from gscli.layout.items import Item, format_subscript, item_axes, parse_subscript
+
+ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
+Bounds: TypeAlias = tuple[int | None, int | None, int | None]
+
+_SLICE = re.compile(r"(-?\d{1,19})?:(-?\d{1,19})?(?::(-?\d{1,19})?)?")
+_WORDS: dict[str, ItemKind] = {
+    "i": "i", "m": "m", "u": "u", "+": "+", "b": "b", "None": "None", "newaxis": "None",
+    "np.newaxis": "None", "...": "...", "…": "...", "Ellipsis": "...",
+}  # fmt: skip
+
+
+class Item(Record):
+    """One item of a subscript; `bounds` are start, stop and step of a slice."""
+
+    kind: ItemKind
+    bounds: Bounds = (None, None, None)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the next index array belongs to it."""
+        return self.kind in ("i", "m", "u", "+", "b")
+
+    @property
+    def is_axis(self) -> bool:
+        """Whether it stands for one axis of the array."""
+        return self.kind in ("i", "m", "u", "+", ":")
+
+    def __str__(self) -> str:
+        if self.kind != ":":
+            return self.kind
+        start, stop, step = ("" if bound is None else str(bound) for bound in self.bounds)
+        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+
+
+def parse_basic_item(value: object) -> Item | None:
+    """A slice, None, `...` or a word for one of them as an item; None for anything else.
+
+    >>> str(parse_basic_item(slice(1, None, 2))), parse_basic_item("data.npy")
+    ('1::2', None)
+    """
+    if value is None or value is Ellipsis:
+        return Item("None" if value is None else "...")
+    if isinstance(value, slice):
+        bounds = value.start, value.stop, value.step
+        try:
+            start, stop, step = (None if bound is None else index(bound) for bound in bounds)
+        except TypeError:
+            raise UsageError("a slice has whole numbers", where=f"{value!r}"[:200]) from None
+        return Item(":", (start, stop, step))
+    item = _parse_subscript_item(value) if isinstance(value, str) else None
+    return None if item is None or item.is_array else item
+
+
+def parse_subscript(text: str) -> tuple[Item, ...]:
+    """The items of a subscript; UsageError names the first word that is none.
+
+    >>> [str(item) for item in parse_subscript("1:3, i, None, ...")]
+    ['1:3', 'i', 'None', '...']
+    """
+    inner = text.strip().removeprefix("[").removesuffix("]").strip()
+    items = []
+    for word in inner.split(",") if inner else ():
+        item = _parse_subscript_item(word)
+        if item is None:
+            raise UsageError(
+                "a subscript has slices, None, ... and an i for each index array",
+                where=f"{word.strip()!r} in {text!r}"[:200],
+                valid=":  1:9:2  i  None  ...",
+            )
+        items.append(item)
+    return tuple(items)
+
+
+def format_subscript(items: Sequence[Item]) -> str:
+    """The line that `parse_subscript` reads.
+
+    >>> format_subscript(parse_subscript(":,i , newaxis"))
+    ':, i, None'
+    """
+    return ", ".join(map(str, items))
+
+
+def _parse_subscript_item(word: str) -> Item | None:
+    word = word.strip()
+    if word in _WORDS:
+        return Item(_WORDS[word])
+    match = _SLICE.fullmatch(word)
+    if match is None:
+        return None
+    start, stop, step = (None if part is None else int(part) for part in match.groups())
+    return Item(":", (start, stop, step))
+
+
+def item_axes(items: Sequence[Item], rank: int) -> list[int]:
+    """The axis of an array of `rank` axes at which each item begins.
+
+    >>> item_axes(parse_subscript("..., i, None, i"), 3)
+    [0, 1, 2, 2]
+    """
+    left = max(rank - sum(item.is_axis for item in items), 0)
+    axes, axis = [], 0
+    for item in items:
+        axes.append(axis)
+        axis += left if item.kind == "..." else item.is_axis
+    return axes
 
 
 class SubscriptRules(Record):
@@ -64,31 +182,29 @@ def run_subscript(
     arrays = [part.array for part in parts if part.array is not None]
     grid = broadcast_shapes([a.shape for a in arrays], [a.name for a in arrays])
     alone = 0 in grid and any(array.rank == 0 for array in arrays)
-    return _AddressingBuilder(parts, grid, alone=alone).build(_grid_position(parts, notation))
+    return _assemble(parts, grid, _grid_position(parts, notation), alone=alone)
 
 
 def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
     """As many letters as arrays, no more axes than data has, and `...` once at most."""
-    letters = sum(item.is_array for item in items)
+    letters, text = sum(item.is_array for item in items), format_subscript(items)
     if letters != len(indices):
         raise UsageError(
             "the subscript and the index arrays differ in number",
-            where=f"{format_count(letters, 'array')} in {format_subscript(items)!r}, got "
-            f"{len(indices)}"[:200],
+            where=f"{format_count(letters, 'array')} in {text!r}, got {len(indices)}"[:200],
             hint="i stands for one index array",
         )
     count = sum(item.is_axis for item in items)
     if count > data.rank:
+        many, axes = "index arrays" if count == letters else "indices", ("axis", "axes")
         raise ShapeRefused(
-            "more index arrays than data has axes"
-            if count == letters
-            else "more indices than data has axes",
+            f"more {many} than data has axes",
             where=f"{format_count(count, 'index', 'indices')}, "
-            f"{data.name} has {format_count(data.rank, 'axis', 'axes')}",
+            f"{data.name} has {format_count(data.rank, *axes)}",
             valid=f"0 … {data.rank}",
         )
     if sum(item.kind == "..." for item in items) > 1:
-        raise UsageError("... stands once at most", where=format_subscript(items)[:200])
+        raise UsageError("... stands once at most", where=text[:200])
 
 
 def _iter_parts(
@@ -107,20 +223,17 @@ def _iter_parts(
         elif item.kind == "None":
             yield _SubscriptPart("new")
         elif item.kind == ":":
-            positions = _mask_positions(item, data.shape[axis], notation)
+            positions = _slice_positions(item, data.shape[axis], notation)
             yield _SubscriptPart("slice", data.shape[axis], positions=positions, text=str(item))
         else:
             yield _SubscriptPart("array", 1 if item.kind == "b" else data.shape[axis], next(arrays))
 
 
-def _mask_positions(item: Item, size: int, notation: SubscriptRules) -> range:
+def _slice_positions(item: Item, size: int, notation: SubscriptRules) -> range:
     step = item.bounds[2]
     if step == 0 or (step is not None and step < 0 and not notation.allows_negative_steps):
-        raise ShapeRefused(
-            "a slice cannot have this step",
-            where=f"{item}",
-            valid="1 or more" if not notation.allows_negative_steps else "any whole number but 0",
-        )
+        legal = "any whole number but 0" if notation.allows_negative_steps else "1 or more"
+        raise ShapeRefused("a slice cannot have this step", where=f"{item}", valid=legal)
     return range(*slice(*item.bounds).indices(size))
 
 
@@ -137,70 +250,46 @@ def _grid_position(parts: Sequence[_SubscriptPart], notation: SubscriptRules) ->
     return arrays[0] if all(part.kind == "array" for part in between) else 0
 
 
-class _AddressingBuilder:
-    """Puts the parts together. `alone`: the grid is empty and only indices of rank 0 are judged."""
+def _assemble(
+    parts: Sequence[_SubscriptPart], grid: Shape, meeting: int, *, alone: bool
+) -> Addressing:
+    """The parts put together; the axes of the grid stand before the part `meeting` in the result.
 
-    def __init__(self, parts: Sequence[_SubscriptPart], grid: Shape, *, alone: bool) -> None:
-        self.parts, self.grid, self.has_scalars_only = parts, grid, alone
-        self.slice_lengths = [len(part.positions) for part in parts if part.has_entries]
-        self.entries = (*self.slice_lengths, *(() if alone else grid))
-        self.axes: list[Axis] = []
-        self.columns: list[Column] = []
-        self.ranges: list[GeneratedIndices] = []
-        self.window: list[int] = []
-        self.order: list[int] = []
+    `alone`: the grid is empty and only indices of rank 0 are judged. The positions of a slice are
+    index numbers of their own, under a name of their own.
+    """
+    lengths = [len(part.positions) for part in parts if part.has_entries]
+    entries = (*lengths, *(() if alone else grid))
+    axes, columns, ranges = list[Axis](), list[Column](), list[GeneratedIndices]()
+    window, order = list[int](), list[int]()
 
-    def build(self, meeting: int) -> Addressing:
-        for number, part in enumerate(self.parts):
-            if number == meeting:
-                self._add_grid_axes()
-            self._add_part(part)
-        return Addressing(
-            tuple(self.axes),
-            self.entries,
-            tuple(self.window),
-            tuple(self.order),
-            tuple(self.columns),
-            tuple(self.ranges),
-        )
+    def add_window_axes(*sizes: int) -> None:
+        order.extend(range(len(entries) + len(window), len(entries) + len(window) + len(sizes)))
+        window.extend(sizes)
 
-    def _add_grid_axes(self) -> None:
-        """The axes of the arrays' grid."""
-        if self.has_scalars_only:
-            for size in self.grid:
-                self._add_window_axis(size)
-        else:
-            self.order += range(len(self.slice_lengths), len(self.entries))
+    def add_column(size: int, column: Column) -> None:
+        axes.append(Axis(size, column=len(columns)))
+        columns.append(column)
 
-    def _add_part(self, part: _SubscriptPart) -> None:
-        if part.array is not None:
-            if self.has_scalars_only and part.array.rank:
-                self.axes.append(Axis(part.size))
-            else:
-                self._add_column(part.size, Column(part.array.name, part.array.dtype))
-        elif part.has_entries:
-            self._add_column(part.size, Column(self._add_slice_indices(part)))
-        elif part.kind == "slice":
-            self.axes.append(Axis(part.size, window=len(self.window), span=len(part.positions)))
-            self._add_window_axis(len(part.positions))
-        elif part.kind == "new":
-            self._add_window_axis(1)
-
-    def _add_window_axis(self, size: int) -> None:
-        """One more axis of the slice that moves along with each entry."""
-        self.order.append(len(self.entries) + len(self.window))
-        self.window.append(size)
-
-    def _add_column(self, size: int, column: Column) -> None:
-        self.axes.append(Axis(size, column=len(self.columns)))
-        self.columns.append(column)
-
-    def _add_slice_indices(self, part: _SubscriptPart) -> str:
-        """The positions of a slice as index numbers of their own, under a name of their own."""
-        entry = len(self.ranges)
-        known = {positions.name for positions in self.ranges}
-        name = part.text if part.text not in known else f"{part.text} on axis {len(self.axes)}"
-        shape = (len(part.positions), *(1,) * (len(self.entries) - entry - 1))
-        self.ranges.append(GeneratedIndices(name, part.positions, shape))
-        self.order.append(entry)
-        return name
+    for number, (kind, size, array, positions, text) in enumerate(parts):
+        if number == meeting:
+            order += range(len(lengths), len(entries))
+            add_window_axes(*(grid if alone else ()))
+        if array is not None and alone and array.rank:
+            axes.append(Axis(size))
+        elif array is not None:
+            add_column(size, Column(array.name, array.dtype))
+        elif parts[number].has_entries:
+            order.append(len(ranges))
+            shape = (len(positions), *(1,) * (len(entries) - len(ranges) - 1))
+            name = f"{text} on axis {len(axes)}" if text in {made.name for made in ranges} else text
+            ranges.append(GeneratedIndices(name, positions, shape))
+            add_column(size, Column(name))
+        elif kind == "slice":
+            axes.append(Axis(size, window=len(window), span=len(positions)))
+            add_window_axes(len(positions))
+        elif kind == "new":
+            add_window_axes(1)
+    return Addressing(
+        tuple(axes), entries, tuple(window), tuple(order), tuple(columns), tuple(ranges)
+    )

@@ -40,9 +40,8 @@ def gather_windows(
     """
     _check_dimension_numbers(operand, indices, numbers)
     if len(slice_sizes) != operand.rank:
-        raise _dimension_error(
-            "slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand
-        )
+        legal = f"{operand.rank} sizes, one per axis"
+        raise _misfit("slice_sizes", slice_sizes, legal, operand)
     unbounded = any_without_entries and 0 in without_axis(indices.shape, numbers.index_vector_dim)
     for dim, size in enumerate(slice_sizes):
         low = removed_sizes[0] if dim in numbers.collapsed else 0
@@ -50,12 +49,11 @@ def gather_windows(
         high = min(room, 1) if dim in (*numbers.collapsed, *numbers.batching) else room
         if not low <= size <= high:
             allowed = f"{low} … {high}" if low <= high else "none"
-            raise _dimension_error(f"slice_sizes[{dim}]", size, allowed, operand)
+            raise _misfit(f"slice_sizes[{dim}]", size, allowed, operand)
     addressing = numbers.address(operand, indices, slice_sizes)
     if prod(addressing.result_shape) and any(operand.shape[dim] == 0 for dim in numbers.collapsed):
-        raise _dimension_error(
-            numbers.names[1], numbers.collapsed, "axes that are not empty", operand
-        )
+        legal = "axes that are not empty"
+        raise _misfit(numbers.names[1], numbers.collapsed, legal, operand)
     return addressing
 
 
@@ -101,12 +99,11 @@ def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: Dimensio
     vector_dim = numbers.index_vector_dim
     offset, collapsed, batching, indices_batching, index_map = numbers.lists.items()
     if not 0 <= vector_dim <= indices.rank:
-        raise _dimension_error("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
+        raise _misfit("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
     length = indices.shape[vector_dim] if vector_dim < indices.rank else 1
     if len(numbers.index_map) != length:
-        raise _dimension_error(
-            *index_map, f"{format_count(length, 'number')}, one per number of a vector", indices
-        )
+        legal = f"{format_count(length, 'number')}, one per number of a vector"
+        raise _misfit(*index_map, legal, indices)
     entries_rank = indices.rank - (vector_dim < indices.rank)
     _check_dims(offset, entries_rank + len(numbers.offset), "the result")
     _check_dims(collapsed, operand.rank, operand.name)
@@ -115,39 +112,32 @@ def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: Dimensio
     _check_dims(index_map, operand.rank, operand.name)
     for dims in (offset, collapsed, batching):
         if list(dims[1]) != sorted(dims[1]):
-            raise _dimension_error(*dims, "ascending numbers")
+            raise _misfit(*dims, "ascending numbers")
     for dims in (collapsed, index_map):
         if set(dims[1]) & set(numbers.batching):
-            raise _dimension_error(*dims, f"axes outside {batching[0]} {format_shape(batching[1])}")
+            raise _misfit(*dims, f"axes outside {batching[0]} {format_shape(batching[1])}")
     _check_batching(operand, indices, numbers)
     kept = len(numbers.window_dims(operand.rank))
     if kept != len(numbers.offset):
-        where = f"{collapsed[0]} {format_shape(collapsed[1])}"
         axes = format_count(operand.rank, "axis", "axes")
-        legal = f"{format_count(kept, 'number')}: {axes} without {where}"
-        raise _dimension_error(*offset, legal, operand)
+        legal = f"{axes} without {collapsed[0]} {format_shape(collapsed[1])}"
+        raise _misfit(*offset, f"{format_count(kept, 'number')}: {legal}", operand)
 
 
 def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     dims, batching = numbers.indices_batching, numbers.batching
     other, name = numbers.names[2:4]
     if numbers.index_vector_dim in dims:
-        raise _dimension_error(
-            name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}"
-        )
+        raise _misfit(name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}")
     if len(dims) != len(batching):
-        raise _dimension_error(
-            name,
-            dims,
-            f"{format_count(len(batching), 'number')}, as {other} {format_shape(batching)}",
-        )
-    sizes = tuple(indices.shape[dim] for dim in dims)
-    expected = tuple(operand.shape[dim] for dim in batching)
+        legal = f"{format_count(len(batching), 'number')}, as {other} {format_shape(batching)}"
+        raise _misfit(name, dims, legal)
+    sizes = format_shape([indices.shape[dim] for dim in dims])
+    expected = format_shape([operand.shape[dim] for dim in batching])
     if sizes != expected:
         raise ShapeRefused(
             "batch axes differ",
-            where=f"{operand.name} has {format_shape(expected)}, {indices.name} "
-            f"{format_shape(sizes)}",
+            where=f"{operand.name} has {expected}, {indices.name} {sizes}",
             details=(describe(operand), describe(indices)),
             valid=f"equal sizes along {other} and {name}",
         )
@@ -156,15 +146,13 @@ def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers)
 def _check_dims(named: NamedDims, rank: int, of: str) -> None:
     name, dims = named
     if len(set(dims)) != len(dims):
-        raise _dimension_error(name, dims, "numbers that do not repeat")
+        raise _misfit(name, dims, "numbers that do not repeat")
     if any(not 0 <= dim < rank for dim in dims):
         legal = f"0 … {rank - 1}" if rank else "none"
-        raise _dimension_error(name, dims, f"{legal}, the axes of {of}")
+        raise _misfit(name, dims, f"{legal}, the axes of {of}")
 
 
-def _dimension_error(
-    name: str, value: int | Shape, legal: str, about: Tensor | None = None
-) -> ShapeRefused:
+def _misfit(name: str, value: int | Shape, legal: str, about: Tensor | None = None) -> ShapeRefused:
     shown = value if isinstance(value, int) else format_shape(value)
     return ShapeRefused(
         f"{name.partition('[')[0]} does not fit",

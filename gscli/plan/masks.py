@@ -16,7 +16,13 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_shape
 from gscli.declare import Signature
-from gscli.layout.items import Item, format_subscript, item_axes, parse_basic_item, parse_subscript
+from gscli.layout.subscripts import (
+    Item,
+    format_subscript,
+    item_axes,
+    parse_basic_item,
+    parse_subscript,
+)
 from gscli.plan.indices import true_cells
 
 ARRAY = Item("i")

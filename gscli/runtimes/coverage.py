@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.frameworks.duplicates import written_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.layout.items import parse_subscript
+from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
 

@@ -12,8 +12,7 @@ import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.cli import run_safely
 from gscli.layout.axes import Tensor
-from gscli.layout.items import format_subscript, parse_subscript
-from gscli.layout.subscripts import SubscriptRules, run_subscript
+from gscli.layout.subscripts import SubscriptRules, format_subscript, parse_subscript, run_subscript
 
 CUBE = np.arange(24).reshape(2, 3, 4)
 GRID = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -12,14 +12,13 @@ from gscli.frameworks.torch.flat import Accumulate
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import FROM_END, Addressing, Fit, Tensor, Updates
 from gscli.layout.families import describe
-from gscli.layout.items import parse_subscript
 from gscli.layout.refusals import (
     broadcast_updates,
     check_dtype,
     check_index_dtype,
     check_same_dtype,
 )
-from gscli.layout.subscripts import SubscriptRules, run_subscript
+from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
 NOTATION = SubscriptRules(has_scalar_selection=True, allows_negative_steps=False)
 

@@ -18,7 +18,7 @@ from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape
-from gscli.layout.items import parse_subscript
+from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
