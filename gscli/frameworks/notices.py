@@ -10,8 +10,7 @@ from gscli.base import Notice, PictureNotice
 from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
 from gscli.base.words import format_count
 from gscli.declare import Signature
-from gscli.plan.adjusted import count_outcomes
-from gscli.plan.outcomes import LEFT_OUT, OUTCOMES
+from gscli.plan.outcomes import LEFT_OUT, OUTCOMES, count_outcomes
 from gscli.plan.plan import ValidatedPlan
 
 POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")

@@ -185,26 +185,31 @@ def run_subscript(
     return _assemble(parts, grid, _grid_position(parts, notation), alone=alone)
 
 
-def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
-    """As many letters as arrays, no more axes than data has, and `...` once at most."""
+def check_array_count(items: Sequence[Item], count: int) -> None:
+    """A subscript has a letter for each of `count` index arrays, else UsageError."""
     letters, text = sum(item.is_array for item in items), format_subscript(items)
-    if letters != len(indices):
+    if letters != count:
         raise UsageError(
             "the subscript and the index arrays differ in number",
-            where=f"{format_count(letters, 'array')} in {text!r}, got {len(indices)}"[:200],
+            where=f"{format_count(letters, 'array')} in {text!r}, got {count}"[:200],
             hint="i stands for one index array",
         )
+
+
+def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
+    """As many letters as arrays, no more axes than data has, and `...` once at most."""
+    check_array_count(items, len(indices))
     count = sum(item.is_axis for item in items)
     if count > data.rank:
-        many, axes = "index arrays" if count == letters else "indices", ("axis", "axes")
+        many = "index arrays" if count == len(indices) else "indices"
+        own = format_count(data.rank, "axis", "axes")
         raise ShapeRefused(
             f"more {many} than data has axes",
-            where=f"{format_count(count, 'index', 'indices')}, "
-            f"{data.name} has {format_count(data.rank, *axes)}",
+            where=f"{format_count(count, 'index', 'indices')}, {data.name} has {own}",
             valid=f"0 … {data.rank}",
         )
     if sum(item.kind == "..." for item in items) > 1:
-        raise UsageError("... stands once at most", where=text[:200])
+        raise UsageError("... stands once at most", where=format_subscript(items)[:200])
 
 
 def _iter_parts(

@@ -61,21 +61,10 @@ def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
 
 
 def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
-    layout = indices.layout
-    axis = layout.column_axes[column]
-    vector = indices.index_vector(entry)
-    low, high = legal_range(layout.axes[axis], layout.policy)
-    return Finding(
-        layout.addressing.columns[column].source,
-        indices.index_position(column, entry),
-        vector[column],
-        vector,
-        column,
-        None if layout.is_flattened else axis,
-        low,
-        high,
-        entry,
-    )
+    source, position, axis = indices.index_place(column, entry)
+    layout, vector = indices.layout, indices.index_vector(entry)
+    ends = legal_range(layout.axes[layout.column_axes[column]], layout.policy)
+    return Finding(source, position, vector[column], vector, column, axis, *ends, entry)
 
 
 def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int) -> IndexRefused:

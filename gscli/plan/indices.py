@@ -105,6 +105,12 @@ class BoundLayout:
             for column in range(len(self.columns))
         )
 
+    def index_place(self, column: int, entry: int) -> tuple[str, tuple[int, ...], int | None]:
+        """The input and position of a number, and its axis of data, None where that is flat."""
+        layout = self.layout
+        axis = None if layout.is_flattened else layout.column_axes[column]
+        return layout.addressing.columns[column].source, self.index_position(column, entry), axis
+
     def index_position(self, column: int, entry: int) -> tuple[int, ...]:
         """Where in its input the number of this column and entry stands."""
         declared = self.layout.addressing.columns[column]

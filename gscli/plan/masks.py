@@ -6,7 +6,7 @@ depends on its values, so masks are replaced before the layout is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from gscli.base.words import format_shape
 from gscli.declare import Signature
 from gscli.layout.subscripts import (
     Item,
+    check_array_count,
     format_subscript,
     item_axes,
     parse_basic_item,
@@ -75,51 +76,34 @@ def expand_masks(
     (array([0, 2]), {'subscript': 'm'})
     """
     names = operator.variadic_inputs(arrays)
-    data = arrays.get(operator.inputs[0].name)
+    data = arrays.get(operator.input_names[0])
     letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):
         return ExpandedMasks(dict(arrays), {name: name for name in arrays}, attrs)
     subscript = attrs.get("subscript")
     items = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
-    groups = _group_items(items, [(name, arrays[name], letters[name]) for name in names])
-    axes = iter(item_axes([item for group in groups for item in group.items], data.ndim))
-    result = {name: array for name, array in arrays.items() if name not in names}
-    sources = {name: name for name in result}
-    count = 0
-    for group in groups:
-        axis = next(axes)
-        for part in group.arrays if group.letter is None else _mask_positions(group, data, axis):
-            result[f"{operator.variadic}_{count}"] = part
-            sources[f"{operator.variadic}_{count}"] = group.name
-            count += 1
-        for _ in group.items[1:]:
-            next(axes)
-    subscript = format_subscript([item for group in groups for item in group.items])
-    return ExpandedMasks(result, sources, {**attrs, "subscript": subscript})
-
-
-class _ItemGroup(Record):
-    """An item of the subscript with its array; a mask stands for as many items as it has axes."""
-
-    items: tuple[Item, ...]
-    name: str = ""
-    arrays: tuple[Array, ...] = ()
-    letter: Literal["m", "u"] | None = None
-
-
-def _group_items(
-    items: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
-) -> list[_ItemGroup]:
-    waiting, groups = list(arrays), []
+    check_array_count(items, len(names))
+    waiting, groups = iter(names), list[tuple[str, list[Item]]]()
     for item in items:
-        if not item.is_array or not waiting:
-            groups.append(_ItemGroup((item,)))
-            continue
-        name, array, letter = waiting.pop(0)
-        own = item if letter is None else Item(letter if array.ndim else "b")
-        more = 0 if letter is None else max(array.ndim - 1, 0)
-        groups.append(_ItemGroup((own, *[Item("+")] * more), name, (array,), letter))
-    return [*groups, *(_ItemGroup((), name, (array,)) for name, array, _ in waiting)]
+        name = next(waiting) if item.is_array else ""
+        letter, rank = letters.get(name), arrays[name].ndim if name else 0
+        first = item if letter is None else Item(letter if rank else "b")
+        groups.append((name, [first, *[Item("+")] * (rank - 1 if letter else 0)]))
+    every = [item for _, own in groups for item in own]
+    axes, place, parts = item_axes(every, data.ndim), 0, list[tuple[str, Array]]()
+    for name, own in groups:
+        axis, place = axes[place], place + len(own)
+        if letters.get(name):
+            parts += [(name, part) for part in _mask_positions(name, arrays[name], data, axis)]
+        elif name:
+            parts.append((name, arrays[name]))
+    numbered = {f"{operator.variadic}_{number}": pair for number, pair in enumerate(parts)}
+    rest = {name: (name, array) for name, array in arrays.items() if name not in names} | numbered
+    return ExpandedMasks(
+        {key: array for key, (_, array) in rest.items()},
+        {key: name for key, (name, _) in rest.items()},
+        {**attrs, "subscript": format_subscript(every)},
+    )
 
 
 def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
@@ -129,15 +113,14 @@ def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
     return "u" if operator.has_byte_masks and array.dtype == np.uint8 else None
 
 
-def _mask_positions(group: _ItemGroup, data: Array, axis: int) -> tuple[Array, ...]:
-    (mask,) = group.arrays
+def _mask_positions(name: str, mask: Array, data: Array, axis: int) -> tuple[Array, ...]:
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int64),)
     covered = data.shape[axis : axis + mask.ndim]
     if mask.shape != covered:
         raise ShapeRefused(
             "mask does not have the sizes of the axes it covers",
-            where=f"{group.name} {mask.dtype} {format_shape(mask.shape)}",
+            where=f"{name} {mask.dtype} {format_shape(mask.shape)}",
             details=(f"from axis {axis} on the array is {format_shape(data.shape[axis:])}",),
             valid=format_shape(covered) if len(covered) == mask.ndim else "",
         )

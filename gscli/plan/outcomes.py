@@ -1,4 +1,4 @@
-"""What becomes of an index number: how it is decided, and the words for it.
+"""What becomes of an index number: how it is decided, the words for it, and how many there are.
 
 The one table of outcomes. A number has one of them under a policy; warnings, `check`, pictures,
 sentences, pages, rules and comparisons all look here for what to say of it.
@@ -6,9 +6,14 @@ sentences, pages, rules and comparisons all look here for what to say of it.
 
 from __future__ import annotations
 
-from gscli.base.records import Record
-from gscli.layout.axes import Negative, OutOfBounds, Policy
-from gscli.plan.indices import IndexOutcome, OutcomeSign
+import numpy as np
+
+from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record, former_names
+from gscli.layout import Layout
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Shape
+from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, legal_range
+from gscli.plan.plan import ValidatedPlan
 
 
 class OutcomeWords(Record):
@@ -143,3 +148,183 @@ def outcome_of(policy: Policy, *, negative: bool = False) -> IndexOutcome:
     """
     beyond = _BEYOND[policy.out_of_bounds]
     return _NEGATIVE.get(policy.negative, beyond) if negative else beyond
+
+
+@former_names(written="raw_value", how="sign")
+class AdjustedIndex(Record):
+    """One index number that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
+
+    `slot` is its place in the vector of its `entry`, `position` its place in the input `source`;
+    `axis` is the axis of data that it addresses (None: data is laid flat), which has `size` cells;
+    `coordinate` is None for a number that made its entry be skipped. `span`: cells of the window
+    that begins there.
+    """
+
+    outcome: IndexOutcome
+    entry: int
+    slot: int
+    source: str
+    position: tuple[int, ...]
+    axis: int | None
+    size: int
+    raw_value: int | float
+    coordinate: int | None
+    span: int = 1
+
+    @property
+    def sign(self) -> OutcomeSign:
+        """Which sign stands beside the number."""
+        return OUTCOMES[self.outcome].sign or "skipped"
+
+    @property
+    def index_path(self) -> str:
+        """Where the number stands, and which it is.
+
+        >>> AdjustedIndex("clipped", 0, 0, "i", (0, 1), 0, 3, 7, 2).index_path
+        'i[0,1] = 7'
+        """
+        return f"{self.source}[{','.join(map(str, self.position))}] = {self.raw_value}"
+
+    @property
+    def subject(self) -> str:
+        """The number and what it addresses.
+
+        >>> AdjustedIndex("outside", 0, 0, "i", (0,), None, 4, 7, None).subject
+        '7 in 4 cells laid flat'
+        """
+        if self.axis is None:
+            return f"{self.raw_value} in {self.size} cells laid flat"
+        where = f"{self.raw_value} on axis {self.axis} of size {self.size}"
+        return where if self.span == 1 else f"a window of {self.span} from {where}"
+
+    def words(self) -> str:
+        """What the number is on its axis, as a phrase.
+
+        >>> AdjustedIndex("from_end", 0, 0, "i", (0,), 0, 4, -1, 3).words()
+        '-1 on axis 0 of size 4 is 3'
+        """
+        return self.format(OUTCOMES[self.outcome].reason)
+
+    def change(self, layout: Layout) -> str:
+        """What becomes of the number, as it is told behind its place.
+
+        >>> import gscli
+        >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7]}).plan
+        >>> count_outcomes(plan, 1).examples["clipped"][0].change(plan.layout)
+        'is clipped to 2'
+        """
+        return self.format(OUTCOMES[self.outcome].change, left_out=LEFT_OUT[layout.kind])
+
+    def format(self, pattern: str, **facts: object) -> str:
+        """One of the patterns of the table with this number; `facts` are what else it speaks of."""
+        known = {"subject": self.subject} | self._asdict()
+        known["outside"] = "is outside" if self.span == 1 else "does not fit"
+        known["out_of_range"] = "is out of range" if self.span == 1 else "does not fit"
+        return pattern.format_map(known | facts)
+
+
+class OutcomeCounts(Record):
+    """How many numbers there are of each outcome, and the first of each."""
+
+    counts: dict[IndexOutcome, int]
+    examples: dict[IndexOutcome, list[AdjustedIndex]]
+
+
+def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
+    """Count all numbers that are not read as written; of each outcome `limit` are described.
+
+    >>> import gscli
+    >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7, 0, -1]}).plan
+    >>> count_outcomes(plan, 1).counts, count_outcomes(plan, 1).examples["clipped"][0].index_path
+    ({'clipped': 2}, 'indices[0] = 7')
+    """
+    counts, examples = dict[IndexOutcome, int](), dict[IndexOutcome, list[AdjustedIndex]]()
+    for column, in_bounds in enumerate(plan.in_bounds):
+        own = plan.input_column(plan.layout.addressing.columns[column])
+        stretched = own.size < plan.layout.entry_count  # a number stands for several entries
+        count = min(own.size, plan.layout.entry_count)
+        for start in () if in_bounds else range(0, count, BLOCK):
+            if stretched:
+                numbers = own.reshape(-1)[start : start + BLOCK]
+            else:
+                numbers = plan.raw_indices(column, start, start + BLOCK)
+            coordinates, codes = classify_indices(plan, column, numbers)
+            for code in np.unique(codes[codes > 0]).tolist():
+                outcome = INDEX_OUTCOMES[code - 1]
+                places = np.flatnonzero(codes == code)
+                counts[outcome] = counts.get(outcome, 0) + places.size
+                known = examples.setdefault(outcome, [])
+                for place in places[: limit - len(known)].tolist():
+                    at = start + place
+                    entry = _first_entry(own.shape, at, plan) if stretched else at
+                    known.append(adjusted_index(plan, column, entry, code, int(coordinates[place])))
+    occurring = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
+    return OutcomeCounts(
+        {outcome: counts[outcome] for outcome in occurring},
+        {outcome: examples[outcome] for outcome in occurring},
+    )
+
+
+def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
+    """The first entry for which a number of a column that stretches stands."""
+    entries = plan.layout.addressing.entry_shape
+    place = np.unravel_index(number, own) if own else ()
+    aligned = (0,) * (len(entries) - len(place)) + tuple(map(int, place))
+    return int(np.ravel_multi_index(aligned, entries)) if entries else 0
+
+
+def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[Indices, Indices]:
+    """The coordinates of some numbers of a column, and what became of each of them.
+
+    0: it is its own coordinate; n: the outcome INDEX_OUTCOMES[n - 1].
+    """
+    axis, policy = plan.layout.axes[plan.layout.column_axes[column]], plan.layout.policy
+    # Told of here are numbers beside refused ones too: nothing is read or written with these.
+    coordinates, live = apply_policy(numbers.copy(), axis, policy)
+    codes = np.zeros(numbers.shape, np.int64)
+    if plan.in_bounds[column]:
+        return coordinates, codes
+    span = 1 if axis.window is None else axis.span
+    low, high = legal_range(axis, policy)
+    skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
+    partly = np.zeros(numbers.shape, np.bool_)
+    if not policy.is_atomic:
+        skipped = skipped | (coordinates <= -span) | (coordinates >= axis.size)
+        partly = (coordinates < 0) | (coordinates > axis.size - span)
+    adjusted = np.flatnonzero(skipped | partly | (numbers != coordinates))
+    written, became, skipped = numbers[adjusted], coordinates[adjusted], skipped[adjusted]
+    negative = written < 0
+    from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
+    whole = np.trunc(written) if written.dtype.kind == "f" else written
+    clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~((written >= low) & (written <= high))
+    decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
+        "below": skipped & negative & (policy.negative is Negative.SKIP),
+        "outside": skipped,
+        "clipped": clipped,
+        "cut": (whole != written) & (from_end | (whole == became)),
+        "from_end": from_end,
+        "wrapped": written != became,
+        "partly": partly[adjusted],
+    }
+    codes[adjusted] = np.select(
+        [*decided.values()], [INDEX_OUTCOMES.index(outcome) + 1 for outcome in decided], 0
+    )
+    return coordinates, codes
+
+
+def adjusted_index(
+    plan: ValidatedPlan, column: int, entry: int, code: int, coordinate: int
+) -> AdjustedIndex:
+    """One number of an entry with all that is told of it; `code` as `classify_indices` has it."""
+    outcome, layout = INDEX_OUTCOMES[code - 1], plan.layout
+    axis = layout.axes[layout.column_axes[column]]
+    return AdjustedIndex(
+        outcome,
+        entry,
+        column,
+        *plan.index_place(column, entry),
+        axis.size,
+        plan.raw_indices(column, entry, entry + 1)[0].item(),
+        None if OUTCOMES[outcome].sign == "skipped" else coordinate,
+        1 if axis.window is None else axis.span,
+    )

@@ -25,7 +25,7 @@ from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import cast_untyped
 from gscli.layout import Layout
 from gscli.plan import check_output_size, infer_layout
-from gscli.plan.adjusted import OutcomeCounts, count_outcomes
+from gscli.plan.outcomes import OutcomeCounts, count_outcomes
 from gscli.plan.plan import Plan, ValidatedPlan
 
 FindingKind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]

@@ -27,7 +27,7 @@ from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unb
 from gscli.plan.plan import ValidatedPlan
 
 if TYPE_CHECKING:
-    from gscli.plan.adjusted import AdjustedIndex
+    from gscli.plan.outcomes import AdjustedIndex
 
 
 class Change(Record):
@@ -150,7 +150,7 @@ class _EntryBuilder:
         numbers = self.plan.raw_indices(column, first, last)
         if self.plan.in_bounds[column]:
             return [(number, 0) for number in self.plan.coordinates(column, numbers)[0].tolist()]
-        from gscli.plan.adjusted import classify_indices
+        from gscli.plan.outcomes import classify_indices
 
         coordinates, codes = classify_indices(self.plan, column, numbers)
         return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
@@ -192,7 +192,7 @@ class _EntryBuilder:
         """The numbers of an entry that are not their own coordinates."""
         if not any(code for _, code in resolved):
             return
-        from gscli.plan.adjusted import adjusted_index
+        from gscli.plan.outcomes import adjusted_index
 
         for column, (start, code) in enumerate(resolved):
             index = adjusted_index(self.plan, column, number, code, start) if code else None

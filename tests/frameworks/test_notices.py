@@ -15,7 +15,7 @@ import gscli
 from gscli.base import GscliError, GscliWarning
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator
-from gscli.plan.adjusted import count_outcomes
+from gscli.plan.outcomes import count_outcomes
 from gscli.traces import Trace
 from gscli.traces.check import iter_findings
 

@@ -70,6 +70,13 @@ def test_other_names_are_no_index_arrays(name: str) -> None:
         gscli.run("numpy.add.at", {"a": [1], name: [0], "b": [1]})
 
 
+@pytest.mark.parametrize("other", [[0], [True, False, True]])
+def test_more_arrays_than_a_subscript_has_letters_are_refused(other: list[int]) -> None:
+    inputs = {"a": [1, 2, 3], "indices_0": [True, False, True], "indices_1": other}
+    with pytest.raises(UsageError, match="differ in number; 1 array in 'i', got 2"):
+        gscli.run("numpy.getitem", inputs, {"subscript": "i"})
+
+
 def test_the_recorded_number_of_index_arrays_is_checked() -> None:
     with pytest.raises(GscliError, match="indices_per_axis is 2, got 1 arrays"):
         gscli.run("numpy.add.at", {"a": [1], "indices_0": [0], "b": [1]}, {"indices_per_axis": 2})

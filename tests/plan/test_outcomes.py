@@ -10,8 +10,7 @@ import pytest
 import gscli
 from gscli.base import IndexRefused
 from gscli.layout.axes import Negative, OutOfBounds, Policy
-from gscli.plan.adjusted import count_outcomes
-from gscli.plan.outcomes import outcome_of
+from gscli.plan.outcomes import count_outcomes, outcome_of
 from gscli.plan.plan import Plan
 from gscli.traces.check import check
 

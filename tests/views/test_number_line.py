@@ -11,7 +11,7 @@ import pytest
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
 from gscli.layout.axes import OutOfBounds
-from gscli.plan.adjusted import AdjustedIndex
+from gscli.plan.outcomes import AdjustedIndex
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import NumberLine

@@ -8,8 +8,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Box
-from gscli.plan.adjusted import AdjustedIndex
-from gscli.plan.outcomes import OUTCOMES
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import running_value

@@ -14,9 +14,8 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.layout import Layout
-from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.indices import IndexOutcome, legal_range
-from gscli.plan.outcomes import OUTCOMES
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
