@@ -379,7 +379,7 @@ def map_part(array: Array, begin: int, end: int) -> Iterator[Array]:
 def iter_blocks(array: Array) -> Iterator[Array]:
     """The whole array, or a mapped one in flat parts that are released after use.
 
-    >>> [map_part.tolist() for map_part in iter_blocks(np.arange(3))]
+    >>> [block.tolist() for block in iter_blocks(np.arange(3))]
     [[0, 1, 2]]
     """
     if find_mapping(array) is None or not array.flags.c_contiguous:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 from gscli.base import CannotWrite
-from gscli.base.words import error_reason
+from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import RegularFile, open_file
 
 try:
@@ -48,6 +49,12 @@ def write_error(
     details = (state,) if state else ()
     where = f"{name}: {error_reason(error)}"
     return CannotWrite(f"{what} {name}", where=where, details=details, hint=hint)
+
+
+def temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
+    """Turn what fails of temporary files into CannotWrite; None for Python's choice of a folder."""
+    beside = sanitize(folder or tempfile.tempdir or "no folder")
+    return write_errors(beside, "cannot write temporary files in")
 
 
 @contextmanager

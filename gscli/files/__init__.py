@@ -69,7 +69,7 @@ class LoadedInput(Record):
     """An input as an array.
 
     `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
-    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `typed` is
+    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `is_typed` is
     False where the element type was inferred from JSON or CSV. `file`: what a .npy array was read
     from, still open, where that was asked for.
     """
@@ -97,7 +97,7 @@ def load(
     `dtype` converts without changing a value (and names the type of opaque elements; with
     `opaque_only` it does nothing else). `like` is the type that untyped numbers take, `empty_dtype`
     that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger. `leave`:
-    of a Zarr store only what stands for it is made (`stand_ins`), a .npy file stays open.
+    of a Zarr store only what stands for it is made (`LazyArray`), a .npy file stays open.
 
     Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
 

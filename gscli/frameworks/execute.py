@@ -190,7 +190,7 @@ def execute_to_file(
         streams = draft.layout.dtype != "str" and draft.has_data_dtype
         suffix = file_suffix(path) if streams else ""
         if suffix == ".zarr":
-            from gscli.files.stores.stand_ins import zarr_source
+            from gscli.files.stores.zarr_store import zarr_source
             from gscli.stream.chunked.to_store import run_to_store
 
             plan = draft.validate()

@@ -9,7 +9,7 @@ from typing import Any
 from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.extras import import_extra
+from gscli.files.content import import_extra
 from gscli.files.formats.model import Graph, decode_name
 from gscli.frameworks import load_framework
 from gscli.frameworks.operator import Operator

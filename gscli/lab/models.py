@@ -23,8 +23,7 @@ from gscli.base.words import format_count, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, decode_name, walk_graphs
-from gscli.files.formats.tensorproto import TYPES, parse_protobuf
-from gscli.files.formats.wire import check_fields
+from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
 

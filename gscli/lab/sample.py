@@ -18,7 +18,7 @@ from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
 from gscli.layout.families import address_vectors
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream.rows import open_rows
+from gscli.stream.gather import open_rows
 
 MAX_BLOCK_ADDRESSES = 1 << 20
 """Addresses or updates that are looked at together."""

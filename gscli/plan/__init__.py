@@ -126,7 +126,7 @@ def plan_call(
 def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
-        from gscli.files.stores.stand_ins import as_lazy_array
+        from gscli.files.stores.zarr_store import as_lazy_array
 
         limit = MAX_CHUNKED_BYTES if max_bytes is None else max_bytes
         lazy = as_lazy_array(value, name, limit)

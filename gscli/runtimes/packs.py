@@ -23,7 +23,7 @@ from gscli.base import CannotWrite, GscliError, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
 from gscli.disk.system import write_errors
-from gscli.files.extras import import_extra
+from gscli.files.content import import_extra
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator

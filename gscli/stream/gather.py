@@ -1,16 +1,23 @@
-"""Gather from a file: the result in pieces, in the order in which it is written."""
+"""Rows wherever they lie, and gather from them: pieces in the order in which they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, DType
+from gscli.base.arrays import Array, DType, is_lazy
 from gscli.disk import mapped
 from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.rows import Rows
+from gscli.stream.rowfile import FileRows, InMemoryRows
+
+if TYPE_CHECKING:
+    from gscli.stream.chunked.grid import ChunkedRows
+
+Rows: TypeAlias = "FileRows | InMemoryRows | ChunkedRows"
+"""Data as rows, wherever they lie."""
 
 PIECE_BYTES = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""
@@ -42,3 +49,19 @@ def iter_gathered(plan: ValidatedPlan, source: Rows, dtype: DType) -> Iterator[A
             piece[~live] = plan.layout.fill_value
         yield piece
         mapped.release_pages(*plan.inputs.values())
+
+
+def open_rows(array: Array, width: int) -> Rows:
+    """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
+    if is_lazy(array):
+        from gscli.stream.chunked.grid import ChunkedRows, ChunkGrid
+
+        source = array.source
+        grid = ChunkGrid.for_row_size(source.shape, source.chunk_shape, width // array.itemsize)
+        if grid is not None:
+            return ChunkedRows(source, grid, width)
+        array = source.spill_to_disk()
+    place = mapped.find_file(array)
+    if place is None:
+        return InMemoryRows(array, width)
+    return FileRows(*place, width, array.nbytes // width)

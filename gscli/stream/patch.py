@@ -26,7 +26,7 @@ from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
 from gscli.files.formats import npy
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.rows import Rows
+from gscli.stream.gather import Rows
 from gscli.stream.scatter import ExternalSort, RowBlock, Updates, apply_updates, update_records
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import UndoFile, put_back, reserve_rows, write_rows

@@ -111,9 +111,9 @@ class InMemoryRows:
         self._rows = flat.view(np.uint8).reshape(-1, width)
 
     def read(self, first: int, into: Bytes) -> None:
-        """As `RowFile.read`."""
+        """As `FileRows.read`."""
         into[...] = self._rows[first : first + len(into)]
 
     def take(self, rows: Indices, into: Bytes) -> None:
-        """As `RowFile.take`."""
+        """As `FileRows.take`."""
         self._rows.take(rows, axis=0, out=into, mode="wrap")

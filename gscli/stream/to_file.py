@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import TypeAlias
@@ -13,18 +13,16 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, DType, Indices, parse_dtype
-from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
-from gscli.disk.system import write_errors
+from gscli.disk.system import temp_file_errors, write_errors
 from gscli.files.formats.npy import iter_byte_blocks, npy_header
 from gscli.kernel.reductions import canonical_updates, prepare_updates
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.gather import iter_gathered
+from gscli.stream.gather import Rows, iter_gathered, open_rows
 from gscli.stream.rowfile import FileRows, InMemoryRows
-from gscli.stream.rows import Rows, open_rows
 from gscli.stream.scatter import BLOCK, ExternalSort, apply_updates, update_records
 from gscli.stream.writeback import open_direct_writer
 
@@ -66,7 +64,7 @@ def run_to_file(plan: ValidatedPlan, path: str, *, progress: Progress = None) ->
     header, total = npy_header(dtype, shape), prod(shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
     size = len(header) + total
-    with translate_temp_file_errors(folder):
+    with temp_file_errors(folder):
         pieces = iter_pieces(plan, dtype, folder)
         with open_atomic(path, size=size) as file:
             with open_direct_writer(file, size) as write:
@@ -86,14 +84,8 @@ def open_result(plan: ValidatedPlan) -> Iterator[Iterator[Array]]:
     Temporary files are where Python puts them.
     """
     mapped.release_pages(*plan.inputs.values())
-    with translate_temp_file_errors(None):
+    with temp_file_errors(None):
         yield iter_pieces(plan, output_dtype(plan), None)
-
-
-def translate_temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
-    """What is left to fail with the system's own errors are temporary files."""
-    beside = sanitize(folder or tempfile.tempdir or "no folder")
-    return write_errors(beside, "cannot write temporary files in")
 
 
 def _folder_for_temporary_files(path: str) -> str | None:

@@ -121,7 +121,7 @@ def test_members_of_a_tensor(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["ModelProto", "TensorProto"])
 def test_the_field_counter_walks_every_sound_message(kind: str) -> None:
     """The count of a whole model is the number of its parts: neither lost nor endless."""
-    from gscli.files.formats.wire import check_fields
+    from gscli.files.formats.tensorproto import check_fields
 
     tensor = numpy_helper.from_array(np.arange(3.0), "a")
     tensor.double_data.extend([1.0])

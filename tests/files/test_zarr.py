@@ -38,7 +38,7 @@ from gscli.files.stores import codecs, zarr_format
 from gscli.files.stores.zarr_format import create_zarr_array
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
-from gscli.stream.cluster.packed_plans import to_file_reference
+from gscli.stream.cluster.tasks import to_file_reference
 
 LIMIT = 1 << 30
 

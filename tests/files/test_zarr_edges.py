@@ -21,9 +21,8 @@ from zarr.core.buffer import default_buffer_prototype
 from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files import load
 from gscli.files.content import open_content
+from gscli.files.stores.chunks import RawChunks
 from gscli.files.stores.codecs import limit_codecs
-from gscli.files.stores.plain_chunks import RawChunks
-from gscli.files.stores.stand_ins import spill_to_disk
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
 from gscli.files.stores.zip_store import CheckedZipStore
@@ -109,7 +108,7 @@ def test_what_no_chunk_holds_is_the_fill_on_disk_too(tmp_path: Path) -> None:
     array[2:4] = 1
     (tmp_path / "s.zarr/c/99").write_bytes(b"of no cell of the array")
     source = open_zarr_array(ZarrPath(f"{tmp_path}/s.zarr"), 1 << 20)
-    assert spill_to_disk(source, str(tmp_path)).tolist() == [5, 5, 1, 1, 5, 5]
+    assert source.spill_to_disk().tolist() == [5, 5, 1, 1, 5, 5]
 
 
 def test_a_mask_that_changed_is_refused() -> None:

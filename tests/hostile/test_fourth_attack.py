@@ -22,7 +22,7 @@ from gscli.base import CannotWrite, ContentRefused, LimitRefused, UsageError
 from gscli.disk import atomic
 from gscli.files import load, members, save
 from gscli.files.content import open_content
-from gscli.files.formats.wire import encode_bytes_header
+from gscli.files.formats.tensorproto import encode_bytes_header
 from gscli.files.stores import codecs
 from gscli.files.stores.zip_store import CheckedZipStore
 from gscli.lab import jobs, models

@@ -19,7 +19,7 @@ from gscli.files.stores.zarr_store import open_zarr_array
 from gscli.frameworks import find_operator
 from gscli.plan import build_plan, infer_layout
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.chunked import commit
+from gscli.stream.chunked import to_store
 
 Array = Any
 DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
@@ -66,7 +66,7 @@ def made(path: Path, data: Array = DATA, **options: Any) -> str:
 
 def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
     """Let somebody else commit to row 0 of a repository's `emb` before each of our commits."""
-    real = commit.scatter_by_chunk
+    real = to_store.scatter_by_chunk
 
     def slow(*arguments: Any) -> Any:
         yield from real(*arguments)
@@ -74,7 +74,7 @@ def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
         zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
         session.commit("somebody else")
 
-    patch.setattr(commit, "scatter_by_chunk", slow)
+    patch.setattr(to_store, "scatter_by_chunk", slow)
 
 
 def random_call(seed: int) -> RandomCall:

@@ -25,16 +25,16 @@ from gscli.cli import run_safely
 from gscli.disk import uncached
 from gscli.disk.mapped import open_regular_file
 from gscli.files import load, save
-from gscli.files.stores import plain_chunks
-from gscli.files.stores.stand_ins import spill_to_disk, zarr_source
+from gscli.files.stores import chunks as chunk_files
 from gscli.files.stores.zarr_place import ZarrPath
-from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
 from gscli.stream import run_to_file, scatter
-from gscli.stream.chunked import chunk_rows, gather, to_store
+from gscli.stream.chunked import gather, to_store
+from gscli.stream.chunked import grid as grid_of_chunks
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import copy_untouched
 from gscli.stream.chunked.to_store import run_to_store
-from gscli.stream.rows import open_rows
+from gscli.stream.gather import open_rows
 
 LIMIT = 1 << 30
 
@@ -48,9 +48,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "PIECE_BYTES", 64)
     monkeypatch.setattr(gather, "MAX_PENDING_BYTES", 16)
     monkeypatch.setattr(gather, "MAX_SPILL_FILES", 3)
-    monkeypatch.setattr(chunk_rows, "CACHE_BYTES", 32)
-    monkeypatch.setattr(chunk_rows, "WINDOW", 16)
-    monkeypatch.setattr(chunk_rows, "SPARSE_FACTOR", 1)
+    monkeypatch.setattr(grid_of_chunks, "CACHE_BYTES", 32)
+    monkeypatch.setattr(grid_of_chunks, "WINDOW", 16)
+    monkeypatch.setattr(grid_of_chunks, "SPARSE_FACTOR", 1)
 
 
 def checked(call: RandomCall, folder: Path, target: str) -> None:
@@ -207,7 +207,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         for _ in copy_untouched(zarr_source(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
             pass
     with pytest.raises(CannotWrite, match="temporary files"):
-        spill_to_disk(zarr_source(plan.inputs["data"]), None)  # type: ignore[arg-type]
+        zarr_source(plan.inputs["data"]).spill_to_disk()  # type: ignore[arg-type]
 
 
 def test_a_chunk_that_becomes_shorter_is_refused(
@@ -288,7 +288,7 @@ def test_chunks_are_copied_out_of_an_archive_and_never_by_a_link(tmp_path: Path)
 def test_few_rows_of_dasks_chunks_are_taken_from_whole_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(chunk_rows, "WINDOW", 1)
+    monkeypatch.setattr(grid_of_chunks, "WINDOW", 1)
     data = dask.array.from_array(DATA, chunks=(4, 6))
     assert np.array_equal(gscli.gather(data, [9, 0]), DATA[[9, 0]])
 
@@ -310,14 +310,14 @@ def test_chunks_of_a_large_store_pass_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reduction: str
 ) -> None:
     """Whole pages from where they lie or copied there; 300 rows leave a chunk cut at the border."""
-    monkeypatch.setattr(plain_chunks, "MIN_DIRECT_BYTES", 0)
+    monkeypatch.setattr(chunk_files, "MIN_DIRECT_BYTES", 0)
     switched: list[bool] = []
 
     def set_direct(descriptor: int, *, on: bool) -> bool:
         switched.append(on)
         return uncached.set_direct(descriptor, on=on)
 
-    monkeypatch.setattr(plain_chunks, "set_direct", set_direct)
+    monkeypatch.setattr(chunk_files, "set_direct", set_direct)
     data = np.arange(300 * 64, dtype=np.float16).reshape(300, 64)
     path = made(tmp_path / "in.zarr", data, chunks=(64, 64), compressors=None)
     for words in (["[[0],[299],[0]]", "ones:3x64:float16"], ["[[1]]", "ones:1x64:float16"]):
@@ -385,9 +385,9 @@ def test_whoever_writes_behind_has_ended_when_the_folder_goes(
 
 def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:
     store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr")), LIMIT)
-    assert np.array_equal(spill_to_disk(store, None), DATA)
+    assert np.array_equal(store.spill_to_disk(), DATA)
     empty = open_zarr_array(ZarrPath(made(tmp_path / "e.zarr", DATA[:0], chunks=(1, 3))), LIMIT)
-    assert spill_to_disk(empty, None).shape == (0, 6)
+    assert empty.spill_to_disk().shape == (0, 6)
     assert ChunkGrid.for_row_size((4, 6), (2, 2), 4) is None
     taken = np.empty((4, 16), np.uint8)
     open_rows(LazyArray.of(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
@@ -441,7 +441,7 @@ def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
     store = open_zarr_array(ZarrPath(made(tmp_path / "in.zarr")), LIMIT)
     grid = ChunkGrid.for_row_size(store.shape, store.chunk_shape, 6)
     assert grid is not None
-    source, row = chunk_rows.ChunkedRows(store, grid, 24), np.empty((1, 24), np.uint8)
+    source, row = grid_of_chunks.ChunkedRows(store, grid, 24), np.empty((1, 24), np.uint8)
     source.take(np.empty(0, np.int64), row[:0])
     for at in (1, 2):
         source.read(at, row)

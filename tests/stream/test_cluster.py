@@ -27,15 +27,14 @@ from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli import run_safely
 from gscli.disk import mapped
 from gscli.files import load
-from gscli.files.stores.stand_ins import zarr_source
 from gscli.files.stores.zarr_place import ZarrPath
-from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import create_like
 from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.on_cluster import run_on_cluster
-from gscli.stream.cluster.packed_plans import (
+from gscli.stream.cluster.tasks import (
     FileReference,
     pickle_plan,
     to_file_reference,

@@ -19,7 +19,7 @@ from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
 from gscli.frameworks import find_operator
 from gscli.plan import build_plan, infer_layout
-from gscli.stream.chunked import commit
+from gscli.stream.chunked import to_store
 
 DATA = np.arange(24, dtype=np.float32).reshape(8, 3)
 
@@ -67,7 +67,7 @@ def test_without_a_command(tmp_path: Path) -> None:
     plan = build_plan(
         infer_layout(find_operator("onnx.scatter_nd"), arrays, {}), arrays, None
     ).validate()
-    assert commit.commit_scatter(plan, store, "text").chunks == 1
+    assert to_store.commit_scatter(plan, store, "text").chunks == 1
 
 
 def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +90,6 @@ def test_what_cannot_be_committed_is_refused(
     assert scattered(f"{tmp_path}/t.zarr", "--in-place") == 2
     np.save(f"{tmp_path}/t.npy", DATA)
     assert scattered(f"{tmp_path}/t.npy", "--in-place", "-m", "text") == 2
-    monkeypatch.setattr(commit.ChunkGrid, "for_row_size", lambda *_: None)
+    monkeypatch.setattr(to_store.ChunkGrid, "for_row_size", lambda *_: None)
     assert scattered(path, "--in-place") == 73
     assert len(icechunk_store.list_commits(path, 9)) == 2

@@ -25,8 +25,7 @@ from gscli.base import (
 )
 from gscli.base.arrays import LazyArray, is_lazy
 from gscli.files.stores.chunks import ChunkedDaskArray
-from gscli.files.stores.stand_ins import as_lazy_array
-from gscli.files.stores.zarr_store import ZarrArray
+from gscli.files.stores.zarr_store import ZarrArray, as_lazy_array
 from gscli.stream.chunked import to_store
 from gscli.stream.chunked.grid import ChunkGrid
 

@@ -105,8 +105,8 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
 
 def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
-    from gscli.files.stores.stand_ins import zarr_source
-    from gscli.stream.chunked.commit import commit_scatter
+    from gscli.files.stores.zarr_store import zarr_source
+    from gscli.stream.chunked.to_store import commit_scatter
 
     store = zarr_source(plan.inputs.get(plan.layout.data_name or ""))
     if store is None or settings.in_place == "direct":

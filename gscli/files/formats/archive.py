@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator
 from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import Content
-from gscli.files.extras import library_errors
+from gscli.files.content import Content, library_errors
 from gscli.files.request import Output, same_name_error
 
 DIRECTORY_LIMIT = 4 << 20

@@ -16,8 +16,7 @@ import numpy as np
 from gscli.base import CannotWrite, ContentRefused, DtypeRefused
 from gscli.base.arrays import Array, check_value_bits, is_narrow_dtype, to_native
 from gscli.base.words import sanitize
-from gscli.files.content import Content, check_limit
-from gscli.files.extras import import_extra
+from gscli.files.content import Content, check_limit, import_extra
 from gscli.files.formats.hdf5_library import hdf5_errors
 from gscli.files.formats.npy import element_dtype
 from gscli.files.isolated import Message, Request, ask_isolated

@@ -26,8 +26,7 @@ import numpy as np
 from gscli.base import ContentRefused
 from gscli.base.arrays import Array, check_dtype_supported
 from gscli.base.words import sanitize
-from gscli.files.content import check_limit
-from gscli.files.extras import import_extra, library_errors
+from gscli.files.content import check_limit, import_extra, library_errors
 from gscli.files.isolated import PIECE, Message, limit_memory
 from gscli.files.request import NAMES_LIMIT, Member, choose_member, group_error
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from gscli.base import CannotRead, UsageError
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.extras import import_extra, library_errors
+from gscli.files.content import import_extra, library_errors
 from gscli.files.request import list_keys
 from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
 

@@ -16,13 +16,13 @@ import numpy as np
 from gscli.base import CannotWrite, UsageError
 from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
-from gscli.files.content import Content, check_kind, check_limit
-from gscli.files.extras import import_extra
+from gscli.files.content import Content, check_kind, check_limit, import_extra
 from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, group_error
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import NUMBERS, spill_to_disk
 from gscli.files.stores.zarr_place import (
     ZarrPath,
+    check_folder,
+    check_folders_in,
     check_member,
     is_array_or_group,
     is_repository,
@@ -31,9 +31,8 @@ from gscli.files.stores.zarr_place import (
     zarr_write_errors,
 )
 from gscli.files.stores.zarr_store import (
+    NUMBERS,
     ZarrArray,
-    check_folder,
-    check_folders_in,
     open_node,
     open_zarr_array,
 )
@@ -77,7 +76,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     if store.nbytes < MIN_SPILL_BYTES or store.dtype.kind not in NUMBERS:
         return ReadResult(store.read_all())
     check_limit(store.nbytes, request.limit, store.name, "the array")
-    return ReadResult(spill_to_disk(store, None))
+    return ReadResult(store.spill_to_disk())
 
 
 def open_member(content: Content, request: ReadRequest) -> ZarrArray:

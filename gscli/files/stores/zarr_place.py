@@ -1,9 +1,10 @@
-"""Where an array of a Zarr store lies, and the library's failures in gscli's words."""
+"""Where an array of a Zarr store lies, what is judged of it, and what the library says."""
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from contextlib import AbstractContextManager
 
 from gscli.base import CannotRead, ContentRefused, GscliError
@@ -11,8 +12,7 @@ from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
-from gscli.files.content import check_limit
-from gscli.files.extras import library_errors
+from gscli.files.content import check_limit, library_errors
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
@@ -122,3 +122,32 @@ def zarr_errors(name: str) -> AbstractContextManager[None]:
 def zarr_write_errors(name: str) -> AbstractContextManager[None]:
     """Turn what fails while a store is written into CannotWrite."""
     return library_errors(lambda error: write_error(error, name), is_quiet=True)
+
+
+def check_folder(place: ZarrPath) -> None:
+    """No link on the way from the root to the array, and metadata short enough to be parsed."""
+    folder = place.path
+    for part in ("", *filter(None, place.member.split("/"))):
+        folder = os.path.join(folder, part) if part else folder
+        if part and os.path.islink(folder):
+            problem = f"{sanitize(part, 60)} is a link, and gscli does not follow it"
+            raise ContentRefused(problem, where=place.name)
+        _check_metadata_files(folder, place)
+
+
+def check_folders_in(folder: str, place: ZarrPath) -> None:
+    """The same of what is in a group: the library reads the metadata of all its folders."""
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        if entry.is_dir():
+            _check_metadata_files(entry.path, place)
+
+
+def _check_metadata_files(folder: str, place: ZarrPath) -> None:
+    for name in METADATA:
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise ContentRefused(f"{name} is a link or no file", where=place.name)
+            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
+            with zarr_errors(place.name), open(path, "rb") as file:
+                check_metadata(file.read(), f"{place.name}: {name}")

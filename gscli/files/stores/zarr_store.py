@@ -12,26 +12,29 @@ import math
 import operator
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, DType, check_dtype_supported
+from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
 from gscli.base.words import format_shape, sanitize
 from gscli.disk.mapped import RegularFile
-from gscli.files.content import check_limit
-from gscli.files.extras import import_extra
+from gscli.files.content import check_limit, import_extra, open_content
 from gscli.files.formats.npy import BYTES_LIMIT, element_dtype
-from gscli.files.stores.chunks import MIN_CHUNK_LIMIT, ChunkedArray, too_large_error
-from gscli.files.stores.plain_chunks import RawChunks
+from gscli.files.stores.chunks import (
+    MIN_CHUNK_LIMIT,
+    ChunkedArray,
+    ChunkedDaskArray,
+    RawChunks,
+    too_large_error,
+)
 from gscli.files.stores.zarr_place import (
-    METADATA,
-    METADATA_LIMIT,
     ZarrPath,
+    check_folder,
     check_member,
-    check_metadata,
     is_repository,
     zarr_errors,
     zarr_write_errors,
@@ -267,7 +270,6 @@ def open_node(place: ZarrPath, limit: int = 0, *, writable: bool = False) -> Any
 
 
 def _zip_store(place: ZarrPath, limit: int) -> Any:
-    from gscli.files.content import open_content
     from gscli.files.stores.zip_store import CheckedZipStore
 
     content = open_content(place.path, 0)
@@ -279,30 +281,26 @@ def _zip_store(place: ZarrPath, limit: int) -> Any:
         return CheckedZipStore(content, limit)
 
 
-def check_folder(place: ZarrPath) -> None:
-    """No link on the way from the root to the array, and metadata short enough to be parsed."""
-    folder = place.path
-    for part in ("", *filter(None, place.member.split("/"))):
-        folder = os.path.join(folder, part) if part else folder
-        if part and os.path.islink(folder):
-            problem = f"{sanitize(part, 60)} is a link, and gscli does not follow it"
-            raise ContentRefused(problem, where=place.name)
-        _check_metadata_files(folder, place)
+NUMBERS = "biufc"
+"""Kinds of elements that a stream takes as they are."""
 
 
-def check_folders_in(folder: str, place: ZarrPath) -> None:
-    """The same of what is in a group: the library reads the metadata of all its folders."""
-    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
-        if entry.is_dir():
-            _check_metadata_files(entry.path, place)
+def zarr_source(array: Array | None) -> ZarrArray | None:
+    """The Zarr store that an array stands for; None for any other array."""
+    return array.source if is_lazy(array) and isinstance(array.source, ZarrArray) else None
 
 
-def _check_metadata_files(folder: str, place: ZarrPath) -> None:
-    for name in METADATA:
-        path = os.path.join(folder, name)
-        if os.path.lexists(path):
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                raise ContentRefused(f"{name} is a link or no file", where=place.name)
-            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
-            with zarr_errors(place.name), open(path, "rb") as file:
-                check_metadata(file.read(), f"{place.name}: {name}")
+def as_lazy_array(value: object, name: str, limit: int) -> Array | None:
+    """What stands for an array of the zarr or dask package; None for any other value.
+
+    Nothing is read. `name` is what messages call it; a chunk may have `limit` bytes. Raises
+    ContentRefused and LimitRefused.
+    """
+    zarr, dask = sys.modules.get("zarr"), sys.modules.get("dask.array")
+    known: Any = value
+    if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
+        place = ZarrPath(str(getattr(known.store, "root", name)), known.path)
+        return LazyArray.of(ZarrArray(known, place, limit))
+    if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
+        return LazyArray.of(ChunkedDaskArray(known, name, limit))
+    return None

@@ -11,10 +11,14 @@ import numpy as np
 from gscli.base.arrays import Array, DType, Indices
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.chunked.chunk_rows import ChunkedRows
-from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
+from gscli.stream.chunked.grid import ChunkColumns, ChunkedRows, ChunkGrid
 from gscli.stream.gather import MAX_PIECE_ROWS, PIECE_BYTES, iter_gathered
-from gscli.stream.scatter import MAX_SPILL_FILES, ExternalSort, iter_spilled, update_records
+from gscli.stream.scatter import (
+    MAX_SPILL_FILES,
+    ExternalSort,
+    iter_spilled,
+    update_records,
+)
 
 MAX_PENDING_BYTES = 4 << 20
 """Bytes of rows that are on their way at a time."""

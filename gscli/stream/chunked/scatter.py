@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
 from gscli.disk.mapped import open_file
 from gscli.disk.uncached import MIN_DIRECT_BYTES, copy_file
-from gscli.files.stores.plain_chunks import replace_chunk_file
+from gscli.files.stores.chunks import replace_chunk_file
 from gscli.files.stores.zarr_place import METADATA, ZarrPath, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout

@@ -1,4 +1,7 @@
-"""Run one operator on data in chunks: to a Zarr store, or to an array in memory."""
+"""Run one operator on data in chunks: to a Zarr store, to an array in memory, or as a commit.
+
+A scatter into an Icechunk repository is one commit: readers see all of it or nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,31 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from gscli.base import CannotWrite, UsageError
 from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, LazyArray, check_chunked_size, is_lazy
+from gscli.base.records import Record
+from gscli.base.words import format_count
 from gscli.disk import mapped
+from gscli.disk.interrupts import DeferredSignals, record_result
+from gscli.disk.system import temp_file_errors
 from gscli.disk.uncached import allocate_pages
+from gscli.files.content import import_extra
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import spill_to_disk, zarr_source
+from gscli.files.stores.icechunk_store import BRANCH, open_repository
 from gscli.files.stores.zarr_format import check_writable, create_zarr_array
-from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
-from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.files.stores.zarr_place import (
+    ZarrPath,
+    is_array_or_group,
+    is_repository,
+    parse_location,
+    zarr_write_errors,
+)
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
 from gscli.kernel import gather, scatter, to_result_axes
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.gather import iter_rows_by_chunk
@@ -30,7 +46,6 @@ from gscli.stream.to_file import (
     iter_pieces,
     make_update_reader,
     output_dtype,
-    translate_temp_file_errors,
 )
 from gscli.stream.writeback import WriteBehind
 
@@ -53,7 +68,7 @@ def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -
     folder = os.path.dirname(os.path.realpath(place.path))
     check = partial(mapped.check_unchanged, *plan.inputs.values())
     in_place = open_folder(place.path, is_array_or_group, check=check)
-    with translate_temp_file_errors(folder), in_place as hidden:
+    with temp_file_errors(folder), in_place as hidden:
         total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
         counter = ProgressCounter(progress, total)
         # Closed before the folder is removed: whoever writes behind has ended then.
@@ -80,9 +95,9 @@ def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
     if layout.is_noop:
         return gather(plan, data)
     grid = chunk_grid(plan, source)
-    with translate_temp_file_errors(None):
+    with temp_file_errors(None):
         if grid is None:
-            return gather(plan, spill_to_disk(source, None).reshape(layout.data_shape))
+            return gather(plan, source.spill_to_disk().reshape(layout.data_shape))
         result = np.full(layout.form.result_dims, layout.fill_value, source.dtype)
         rows = result.reshape(-1, layout.form.row_size)
         for places, piece, cells in iter_rows_by_chunk(plan, source, grid, None):
@@ -142,3 +157,74 @@ def write_in_order(
                 write(at, buffer[:length].view(target.dtype))
                 yield length
                 at, buffer, filled = next(places, None), allocate_pages(size), 0
+
+
+Session: TypeAlias = Any
+"""Icechunk's; the package is an extra."""
+
+
+class CommitResult(Record):
+    """What a commit changed: how many chunks, and its snapshot; none where nothing changed."""
+
+    chunks: int
+    snapshot: str
+
+
+def commit_scatter(
+    plan: ValidatedPlan, store: ZarrArray, message: str | None = None, *, progress: Progress = None
+) -> CommitResult:
+    """Write a scatter's updates into the repository where data lie, and commit them.
+
+    Whoever reads meanwhile sees the old version, which keeps its snapshot. Raises UsageError for
+    other stores, CannotWrite where somebody else committed to the same chunks in the meantime.
+    """
+    place, layout = store.place, plan.layout
+    if layout.kind != "scatter" or not is_repository(place.path):
+        raise UsageError(
+            "only a scatter into an Icechunk repository can be done in place",
+            where=place.name,
+            hint="-o FILE writes a new store; it may be the input",
+        )
+    branch, session = _open_session(place)
+    with zarr_write_errors(place.name):
+        zarr = import_extra("zarr", "zarr")
+        array = zarr.open_array(session.store, path=place.member, mode="r+")
+    target = ZarrArray(array, place, 1 << 62, store.dtype)
+    grid = ChunkGrid.for_row_size(target.shape, target.chunk_shape, layout.form.row_size)
+    if target.shape != store.shape or grid is None:
+        raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
+    chunks, counter = 0, ProgressCounter(progress, target.nbytes)
+    if not layout.is_noop:
+        updates = make_update_reader(plan, target.dtype)
+        for count in scatter_by_chunk(plan, target, target.write_chunk, grid, updates, None):
+            chunks += 1
+            counter.add(count)
+    if not session.has_uncommitted_changes:
+        return CommitResult(0, "")
+    said = message or f"gscli scatter, {format_count(layout.entry_count, 'entry', 'entries')}"
+    try:
+        with DeferredSignals():
+            snapshot = session.commit(said)
+            record_result(place.name, "has a new commit")
+        return CommitResult(chunks, snapshot)
+    except import_extra("icechunk", "icechunk").ConflictError as error:
+        raise CannotWrite(
+            f"{place.name} was committed to by somebody else meanwhile",
+            where=f"{branch} of {place.name}",
+            details=("nothing of this run was committed",),
+            hint="run the command again: it then starts from the new version",
+        ) from error
+
+
+def _open_session(place: ZarrPath) -> tuple[str, Session]:
+    """The branch that a place names, and icechunk's session that may write to it."""
+    repository = open_repository(place.path)
+    branch = place.version or BRANCH
+    if branch not in repository.list_branches():
+        raise UsageError(
+            f"{branch} is no branch, and only a branch can be committed to",
+            where=place.name,
+            valid=", ".join(sorted(repository.list_branches())),
+        )
+    with zarr_write_errors(place.name):
+        return branch, repository.writable_session(branch)

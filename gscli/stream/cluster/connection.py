@@ -18,8 +18,8 @@ from typing import Any
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.words import sanitize
-from gscli.files.extras import import_extra
-from gscli.stream.cluster.packed_plans import SAME_NAMES
+from gscli.files.content import import_extra
+from gscli.stream.cluster.tasks import SAME_NAMES
 
 CONNECT_TIMEOUT = 10
 """Seconds to wait for a scheduler, and for its first worker."""

@@ -15,10 +15,9 @@ from gscli.base import UsageError
 from gscli.base.arrays import Array, LazyArray
 from gscli.disk import mapped
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.stand_ins import zarr_source
 from gscli.files.stores.zarr_format import check_writable, choose_chunk_shape, create_zarr_array
 from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
-from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
+from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
 from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import ChunkGrid
@@ -26,8 +25,7 @@ from gscli.stream.chunked.scatter import create_like
 from gscli.stream.chunked.to_store import chunk_grid
 from gscli.stream.cluster import tasks
 from gscli.stream.cluster.connection import cancel_futures, check_workers, cluster_client
-from gscli.stream.cluster.packed_plans import FileReference, pickle_plan, to_file_reference
-from gscli.stream.cluster.tasks import Shuffle
+from gscli.stream.cluster.tasks import FileReference, Shuffle, pickle_plan, to_file_reference
 from gscli.stream.scatter import SEQUENTIAL_TILE
 from gscli.stream.to_file import Progress, ProgressCounter, output_dtype
 
