@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import icechunk
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import zarr
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, LimitRefused, UsageError
 from gscli.cli import run_safely
 from gscli.files import load, members
 from gscli.files.stores import icechunk_store
@@ -112,3 +113,36 @@ def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(CannotRead, match=r"cannot read s3://b/t\.icechunk") as caught:
             load("s3://b/t.icechunk")
         assert caught.value.where == f"s3://b/t.icechunk: {told}"
+
+
+@pytest.mark.parametrize("folder", ["snapshots", "manifests", "transactions"])
+def test_metadata_are_measured_before_the_library_reads_them(tmp_path: Path, folder: str) -> None:
+    path, _ = repository(tmp_path / "t.icechunk")
+    repeated = ((1 << 17) << 3 | 1 << 1).to_bytes(3, "little") + b"\0"  # 128 KiB in four bytes
+    for file in (tmp_path / "t.icechunk" / folder).iterdir():
+        head = file.read_bytes()[:39]
+        file.write_bytes(head + b"\x28\xb5\x2f\xfd\x00\x38" + repeated * (1 << 13) + b"\1\0\0")
+    with pytest.raises(LimitRefused, match="metadata is larger"):
+        load(f"{path}::emb")
+
+
+def test_a_large_reference_and_a_pipe_are_not_read(tmp_path: Path) -> None:
+    path, _ = repository(tmp_path / "t.icechunk")
+    place = tmp_path / "t.icechunk" / "refs" / "branch.main" / "ref.json"
+    with place.open("ab") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(LimitRefused, match="metadata is larger"):
+        load(f"{path}::emb")
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(ContentRefused, match="is none"):
+        load(f"{path}::emb")
+
+
+def test_a_repository_that_lets_nobody_in_is_read(tmp_path: Path) -> None:
+    path, _ = repository(tmp_path / "t.icechunk")
+    (tmp_path / "t.icechunk" / "chunks").mkdir(exist_ok=True)
+    (tmp_path / "t.icechunk" / "config.yaml").write_text(
+        "max_concurrent_requests: 0\ncaching: {num_chunk_refs: 0}\n", "utf-8"
+    )
+    assert load(f"{path}::emb").array[0, 0] == 2

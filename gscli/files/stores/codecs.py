@@ -95,20 +95,27 @@ def _decode_zstd(packed: bytes, limit: int) -> Any:
     """
     from numcodecs import zstd
 
+    room, size = measure_zstd(packed, limit)
+    if size is not None:
+        return _decode_into(zstd.decompress, packed, size, limit)
+    return bytes(limit + 1) if room > limit else zstd.decompress(packed)
+
+
+def measure_zstd(packed: bytes, limit: int) -> tuple[int, int | None]:
+    """How much a zstd frame holds at most, counted beyond `limit` no further, and what it says.
+
+    ValueError where the bytes are not one whole frame. RFC 8878, section 3.1.1.
+    """
     if len(packed) < 6 or int.from_bytes(packed[:4], "little") != _ZSTD_MAGIC:  # noqa: PLR2004
         raise ValueError("no zstd frame")
     single = packed[4] >> 5 & 1
     begin = 5 + (not single) + (0, 1, 2, 4)[packed[4] & 3]
     width = (single, 2, 4, 8)[packed[4] >> 6]
     end, room = _measure_zstd_blocks(packed, begin + width, limit)
-    if room > limit and not width:
-        return bytes(limit + 1)
     if room <= limit and end + 4 * (packed[4] >> 2 & 1) != len(packed):
         raise ValueError("not one whole zstd frame")
-    if not width:
-        return zstd.decompress(packed)
-    size = int.from_bytes(packed[begin : begin + width], "little")
-    return _decode_into(zstd.decompress, packed, size + 256 * (width == 2), limit)  # noqa: PLR2004
+    size = int.from_bytes(packed[begin : begin + width], "little") + 256 * (width == 2)  # noqa: PLR2004
+    return room, size if width else None
 
 
 def _measure_zstd_blocks(packed: bytes, at: int, limit: int) -> tuple[int, int]:

@@ -12,14 +12,23 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base import CannotRead, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import import_extra, library_errors
+from gscli.files.content import check_limit, import_extra, library_errors
 from gscli.files.request import list_keys
+from gscli.files.stores.codecs import measure_zstd
 from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
 
 BRANCH = "main"
+
+METADATA_LIMIT = 256 << 20
+"""Bytes of a snapshot, a manifest or a log of changes."""
+
+CONCURRENT_REQUESTS = 256
+
+_MAGIC, _HEAD, _ZSTD = b"ICE\xf0\x9f\xa7\x8aCHUNK", 39, 1
+_DEPTH = 2
 
 _SNAPSHOT_LENGTH = 20
 
@@ -39,9 +48,41 @@ def open_repository(path: str) -> Any:
     bucket_errors = library_errors(partial(_bucket_error, path))
     with bucket_errors if "://" in path else zarr_errors(path):
         storage = _make_storage(library, path)
+        if os.path.isdir(path):
+            _check_files(path)
         if not library.Repository.exists(storage):
             raise CannotRead(f"there is no Icechunk repository at {path}", where=path)
-        return library.Repository.open(storage)
+        # What a repository may also set, and 0 waits for ever.
+        config = library.RepositoryConfig(max_concurrent_requests=CONCURRENT_REQUESTS)
+        return library.Repository.open(storage, config)
+
+
+def _check_files(folder: str, depth: int = 0) -> None:
+    """Judge what the library would read whole: all but chunks, down to `refs/branch.NAME`."""
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            if entry.name != "chunks" and depth < _DEPTH:
+                _check_files(entry.path, depth + 1)
+        elif not entry.is_file():
+            raise ContentRefused(
+                "what should be a file of the repository is none", where=sanitize(entry.path)
+            )
+        else:
+            _check_file(entry.path, entry.stat().st_size)
+
+
+def _check_file(path: str, size: int) -> None:
+    """Refuse a file of metadata that holds more than `METADATA_LIMIT`, packed or not.
+
+    Its head is 39 bytes, the last of which says how the rest is packed (Icechunk's specification).
+    """
+    check_limit(size, METADATA_LIMIT, path, "metadata", is_fixed=True)
+    if size > _HEAD:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+            if head.startswith(_MAGIC) and head[-1] == _ZSTD:
+                room, stated = measure_zstd(file.read(), METADATA_LIMIT)
+                check_limit(max(room, stated or 0), METADATA_LIMIT, path, "metadata", is_fixed=True)
 
 
 def _bucket_error(path: str, error: Exception) -> CannotRead:
