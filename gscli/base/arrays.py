@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any]
     Indices: TypeAlias = NDArray[np.int64]
     BoolArray: TypeAlias = NDArray[np.bool_]
+    LiveIndices: TypeAlias = tuple[Indices, BoolArray | None]
     DType: TypeAlias = np.dtype[Any]
 else:
     Array = Indices = BoolArray = np.ndarray
+    LiveIndices = tuple
     DType = np.dtype
 
 EXACT_IN_FLOAT64 = 2**53
@@ -128,9 +130,8 @@ def check_dtype_supported(dtype: DType, where: str) -> DType:
     """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
     if dtype.kind in "US" and dtype.itemsize:
         return dtype
-    if is_narrow_dtype(dtype) or (
-        dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES
-    ):
+    known = dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES
+    if known or is_narrow_dtype(dtype):
         return dtype
     raise DtypeRefused(
         f"element type {sanitize(dtype.name, 60)} is not supported",
@@ -274,11 +275,8 @@ def as_array(value: object, name: str) -> Array:
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in ALL_DTYPES:
-        raise DtypeRefused(
-            f"{name} has an element type that no operator takes",
-            where=f"{name} is {array.dtype}"[:200],
-            valid=" ".join(DTYPES),
-        )
+        problem = f"{name} has an element type that no operator takes"
+        raise DtypeRefused(problem, where=f"{name} is {array.dtype}"[:200], valid=" ".join(DTYPES))
     return array
 
 

@@ -199,11 +199,8 @@ class Signature:
             if name in attrs:
                 values[name] = attribute.convert(attrs[name])
             elif attribute.is_required:
-                raise UsageError(
-                    f"{self.full_name} needs {name}",
-                    where=attribute.option.help,
-                    valid=attribute.legal_text,
-                )
+                problem = f"{self.full_name} needs {name}"
+                raise UsageError(problem, where=attribute.option.help, valid=attribute.legal_text)
             else:
                 values[name] = attribute.default
         if "opset" in known and self.versions:

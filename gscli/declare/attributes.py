@@ -12,6 +12,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from operator import index
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, cast, get_args, get_origin
@@ -36,6 +37,10 @@ class Option(Record):
     since: int | None = None
     choices_since: Mapping[str, int] = MappingProxyType({})
     role: Role = ""
+
+
+AxisOption = partial(Option, role="axis")
+"""What an annotation adds to the attribute that names the axis."""
 
 
 class Attribute(Record):
@@ -244,9 +249,7 @@ def parse_reduction(word: str) -> Reduction:
     return cast("Reduction", _REDUCTIONS.get(word, word))
 
 
-TakeAxis: TypeAlias = Annotated[
-    int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
-]
+TakeAxis: TypeAlias = Annotated[int | None, AxisOption("axis of a, -r … r-1; none: a is read flat")]
 """The axis of a take: NumPy and JAX share it."""
 
 # Attributes of windowed gather and scatter, with their help: JAX and StableHLO share them.

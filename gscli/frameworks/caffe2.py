@@ -13,7 +13,7 @@ from typing import Annotated
 
 from gscli.base import ShapeRefused
 from gscli.base.words import DTYPES, format_count, format_shape
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
@@ -52,7 +52,7 @@ def gather(
     DATA: Tensor,
     INDICES: Tensor,
     *,
-    axis: Annotated[int, Option("axis of DATA that is indexed, -r … r-1", role="axis")] = 0,
+    axis: Annotated[int, AxisOption("axis of DATA that is indexed, -r … r-1")] = 0,
     wrap_indices: Annotated[
         bool | None, Option("do negatives count from the end; default: only where axis is 0")
     ] = None,
@@ -90,7 +90,7 @@ def scatter(
     INDICES: Tensor,
     UPDATES: Tensor,
     *,
-    axis: Annotated[int, Option("axis of DATA that INDICES address, -r … r-1", role="axis")] = 1,
+    axis: Annotated[int, AxisOption("axis of DATA that INDICES address, -r … r-1")] = 1,
 ) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
 

@@ -19,7 +19,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import format_shape
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework, compare_takes
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
@@ -149,7 +149,7 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int, Option("axis of a that is indexed, -r … r-1", role="axis")] = 0,
+    axis: Annotated[int, AxisOption("axis of a that is indexed, -r … r-1")] = 0,
     mode: Mode = "clip",
 ) -> NewOutput:
     """Take slices of a along one axis; an index outside is clipped without a word.
@@ -173,7 +173,7 @@ def np_take(
     indices: Tensor,
     *,
     axis: Annotated[
-        int | None, Option("axis of a that is indexed; default: a laid flat", role="axis")
+        int | None, AxisOption("axis of a that is indexed; default: a laid flat")
     ] = None,
     mode: Mode = "raise",
 ) -> NewOutput:
@@ -194,7 +194,7 @@ def pick(
     data: Tensor,
     index: Tensor,
     *,
-    axis: Annotated[int, Option("axis of data that is indexed, -r … r-1", role="axis")] = -1,
+    axis: Annotated[int, AxisOption("axis of data that is indexed, -r … r-1")] = -1,
     keepdims: Annotated[bool, Option("keep the axis in the result, with length 1")] = False,
     mode: PickMode = "clip",
 ) -> NewOutput:

@@ -28,11 +28,8 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
     >>> [notice.problem for notice in collect_plan_notices(trace.operator, trace.plan)]
     ['1 index wraps around the axis']
     """
-    return [
-        *_iter_index_notices(operator, plan),
-        *iter_unspecified_notices(plan),
-        *iter_cast_notices(plan),
-    ]
+    rest = (*iter_unspecified_notices(plan), *iter_cast_notices(plan))
+    return [*_iter_index_notices(operator, plan), *rest]
 
 
 # --- indices that are not read as written ------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES
 from gscli.declare import Subscript, VariadicInput
-from gscli.declare.attributes import Option, TakeAxis
+from gscli.declare.attributes import AxisOption, Option, TakeAxis
 from gscli.frameworks.operator import Comparison, FamilyMember, Framework, compare_takes
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
@@ -52,7 +52,7 @@ OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
 AlongAxis: TypeAlias = Annotated[
     int | None,
-    Option("axis of arr that the indices address, -r … r-1; none: arr is flat", role="axis"),
+    AxisOption("axis of arr that the indices address, -r … r-1; none: arr is flat"),
 ]
 Mode: TypeAlias = Annotated[
     Literal["raise", "wrap", "clip"],
@@ -115,9 +115,8 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     addressing = address_flat(a, ind)
     if 0 in v.shape and 0 not in a.shape:
         addressing = Addressing((Axis(addressing.axes[0].size, entry=0),), (0,), (), (0,), ())
-    return scatter_layout(
-        a, Updates(v.name, Fit.CYCLE), addressing, POLICIES[mode], open_order=OPEN_ORDER
-    )
+    updates = Updates(v.name, Fit.CYCLE)
+    return scatter_layout(a, updates, addressing, POLICIES[mode], open_order=OPEN_ORDER)
 
 
 @FRAMEWORK.operator(

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import ALL_DTYPES, DTYPES, format_shape
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
@@ -54,13 +54,9 @@ CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"
 """Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
-NO_MEANING = (
-    "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
-)
+WHY = "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
 
-DataAxis: TypeAlias = Annotated[
-    int, Option("axis of data that the indices address, -r … r-1", role="axis")
-]
+DataAxis: TypeAlias = Annotated[int, AxisOption("axis of data that the indices address, -r … r-1")]
 Opset: TypeAlias = Annotated[int | None, Option("model opset; the version in force then is used")]
 ReductionName: TypeAlias = Annotated[
     Literal["none", "add", "mul", "max", "min"],
@@ -227,7 +223,7 @@ def tensor_scatter(
     update: Tensor,
     write_indices: Tensor | None = None,
     *,
-    axis: Annotated[int, Option("sequence axis, not the first", role="axis")] = -2,
+    axis: Annotated[int, AxisOption("sequence axis, not the first")] = -2,
     mode: Annotated[
         Literal["linear", "circular"],
         Option("circular begins anew at the end of the axis; linear refuses what lies beyond"),
@@ -309,7 +305,7 @@ def _build_layout(
     texts: tuple[Unspecified, ...],
 ) -> Layout:
     check_same_dtype(data, updates)
-    check_reduction(data, reduction, NO_MEANING)
+    check_reduction(data, reduction, WHY)
     return scatter_layout(
         data,
         Updates(updates.name),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, Indices
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
 from gscli.base.records import Record
 from gscli.kernel import tuning
 from gscli.kernel.tuning import WHOLE, ThreadShare
@@ -54,7 +54,7 @@ class Tile(Record):
         """Row numbers within `row_range`; IndexRefused where an index number is out of range."""
         return resolve_addresses(self.deferred)
 
-    def flat_addresses(self) -> tuple[Indices, BoolArray | None]:
+    def flat_addresses(self) -> LiveIndices:
         """Row numbers within all of data, one entry after the other, and which are live."""
         rows, live, begin = self.addresses.reshape(-1), self.live, self.row_range.start or 0
         live = None if live is None else live.reshape(-1)
@@ -85,9 +85,8 @@ def take(rows: Array, step: Tile, target: Array, fill: Number) -> None:
     rows is (n, run), all of the plan's.
     """
     source = rows[step.row_range]
-    if (loops := native_loops_for(step, target)) and loops.take(
-        source, step.deferred, target, step.repeats
-    ):
+    loops = native_loops_for(step, target)
+    if loops and loops.take(source, step.deferred, target, step.repeats):
         return
     parts = source.reshape(step.repeats, -1, rows.shape[1])
     items = target if step.repeats > 1 else target[None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextvars
 import math
 import os
-import threading
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -118,10 +118,7 @@ def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threa
             failures.append(error)
 
     # Copies of the context, because numpy keeps its error state there.
-    others = [
-        threading.Thread(target=contextvars.copy_context().run, args=(run,))
-        for _ in range(threads - 1)
-    ]
+    others = [Thread(target=copy_context().run, args=(run,)) for _ in range(threads - 1)]
     for other in others:
         other.start()
     run()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, Indices
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
 from gscli.base.records import cached_property
 from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
@@ -218,7 +218,7 @@ class CellTiling(Tiling):
         addresses = self.window_addresses(region[0].start, region[0].stop)
         return Tile(slice(0, self.form.data_dims[2]), *addresses, region)
 
-    def window_addresses(self, first: int, last: int) -> tuple[Indices, BoolArray | None]:
+    def window_addresses(self, first: int, last: int) -> LiveIndices:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
         coordinates: tuple[Indices, ...] = ()
         if self.partial:  # read once: cells are judged by the numbers that address them
@@ -286,7 +286,7 @@ def _split_range(begin: int, end: int, size: int) -> list[slice]:
     return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
 
 
-def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, BoolArray | None]:
+def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
     """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
 
     What traces replay; cells that do not exist have an address of no meaning.

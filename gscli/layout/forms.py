@@ -53,11 +53,8 @@ class CanonicalForm(Record):
 
 def choose_form(addressing: Addressing) -> CanonicalForm:
     """The form that addresses these axes with the least work."""
-    return (
-        _try_slices_form(addressing)
-        or _try_elements_form(addressing)
-        or build_cells_form(addressing)
-    )
+    special = _try_slices_form(addressing) or _try_elements_form(addressing)
+    return special or build_cells_form(addressing)
 
 
 def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
@@ -80,12 +77,8 @@ def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     trailing = tuple(_window_axis(axis) for axis in axes[last:])
     grid = len(addressing.entry_shape)
     spare = tuple(w for w in range(len(window)) if w not in leading + trailing)
-    order = (
-        *range(batch),
-        *(grid + w for w in leading),
-        *range(batch, grid),
-        *(grid + w for w in spare + trailing),
-    )
+    before, behind = ((grid + w for w in axes) for axes in (leading, spare + trailing))
+    order = (*range(batch), *before, *range(batch, grid), *behind)
     outer, rows, inner = prod(sizes[batch:first]), prod(sizes[first:last]), prod(sizes[last:])
     return CanonicalForm(
         "slices",
@@ -151,9 +144,8 @@ def count_batch_axes(addressing: Addressing, *, may_cut: bool = False) -> int:
 
 
 def _is_column(axis: Axis) -> bool:
-    return (
-        axis.column is not None and axis.entry is None and (axis.window is None or axis.span == 1)
-    )
+    is_single = axis.window is None or axis.span == 1
+    return is_single and axis.column is not None and axis.entry is None
 
 
 def _window_axis(axis: Axis) -> int:

@@ -88,12 +88,8 @@ def check_min_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
     >>> check_min_rank(Tensor("data", (2,), "int8"))
     """
     if tensor.rank < rank:
-        raise ShapeRefused(
-            f"rank {tensor.rank} is not allowed",
-            where=describe(tensor),
-            valid=f"rank {rank} or more",
-            hint=hint,
-        )
+        problem = f"rank {tensor.rank} is not allowed"
+        raise ShapeRefused(problem, where=describe(tensor), valid=f"rank {rank} or more", hint=hint)
 
 
 def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:
@@ -138,10 +134,8 @@ def broadcast_updates(values: Tensor, shape: Shape, parts: str, *, cast: bool = 
     >>> broadcast_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
     <Fit.BROADCAST: 'broadcast'>
     """
-    aligned = values.shape[::-1], shape[::-1]
-    if values.rank > len(shape) or any(
-        size not in (1, extent) for size, extent in zip(*aligned, strict=False)
-    ):
+    pairs = zip(values.shape[::-1], shape[::-1], strict=False)
+    if values.rank > len(shape) or any(size not in (1, extent) for size, extent in pairs):
         raise ShapeRefused(
             f"{values.name} does not stretch to the cells it is for",
             where=f"{values.name} {format_shape(values.shape)}",

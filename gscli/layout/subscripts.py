@@ -203,11 +203,8 @@ def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor])
     if count > data.rank:
         many = "index arrays" if count == len(indices) else "indices"
         own = format_count(data.rank, "axis", "axes")
-        raise ShapeRefused(
-            f"more {many} than data has axes",
-            where=f"{format_count(count, 'index', 'indices')}, {data.name} has {own}",
-            valid=f"0 … {data.rank}",
-        )
+        where = f"{format_count(count, 'index', 'indices')}, {data.name} has {own}"
+        raise ShapeRefused(f"more {many} than data has axes", where=where, valid=f"0 … {data.rank}")
     if sum(item.kind == "..." for item in items) > 1:
         raise UsageError("... stands once at most", where=format_subscript(items)[:200])
 

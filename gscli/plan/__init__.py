@@ -227,11 +227,8 @@ def bind_scalar_arrays(
     numbers = {name: array for name, array in arrays.items() if name in known}
     for name, array in numbers.items():
         if array.ndim or name in attrs:
-            raise UsageError(
-                f"{name} takes one number, once",
-                where=f"{name} {format_shape(array.shape)}",
-                valid="[]",
-            )
+            where = f"{name} {format_shape(array.shape)}"
+            raise UsageError(f"{name} takes one number, once", where=where, valid="[]")
     rest = {name: array for name, array in arrays.items() if name not in known}
     return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import CannotRead
-from gscli.base.arrays import Array, BoolArray, Indices
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
 from gscli.base.records import cached_property
 from gscli.layout import Layout
 from gscli.layout.axes import (
@@ -246,7 +246,7 @@ def describe_out_of_range(numbers: Array, axis: Axis, policy: Policy) -> BoolArr
     return ~((numbers >= low) & (numbers <= high))  # so that NaN is outside
 
 
-def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, BoolArray | None]:
+def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
     """Index numbers as coordinates, and which of them are live (None: all).
 
     Compared in their own type first: uint64 2^64-1 is out of range, never -1.

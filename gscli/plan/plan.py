@@ -23,7 +23,7 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import Finding
-from gscli.base.arrays import Array, BoolArray, Indices, dtype_name, is_private
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name, is_private
 from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import Layout
@@ -127,7 +127,7 @@ class Plan(BoundLayout):
 class ValidatedPlan(Plan):
     """A plan that may be executed: it says which cells each entry addresses, or refuses."""
 
-    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, BoolArray | None]:
+    def coordinates(self, column: int, numbers: Array) -> LiveIndices:
         """Index numbers of one column after the policy was applied, and which are live.
 
         Raises as `raise_out_of_bounds` does where a number is bad.
@@ -137,9 +137,8 @@ class ValidatedPlan(Plan):
         reads = layout.kind == "gather" and numbers.flags.c_contiguous  # else a copy is quicker
         copy = not (reads and is_private(numbers))
         own = numbers.astype(numbers.dtype if fractional else np.int64, copy=copy)
-        if not own.size or (
-            not fractional and max_as_unsigned(own) <= layout.direct_index_limits[column]
-        ):
+        highest = layout.direct_index_limits[column]
+        if not own.size or (not fractional and max_as_unsigned(own) <= highest):
             return own.astype(np.int64, copy=False), None
         axis = layout.axes[layout.column_axes[column]]
         if numbers.dtype == np.uint64:
@@ -154,9 +153,7 @@ class ValidatedPlan(Plan):
             self.raise_out_of_bounds(column)
         return apply_policy(own, axis, layout.policy)
 
-    def row_addresses(
-        self, first: int, last: int, steps: Sequence[int]
-    ) -> tuple[Indices, BoolArray | None]:
+    def row_addresses(self, first: int, last: int, steps: Sequence[int]) -> LiveIndices:
         """The columns of some entries folded to one row number each, and which are live.
 
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
@@ -164,7 +161,7 @@ class ValidatedPlan(Plan):
         return fold_coordinates(self._iter_coordinates(first, last), steps, last - first)
 
     @cached_property
-    def small_call_addresses(self) -> tuple[Indices, BoolArray | None] | None:
+    def small_call_addresses(self) -> LiveIndices | None:
         """The addresses of all entries, and which are live; None where they are many or no rows.
 
         They are the rows of slices in data without batches, and the cells of elements.
@@ -213,17 +210,15 @@ class ValidatedPlan(Plan):
         self.check_indices()
         raise make_change_error(self.layout.addressing.columns[column].source)
 
-    def _iter_coordinates(
-        self, first: int, last: int
-    ) -> Iterator[tuple[Indices, BoolArray | None]]:
+    def _iter_coordinates(self, first: int, last: int) -> Iterator[LiveIndices]:
         """The coordinates of some entries, one column after the other, and which are live."""
         for column in range(len(self.layout.direct_index_limits)):
             yield self.coordinates(column, self.raw_indices(column, first, last))
 
 
 def fold_coordinates(
-    resolved: Iterable[tuple[Indices, BoolArray | None]], steps: Sequence[int], count: int
-) -> tuple[Indices, BoolArray | None]:
+    resolved: Iterable[LiveIndices], steps: Sequence[int], count: int
+) -> LiveIndices:
     """One row number for each of `count` entries of the coordinates of their columns, and which are
     live; each column counts `steps` times.
 
@@ -275,9 +270,9 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
         array = np.resize(flat, shape) if flat.size else np.zeros((0,) * len(shape), array.dtype)
     else:
         array = array.reshape(shape)
-    return (
-        array if layout.has_canonical_order else array.transpose(np.argsort(addressing.result_axes))
-    )
+    if layout.has_canonical_order:
+        return array
+    return array.transpose(np.argsort(addressing.result_axes))
 
 
 def _max_index(numbers: Array) -> int:

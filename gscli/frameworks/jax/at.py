@@ -236,7 +236,5 @@ def _address_subscript(
         where = ", ".join(map(describe, indices))
         raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
     negative = Negative.FROM_END if wrap else Negative.OUTSIDE
-    truncation = index_truncation(x.shape, Truncation.AFTER_NEGATIVE)
-    return addressing, Policy(
-        negative, OutOfBounds.SKIP if empty else beyond, truncation=truncation
-    )
+    cut = index_truncation(x.shape, Truncation.AFTER_NEGATIVE)
+    return addressing, Policy(negative, OutOfBounds.SKIP if empty else beyond, truncation=cut)

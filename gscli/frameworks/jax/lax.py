@@ -39,9 +39,7 @@ from gscli.layout.refusals import (
 )
 from gscli.layout.windows import gather_windows, scatter_windows
 
-SCATTER_NAMES = tuple(
-    name.replace("input_batching", "operand_batching") for name in STABLEHLO_NAMES
-)
+SCATTER_NAMES = tuple(name.replace("input_b", "operand_b") for name in STABLEHLO_NAMES)
 
 
 @FRAMEWORK.operator(

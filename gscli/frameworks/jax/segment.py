@@ -106,9 +106,6 @@ def segment_max() -> None:
 
 def _count_segments(ids: Tensor) -> int:
     if not ids.values:
-        raise ShapeRefused(
-            "segment_ids are empty, so the number of segments is unknown",
-            where=describe(ids),
-            hint="--num-segments N",
-        )
+        problem = "segment_ids are empty, so the number of segments is unknown"
+        raise ShapeRefused(problem, where=describe(ids), hint="--num-segments N")
     return ids.values[0] + 1

@@ -6,7 +6,7 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
-from gscli.declare.attributes import Option, Promise, TakeAxis
+from gscli.declare.attributes import AxisOption, Option, Promise, TakeAxis
 from gscli.frameworks.jax import (
     FRAMEWORK,
     READ_MODES,
@@ -89,9 +89,7 @@ def take_along_axis(
     arr: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[
-        int | None, Option("axis of arr, -r … r-1; none: arr is read flat", role="axis")
-    ] = -1,
+    axis: Annotated[int | None, AxisOption("axis of arr, -r … r-1; none: arr is read flat")] = -1,
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: Annotated[

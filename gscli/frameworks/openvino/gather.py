@@ -8,7 +8,7 @@ from typing import Annotated
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
 from gscli.declare import ShapeInput
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.openvino import (
     FRAMEWORK,
     NUMERIC,
@@ -93,7 +93,7 @@ def gather_elements(
     data: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int, Option("axis of data that the indices address, -r … r-1", role="axis")],
+    axis: Annotated[int, AxisOption("axis of data that the indices address, -r … r-1")],
     opset: Opset = None,
 ) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import DTYPES
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.tensorflow import (
     DEVICES,
@@ -47,9 +47,7 @@ def gather(
     indices: Tensor,
     *,
     validate_indices: Annotated[bool | None, Option("has no effect, as in TensorFlow")] = None,
-    axis: Annotated[
-        int | None, Option("axis that is indexed; default: batch_dims", role="axis")
-    ] = None,
+    axis: Annotated[int | None, AxisOption("axis that is indexed; default: batch_dims")] = None,
     batch_dims: Annotated[int, Option("leading axes that params and indices share, -q … q")] = 0,
     device: Device = "cpu",
 ) -> NewOutput:

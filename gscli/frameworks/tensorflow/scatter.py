@@ -153,19 +153,13 @@ def tensor_scatter_nd_min() -> None:
 def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
     """The numbers of scatter_nd's shape."""
     if shape.dtype != indices.dtype:
-        raise DtypeRefused(
-            "shape must have the type of indices",
-            where=f"shape is {shape.dtype}, indices is {indices.dtype}",
-            valid=indices.dtype,
-        )
+        where = f"shape is {shape.dtype}, indices is {indices.dtype}"
+        raise DtypeRefused("shape must have the type of indices", where=where, valid=indices.dtype)
     if shape.rank != 1:
         raise ShapeRefused("shape must be a vector", where=describe(shape), valid="rank 1")
     if shape.values is None or any(size < 0 for size in shape.values):
-        raise ShapeRefused(
-            "shape must be sizes",
-            where="too many numbers" if shape.values is None else f"shape = {shape.values}",
-            valid="0 or more each",
-        )
+        where = "too many numbers" if shape.values is None else f"shape = {shape.values}"
+        raise ShapeRefused("shape must be sizes", where=where, valid="0 or more each")
     return shape.values
 
 

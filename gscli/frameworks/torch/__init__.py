@@ -23,7 +23,7 @@ from gscli.base.words import (
     dtype_min,
     real_part,
 )
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption
 from gscli.frameworks.operator import Framework
 from gscli.layout import scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Number, Reduction, Tensor
@@ -41,9 +41,7 @@ FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 scatter_strictly = partial(scatter_layout, policy=RAISE_OUTSIDE, open_order=OPEN_ORDER)
 """The layout of a scatter whose indices are 0 … s-1, as most of the operators want them."""
 
-Dim: TypeAlias = Annotated[
-    int, Option("axis of input that the indices address, -r … r-1", role="axis")
-]
+Dim: TypeAlias = Annotated[int, AxisOption("axis of input that the indices address, -r … r-1")]
 
 
 def atleast_1d(tensor: Tensor) -> Tensor:
@@ -80,11 +78,8 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
     (2, -1)
     """
     if isinstance(value, str):
-        raise UsageError(
-            f"{name} takes one number",
-            where=f"{name} = {value!r}"[:200],
-            valid="true, 2, 0.5, 1+2j",
-        )
+        where = f"{name} = {value!r}"[:200]
+        raise UsageError(f"{name} takes one number", where=where, valid="true, 2, 0.5, 1+2j")
     if dtype == "bool":
         return bool(value)
     if isinstance(value, complex) and dtype not in COMPLEX and value.imag == 0:

@@ -36,9 +36,8 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     be smaller than input, never larger, and nothing stretches. Legal: 0 … s-1. Rank 0 counts as
     rank 1; an index without entries may have any rank.
     """
-    return gather_layout(
-        input, address_cells(input, dim, index), RAISE_OUTSIDE, output_shape=index.shape
-    )
+    addressing = address_cells(input, dim, index)
+    return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=index.shape)
 
 
 @FRAMEWORK.operator(

@@ -10,7 +10,7 @@ from typing import Annotated
 from gscli.base import ShapeRefused
 from gscli.base.words import format_count, format_shape
 from gscli.declare import Mask
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
@@ -73,9 +73,7 @@ def take_along_dim(
     input: Tensor,
     indices: Tensor,
     *,
-    dim: Annotated[
-        int | None, Option("axis of input, -r … r-1; none: both are flat", role="axis")
-    ] = None,
+    dim: Annotated[int | None, AxisOption("axis of input, -r … r-1; none: both are flat")] = None,
 ) -> NewOutput:
     """Take single cells, as NumPy's take_along_axis would.
 

@@ -184,11 +184,8 @@ def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...
 def _slices_shape(data: Tensor, addressing: Addressing) -> Shape:
     """The shape of the slices: for data of rank 0 it is that of its one cell."""
     if data.rank == 0 and addressing.entry_shape != (1,):
-        raise ShapeRefused(
-            f"{data.name} of rank 0 takes one index",
-            where=format_count(addressing.entry_shape[0], "index", "indices"),
-            valid="1 index",
-        )
+        where = format_count(addressing.entry_shape[0], "index", "indices")
+        raise ShapeRefused(f"{data.name} of rank 0 takes one index", where=where, valid="1 index")
     return addressing.result_shape if data.rank else ()
 
 
