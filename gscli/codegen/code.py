@@ -16,9 +16,8 @@ from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
 from gscli.codegen.languages import load_language
 from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
 from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
-from gscli.codegen.onnx_language import OnnxWriter
-from gscli.codegen.openvino_language import OpenvinoWriter
 from gscli.codegen.own import write_own_call
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter

@@ -1,4 +1,4 @@
-"""How ONNX writes a call: the text of a model, which `onnx.parser` reads."""
+"""How ONNX and OpenVINO write a call: a model, as text that `onnx.parser` reads, or as nodes."""
 
 from __future__ import annotations
 
@@ -97,3 +97,25 @@ def _format_number(value: object) -> str:
     if isinstance(value, float) and (isnan(value) or isinf(value)):
         return str(value)
     return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+SETTINGS = '{"INFERENCE_PRECISION_HINT": "f32"}'
+"""In float32 where the plugin would round to halves."""
+
+
+class OpenvinoWriter(SnippetWriter):
+    """The nodes of a model, compiled and run."""
+
+    def frame(self) -> list[str]:
+        """The model around its nodes, and its run."""
+        names = ", ".join(value.name for value in self.program.inputs)
+        comma = "," * (len(self.program.inputs) == 1)
+        kinds = "ops.parameter(list(array.shape), array.dtype)"
+        nodes = [f"nodes = [{kinds} for array in arrays]", f"{names}{comma} = nodes"]
+        return [
+            f"arrays = [{names}]",
+            *(nodes if names else ["nodes = []"]),
+            *super().frame(),
+            "model = ov.Model([output], nodes)",
+            f'output = ov.compile_model(model, "CPU", {SETTINGS})(arrays)[0]',
+        ]
