@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gscli.base import Notice
+from gscli.base import GscliError, Notice
 from gscli.base.arrays import Indices
 from gscli.base.records import Record
 from gscli.base.words import entry_name, format_count
@@ -12,7 +13,7 @@ from gscli.declare import Signature
 from gscli.kernel.walks import window_row_addresses
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK
-from gscli.plan.plan import ValidatedPlan
+from gscli.plan.plan import Plan, ValidatedPlan
 
 MAX_COMPARED_CELLS = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
@@ -105,6 +106,24 @@ def written_cells(
     return np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate(
         [*writers, np.zeros(0, np.int64)]
     )
+
+
+def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
+    """For each cell of a scatter's output whether more than one update goes there.
+
+    None for a gather, and where an index is refused, so that nothing is written.
+    """
+    layout = plan.layout
+    if layout.kind == "gather":
+        return None
+    if not layout.entry_count * layout.window_size * layout.output_size:
+        return np.zeros(layout.output_shape, np.bool_)
+    try:
+        cells, _ = written_cells(plan.validate(), layout.entry_count)
+    except GscliError:
+        return None
+    counts = np.bincount(cells, minlength=layout.output_size)
+    return (counts > 1).reshape(layout.output_shape)
 
 
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name
-from gscli.frameworks.duplicates import written_cells
+from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
 from gscli.layout.subscripts import parse_subscript
@@ -140,24 +138,3 @@ def _subscript_rules(
     for item in parse_subscript(str(attrs.get("subscript") or "")):
         if not item.is_array:
             yield f"{item.kind} in a subscript"
-
-
-Flags = NDArray[np.bool_]
-
-
-def find_duplicate_cells(plan: Plan) -> Flags | None:
-    """For each cell of a scatter's output whether more than one update goes there.
-
-    None for a gather, and where an index is refused, so that nothing is written.
-    """
-    layout = plan.layout
-    if layout.kind == "gather":
-        return None
-    if not layout.entry_count * layout.window_size * layout.output_size:
-        return np.zeros(layout.output_shape, np.bool_)
-    try:
-        cells, _ = written_cells(plan.validate(), layout.entry_count)
-    except GscliError:
-        return None
-    counts = np.bincount(cells, minlength=layout.output_size)
-    return (counts > 1).reshape(layout.output_shape)

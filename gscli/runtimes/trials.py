@@ -13,13 +13,14 @@ import numpy as np
 from gscli.base import GscliError, IndexRefused, LimitRefused
 from gscli.base.arrays import Array, unequal_cells
 from gscli.base.records import Record
+from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import compare_tensors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
-from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_duplicate_cells
+from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules
 from gscli.runtimes.protocol import Reply
 
 MAX_RESULT_BYTES = 1 << 26
