@@ -116,18 +116,18 @@ def _emit_cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> V
     )  # fmt: skip
 
 
-VECTOR_AXES = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet": 0}
-"""Where index vectors lie for targets that take them as one array."""
+VECTOR_TARGETS = ("tensorflow", "onnx", "openvino", "stablehlo")
+"""Targets that take index vectors as one array."""
 
 
 def stack_coordinates(
     steps: SnippetProgram, target: str, cells: list[Value], grid: Shape
 ) -> list[Value]:
     """Coordinates as one array of vectors, for targets that want them so."""
-    if target not in VECTOR_AXES:
+    if target not in VECTOR_TARGETS:
         return cells
     cells = [steps.expand(cell, grid) for cell in cells]
-    return [steps.stack(cells, len(grid) if VECTOR_AXES[target] == -1 else 0)]
+    return [steps.stack(cells, len(grid))]
 
 
 def _emit_direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:

@@ -74,15 +74,15 @@ class IndexNormalizer:
 
     def normalize(
         self, index: Value, native: NativeOp, bounds: AxisBounds, profile: IndexProfile
-    ) -> tuple[Value, Value | None, bool]:
-        """Index numbers as the operation takes them, which are live, and whether it drops them."""
+    ) -> tuple[Value, Value | None]:
+        """Index numbers as the operation takes them, and which of them are live."""
         index = self._to_integers(index, profile, native)
         policy = self.layout.policy
         from_end = policy.negative is Negative.FROM_END
         if policy.out_of_bounds is OutOfBounds.WRAP:
             if profile.negative or profile.out_of_range:
                 index = self._emit("mod", index, sizes=bounds.sizes)
-            return index, None, False
+            return index, None
         drops = self.is_scatter and self.is_dropped_by_op(native)
         skips = profile.out_of_range and policy.out_of_bounds is OutOfBounds.SKIP
         skips = (skips or (profile.negative and policy.negative is Negative.SKIP)) and not drops
@@ -106,11 +106,11 @@ class IndexNormalizer:
         if moves and not alone:
             index = self._emit("clip", index, high=bounds.highs)
         if not skips:
-            return index, None, drops and profile.out_of_range
+            return index, None
         assert isinstance(bounds.highs, int)
         live = self.steps.add("inside", "live", index.shape, "bool", index, high=Constant(
             bounds.highs, index.dtype))  # fmt: skip
-        return index, live, False
+        return index, live
 
     def _to_integers(self, index: Value, profile: IndexProfile, native: NativeOp) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""

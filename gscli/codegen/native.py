@@ -10,6 +10,7 @@ from functools import cache
 
 from gscli.base.records import Record
 from gscli.base.words import ALL_DTYPES, COMPLEX, DTYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
+from gscli.declare.attributes import parse_reduction
 from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 from gscli.layout import Layout
@@ -24,8 +25,9 @@ class NativeOp(Record):
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
     the last axis), cells (a coordinate for each axis), rows (a reduction over rows of a matrix),
-    direct (StableHLO's dimension numbers). `operator`: its declaration, whose policy says what it
-    does with an index below zero and with one out of range. `batch`: takes batch axes.
+    direct (StableHLO's dimension numbers). `operator`: its declaration, which says what it does
+    with an index below zero and with one out of range, which reductions it has, and whether it
+    takes batch axes. `more_reductions`: those that its lines spell with other operators.
     `takes_smaller`: indices may be smaller off the axis. `needs_rank_1_indices`: takes indices of
     rank 1 alone.
     """
@@ -33,11 +35,9 @@ class NativeOp(Record):
     name: str
     form: str
     operator: str
-    reductions: frozenset[str] = frozenset()
-    batch: bool = False
+    more_reductions: frozenset[str] = frozenset()
     takes_smaller: bool = False
     needs_rank_1_indices: bool = False
-    has_mean: bool = False
     truncates_mean: bool = False
     """Whether its mean of whole numbers is cut toward zero."""
     can_crop_data: bool = True
@@ -48,8 +48,27 @@ class NativeOp(Record):
     """Whether it refuses indices of rank 0."""
     needs_int64: bool = False
     """Whether it takes indices of int64 alone."""
-    can_exclude_data: bool = False
-    """Whether it can leave out data from the reduction (include_self)."""
+
+    @property
+    def reductions(self) -> frozenset[str]:
+        """How updates may meet what is there; the mean among them."""
+        attribute = find_operator(self.operator).attribute("reduction")
+        if attribute is None:
+            return self.more_reductions | {_declared_layout(self.operator).reduction}
+        return self.more_reductions.union(map(parse_reduction, attribute.choices))
+
+    @property
+    def takes_batch(self) -> bool:
+        """Whether it takes batch axes."""
+        return self._has_attribute("batch_dims")
+
+    @property
+    def can_exclude_data(self) -> bool:
+        """Whether it can leave out data from the reduction."""
+        return self._has_attribute("include_self", "use_init_val")
+
+    def _has_attribute(self, *names: str) -> bool:
+        return any(item.name in names for item in find_operator(self.operator).attributes)
 
     @property
     def negative_from_end(self) -> bool:
@@ -120,12 +139,10 @@ class TargetFramework(Record):
     note: str = ""
 
 
-def _parse_ops(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
 _SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
 _NO_TEXT = tuple(name for name in DTYPES if name != "str")
+
+_TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})
 
 TARGETS: dict[str, TargetFramework] = {
     target.name: target
@@ -140,7 +157,7 @@ TARGETS: dict[str, TargetFramework] = {
             ),
             (
                 NativeOp("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
-                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis", _parse_ops("none")),
+                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
                 NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
                 NativeOp("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
             ),
@@ -156,15 +173,12 @@ TARGETS: dict[str, TargetFramework] = {
             ),
             (
                 NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
-                       _parse_ops("none add mul max min"), takes_smaller=True, has_mean=True,
-                           can_exclude_data=True),
-                NativeOp("x[:, i] =", "take", "torch.index_put_", _parse_ops("none")),
-                NativeOp("torch.index_add", "take", "torch.index_add", _parse_ops("add"),
-                needs_rank_1_indices=True),
-                NativeOp("index_put_", "vectors", "torch.index_put_", _parse_ops("none add")),
-                NativeOp("index_put_", "cells", "torch.index_put_", _parse_ops("none add")),
-                NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce",
-                       _parse_ops("add mul max min"), has_mean=True, can_exclude_data=True),
+                       frozenset({"none"}), takes_smaller=True),
+                NativeOp("x[:, i] =", "take", "torch.index_put_"),
+                NativeOp("torch.index_add", "take", "torch.index_add", needs_rank_1_indices=True),
+                NativeOp("index_put_", "vectors", "torch.index_put_", frozenset({"add"})),
+                NativeOp("index_put_", "cells", "torch.index_put_", frozenset({"add"})),
+                NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce"),
             ),
             ("int64",), sums_halves_in_float32=True,
         ),
@@ -187,17 +201,17 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "tensorflow", "TensorFlow", DTYPES,
             (
-                NativeOp("tf.gather", "take", "tensorflow.gather", batch=True),
-                NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd", batch=True),
+                NativeOp("tf.gather", "take", "tensorflow.gather"),
+                NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd"),
                 NativeOp("tf.gather_nd", "cells", "tensorflow.gather_nd"),
             ),
             (
                 NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
-                       _parse_ops("none add sub max min"), refuses_rank_0=True),
+                       _TENSOR_SCATTERS, refuses_rank_0=True),
                 NativeOp("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
-                       _parse_ops("none add sub max min"), refuses_rank_0=True),
+                       _TENSOR_SCATTERS, refuses_rank_0=True),
                 NativeOp("tf.math.unsorted_segment_prod", "rows",
-                       "tensorflow.unsorted_segment_prod", _parse_ops("mul")),
+                       "tensorflow.unsorted_segment_prod"),
             ),
             keeps_last_write=True, propagates_nan=False, bool_reductions=False,
         ),
@@ -206,17 +220,13 @@ TARGETS: dict[str, TargetFramework] = {
             (
                 NativeOp("Gather", "take", "onnx.gather"),
                 NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),
-                NativeOp("GatherND", "vectors", "onnx.gather_nd", batch=True, needs_int64=True),
+                NativeOp("GatherND", "vectors", "onnx.gather_nd", needs_int64=True),
                 NativeOp("GatherND", "cells", "onnx.gather_nd"),
             ),
             (
-                NativeOp("ScatterElements", "along", "onnx.scatter_elements",
-                       _parse_ops("none add mul max min"), takes_smaller=True),
-                NativeOp("ScatterND", "vectors", "onnx.scatter_nd",
-                _parse_ops("none add mul max min"),
-                       needs_int64=True),
-                NativeOp("ScatterND", "cells", "onnx.scatter_nd",
-                _parse_ops("none add mul max min")),
+                NativeOp("ScatterElements", "along", "onnx.scatter_elements", takes_smaller=True),
+                NativeOp("ScatterND", "vectors", "onnx.scatter_nd", needs_int64=True),
+                NativeOp("ScatterND", "cells", "onnx.scatter_nd"),
             ),
             bool_reductions=False, propagates_nan=None,
         ),
@@ -224,23 +234,18 @@ TARGETS: dict[str, TargetFramework] = {
             "openvino", "OpenVINO",
             ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
-                NativeOp("Gather-8", "take", "openvino.gather", batch=True, takes_batch_of_1=False),
+                NativeOp("Gather-8", "take", "openvino.gather", takes_batch_of_1=False),
                 NativeOp("GatherElements-6", "along", "openvino.gather_elements",
                 can_crop_data=False),
-                NativeOp("GatherND-8", "vectors", "openvino.gather_nd", batch=True),
+                NativeOp("GatherND-8", "vectors", "openvino.gather_nd"),
                 NativeOp("GatherND-8", "cells", "openvino.gather_nd"),
             ),
             (
                 NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
-                       _parse_ops("none add mul max min"), takes_smaller=True, has_mean=True,
-                           truncates_mean=True,
-                       can_exclude_data=True),
-                NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update",
-                       _parse_ops("none"), refuses_rank_0=True),
-                NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update",
-                       ALL_REDUCTIONS),
-                NativeOp("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update",
-                       ALL_REDUCTIONS),
+                       takes_smaller=True, truncates_mean=True),
+                NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update", refuses_rank_0=True),
+                NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update"),
+                NativeOp("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update"),
             ),
             bool_reductions=False, sums_halves_in_float32=True, propagates_nan=False,
                 computes_in_32_bits=True,

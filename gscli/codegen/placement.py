@@ -43,8 +43,6 @@ class LoweredIndices:
     coordinates: tuple[Value, ...] = ()
     grid: Shape = ()
     live: Value | None = None
-    drops_skipped: bool = False
-    """Whether entries that are not live already point where nothing is written."""
 
 
 class IndexLowering:
@@ -87,7 +85,7 @@ class IndexLowering:
             return None
         index = self.steps.reshape(index, shape)
         place = LoweredIndices(native, form)
-        place.index, place.live, place.drops_skipped = self.normalizer.normalize(
+        place.index, place.live = self.normalizer.normalize(
             index,
             native,
             self.normalizer.axis_bounds(index, form.vector_dim),
@@ -119,7 +117,7 @@ class IndexLowering:
         elements = any(op.form == "along" for op in self.target.gather_ops)
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
-        return native.batch and (native.takes_batch_of_1 or not alone) and not rows
+        return native.takes_batch and (native.takes_batch_of_1 or not alone) and not rows
 
     def _is_covered(self, axis: int) -> bool:
         """Whether indices are as large as data off the axis."""
@@ -135,11 +133,9 @@ class IndexLowering:
         whole = self._normalize_columns(native)
         cells: list[Value] = []
         live: Value | None = None
-        drops = False
         for axis in self.layout.axes[: len(self.layout.axes) - traveling]:
-            cell, alive, dropped = self._lower_axis(axis, native, grid, whole)
+            cell, alive = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
-            drops |= dropped
             if alive is not None:
                 live = alive if live is None else self._and(live, alive)
         if not cells:
@@ -148,9 +144,7 @@ class IndexLowering:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        return LoweredIndices(
-            native, coordinates=tuple(cells), grid=grid, live=live, drops_skipped=drops
-        )
+        return LoweredIndices(native, coordinates=tuple(cells), grid=grid, live=live)
 
     def _normalize_columns(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
@@ -177,10 +171,10 @@ class IndexLowering:
 
     def _lower_axis(
         self, axis: Axis, native: NativeOp, grid: Shape, whole: Value | None
-    ) -> tuple[Value, Value | None, bool]:
+    ) -> tuple[Value, Value | None]:
         """The sum of an axis's terms, shaped to the grid; which entries are live on it."""
         terms: list[Value] = []
-        live, drops = None, False
+        live: Value | None = None
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
@@ -191,7 +185,7 @@ class IndexLowering:
                 if per_cell:
                     profile = profile._replace(out_of_range=False, negative=False)
                 bounds = AxisBounds(axis.size, high)
-                number, live, drops = self.normalizer.normalize(number, native, bounds, profile)
+                number, live = self.normalizer.normalize(number, native, bounds, profile)
             terms.append(self._align_to_grid(number, grid))
             if live is not None:
                 live = self._align_to_grid(live, grid)
@@ -208,21 +202,21 @@ class IndexLowering:
         for term in terms[1:]:
             cell = self.steps.plus(cell, self.steps.cast(term, cell.dtype))
         if axis.column is not None and axis.window is not None and not self.layout.policy.is_atomic:
-            cell, live, drops = self._mask_window_cells(cell, axis, native)
-        return self.steps.cast(cell, "int64"), live, drops
+            cell, live = self._mask_window_cells(cell, axis, native)
+        return self.steps.cast(cell, "int64"), live
 
     def _mask_window_cells(
         self, cell: Value, axis: Axis, native: NativeOp
-    ) -> tuple[Value, Value | None, bool]:
+    ) -> tuple[Value, Value | None]:
         """Each cell of a window is judged alone."""
         profile = self.meaning.index_profiles[axis.column or 0]
-        if not (profile.out_of_range or profile.negative):
-            return cell, None, False
-        if self.is_scatter and self.normalizer.is_dropped_by_op(native):
-            return cell, None, True
+        if not (profile.out_of_range or profile.negative) or (
+            self.is_scatter and self.normalizer.is_dropped_by_op(native)
+        ):
+            return cell, None
         high = Constant(axis.size - 1, cell.dtype)
         live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)
-        return cell, live, False
+        return cell, live
 
     def _column_value(self, column: Column, whole: Value | None) -> Value:
         """The numbers of one column as an array of its input's shape, without the vector axis."""

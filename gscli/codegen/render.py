@@ -221,15 +221,6 @@ def format_number(literal: Constant) -> str:
     return repr(value)
 
 
-def format_tuple(sizes: Sequence[int]) -> str:
-    """A shape as Python writes it.
-
-    >>> format_tuple((3,)), format_tuple(())
-    ('(3,)', '()')
-    """
-    return str(tuple(sizes))
-
-
 def format_vector_constant(numbers: VectorConstant) -> str:
     """Numbers for each slot as a nested list that stretches over index vectors.
 

@@ -112,7 +112,7 @@ class ScatterLowering(ScatterEmitter):
 
     def _is_able(self, native: NativeOp, request: ReductionRequest) -> bool:
         floors = not native.truncates_mean or self.layout.dtype not in INTEGERS
-        able = (native.has_mean and floors) or not request.mean
+        able = ("mean" in native.reductions and floors) or not request.mean
         return (
             request.op in native.reductions
             and able
