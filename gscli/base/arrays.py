@@ -348,7 +348,7 @@ def _from_sequence(value: object, name: str) -> Array:
             hint="all lists of one level need the same length",
         ) from None
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
-        for leaf in _iter_leaves(value):
+        for leaf in np.asarray(value, object).flat:
             if not isinstance(leaf, str):
                 raise ContentRefused(
                     f"{name} mixes strings with numbers",
@@ -356,14 +356,6 @@ def _from_sequence(value: object, name: str) -> Array:
                     valid="all strings, or none",
                 )
     return array
-
-
-def _iter_leaves(value: object) -> Iterator[object]:
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _iter_leaves(item)
-    else:
-        yield value
 
 
 def unequal_cells(left: Array, right: Array) -> BoolArray:

@@ -153,7 +153,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
     or ... stands between two of them (a number is an array there). -s … -1 count from the end.
     Without any array or mask it is a view in NumPy, with the same values.
     """
-    return gather_layout(a, _address_subscript(a, indices, subscript), FROM_END)
+    return gather_layout(a, run_subscript(a, subscript, indices, NOTATION), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -170,7 +170,7 @@ def setitem(
     asking (1.75 becomes 1). A mask of a's own shape takes values of at most one axis. Strings take
     strings alone, whole.
     """
-    addressing = _address_subscript(a, indices, subscript)
+    addressing = run_subscript(a, subscript, indices, NOTATION)
     _check_castable(a, values)
     if values.rank > 1 and subscript == ", ".join(["m", *"+" * (a.rank - 1)]):
         raise ShapeRefused(
@@ -197,7 +197,7 @@ def _ufunc_at(reduction: Reduction, example: str, refused: str) -> FamilyMember:
         for tensor in () if texts else (a, b):
             check_dtype(tensor, NON_TEXT_DTYPES)
         _check_castable(a, b)
-        addressing = _address_subscript(a, indices, subscript)
+        addressing = run_subscript(a, subscript, indices, NOTATION)
         updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
         return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
@@ -275,9 +275,3 @@ def _check_castable(a: Tensor, values: Tensor) -> None:
             details=("NumPy drops imaginary parts with a warning, and parses strings",),
             valid="strings for strings, real numbers for real numbers",
         )
-
-
-def _address_subscript(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
-    for index in indices:
-        check_index_dtype(index, INTEGERS)
-    return run_subscript(a, subscript, indices, NOTATION)

@@ -178,15 +178,13 @@ class Operator(Signature):
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
-        """The signature of the call, made when somebody asks for it."""
-        if name == "__signature__":
-            return self._call_signature()
-        raise AttributeError(name)
-
-    def _call_signature(self) -> inspect.Signature:
-        """Inputs by position or name, attributes by name, as Python's own tools show them."""
+        """The signature of the call, made when somebody asks for it: inputs by position or name,
+        attributes by name, as Python's own tools show them.
+        """
+        if name != "__signature__":
+            raise AttributeError(name)
         parameters = []
-        for parameter in inspect.signature(self.function, eval_str=True).parameters.values():
+        for parameter in self._python_signature.parameters.values():
             keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
             kind = getattr(parameter.annotation, "__origin__", parameter.annotation)
             parameters.append(parameter.replace(annotation=kind if keyword else "ArrayLike"))
@@ -254,11 +252,10 @@ class Framework:
 
     def __getattr__(self, name: str) -> Operator:
         """Every declared operator, under its name as Python can write it: `at_set` for `at.set`."""
-        operators = self.__dict__.get("operators", {})
+        operators: dict[str, Operator] = self.__dict__.get("operators", {})
         for operator in operators.values():
             if operator.name.replace(".", "_") == name:
-                result: Operator = operator
-                return result
+                return operator
         raise AttributeError(f"{self.__dict__.get('name')} has no operator {name!r}")
 
     def __dir__(self) -> list[str]:

@@ -122,12 +122,13 @@ class ScatterOutput:
         wide, run = layout.accumulate_dtype, layout.form.row_size if run is None else run
         self.accumulator = output if wide is None else output.astype(parse_dtype(wide))
         self.rule = REDUCTIONS.get(layout.reduction)
-        if self.rule is not None and self.rule.epilogue is not None:
+        self.epilogue = self.rule and self.rule.epilogue
+        self.divisor = self.rule and self.rule.divisor
+        if self.epilogue is not None:
             self.accumulator = np.ones_like(self.accumulator)
         self.rows = self.accumulator.reshape(self.accumulator.size // max(run, 1), run)
-        averaged = self.rule is not None and self.rule.divisor is not None
-        counted = averaged or not layout.include_self
-        self.counts = np.zeros(len(self.rows), np.int64) if counted and self.rule else None
+        counted = self.rule is not None and (self.divisor is not None or not layout.include_self)
+        self.counts = np.zeros(len(self.rows), np.int64) if counted else None
 
     def count_updates(self, rows: Indices) -> None:
         """Note that these rows will be updated, before the first one is."""
@@ -153,16 +154,16 @@ class ScatterOutput:
 
     def finalize(self) -> Array:
         """The output in its own type."""
-        if self.rule is not None and self.rule.epilogue is not None:
-            result = self.rule.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
+        if self.epilogue is not None:
+            result = self.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
             return saturating_cast(result, parse_dtype(self.layout.dtype))
-        if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
+        if self.counts is not None and self.divisor is not None:
             if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.accumulator = self.accumulator.astype(self.dtype)
                 self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > 0
             terms = self.counts[touched, None] + int(self.layout.include_self)
-            self.rows[touched] = divide_means(self.rows[touched], terms, self.rule.divisor)
+            self.rows[touched] = divide_means(self.rows[touched], terms, self.divisor)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)

@@ -21,9 +21,10 @@ from typing import Literal, TypeAlias
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import INTEGERS, format_count
 from gscli.layout.axes import Addressing, Axis, Column, GeneratedIndices, Shape, Tensor
 from gscli.layout.families import broadcast_shapes
+from gscli.layout.refusals import check_index_dtype
 
 ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
 Bounds: TypeAlias = tuple[int | None, int | None, int | None]
@@ -137,11 +138,14 @@ class SubscriptRules(Record):
     `has_scalar_selection`: an index of rank 0 takes its axis away before the arrays meet (PyTorch);
     otherwise it is an array among arrays. `has_separating_ellipsis`: `...` stands between arrays
     even where it has no axis (NumPy). `allows_negative_steps`: a slice may have a negative step.
+    `index_types`: those of index arrays, and `scalar_types` of indices of rank 0.
     """
 
     has_scalar_selection: bool = False
     has_separating_ellipsis: bool = False
     allows_negative_steps: bool = True
+    index_types: tuple[str, ...] = INTEGERS
+    scalar_types: tuple[str, ...] = INTEGERS
 
 
 class _SubscriptPart(Record):
@@ -176,6 +180,8 @@ def run_subscript(
     >>> run_subscript(data, "1:3, i, None", [i], SubscriptRules()).result_shape
     (2, 2, 1, 6)
     """
+    for tensor in indices:
+        check_index_dtype(tensor, notation.index_types if tensor.rank else notation.scalar_types)
     items = (Item("i"),) * len(indices) if subscript is None else parse_subscript(subscript)
     _check_items(data, items, indices)
     parts = list(_iter_parts(data, items, indices, notation))

@@ -170,12 +170,10 @@ def infer_layout(
     key = _layout_cache_key(operator, arrays, attrs, decisions)
     layout = _LAYOUT_CACHE.get(key) if key is not None else None
     if layout is None:
-        tensors = {
-            name: Tensor(
-                name, array.shape, dtype_name(array.dtype), decisions.get(name), dtype_errors
-            )
-            for name, array in arrays.items()
-        }
+        tensors = {}
+        for name, array in arrays.items():
+            shape, dtype, values = array.shape, dtype_name(array.dtype), decisions.get(name)
+            tensors[name] = Tensor(name, shape, dtype, values, dtype_errors)
         layout = operator.infer_layout(tensors, attrs)
         if key is not None and not dtype_errors:
             if len(_LAYOUT_CACHE) >= _LAYOUT_CACHE_SIZE:
@@ -230,7 +228,7 @@ def bind_scalar_arrays(
             where = f"{name} {format_shape(array.shape)}"
             raise UsageError(f"{name} takes one number, once", where=where, valid="[]")
     rest = {name: array for name, array in arrays.items() if name not in known}
-    return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
+    return rest, {**attrs} | {name: array.item() for name, array in numbers.items()}
 
 
 def _shape_values(array: Array, kind: str | None) -> tuple[int, ...] | None:
@@ -249,8 +247,10 @@ def _shape_values(array: Array, kind: str | None) -> tuple[int, ...] | None:
 
 def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
-    first = arrays[layout.data_name] if layout.data_name is not None else None
-    width = first.dtype.itemsize if first is not None else _itemsize(layout.dtype)
+    if layout.data_name is not None:
+        width = arrays[layout.data_name].dtype.itemsize
+    else:
+        width = 8 if layout.dtype == "str" else parse_dtype(layout.dtype).itemsize
     axes, cells = layout.max_allocated
     modest = axes <= _MAX_AXES and width * cells <= DEFAULT_LIMIT
     if modest and layout.entry_count <= MAX_FREE_ENTRIES and max_bytes is None:
@@ -294,7 +294,3 @@ def _check_allocatable(layout: Layout, width: int) -> None:
                 valid=f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted",
                 hint="shorten the other axes, or take fewer of them",
             )
-
-
-def _itemsize(dtype: str) -> int:
-    return 8 if dtype == "str" else parse_dtype(dtype).itemsize

@@ -84,12 +84,15 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
     (-128, 255)
     """
     name = data.dtype
+    if fill_value is None and name in ALL_INTEGERS:
+        return dtype_max(name) if name.startswith("u") else dtype_min(name)
     if fill_value is None:
-        return _default_fill(name)
+        return True if name == "bool" else float("nan")
     if name == "bool" and not isinstance(fill_value, str):
         return bool(fill_value)
     number = complex if name in COMPLEX else float
-    if not isinstance(fill_value, (int, float, number)) or not _fits_64_bits(fill_value):
+    too_large = isinstance(fill_value, int) and not -(2**63) <= fill_value < 2**64
+    if too_large or not isinstance(fill_value, (int, float, number)):
         raise DtypeRefused(
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
@@ -104,21 +107,11 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
     return _overflow_to_infinity(float(fill_value), name)
 
 
-def _fits_64_bits(value: complex) -> bool:
-    return not isinstance(value, int) or -(2**63) <= value < 2**64
-
-
 def _overflow_to_infinity(value: float, name: str) -> float:
     """Infinity for what the float type cannot hold."""
     part = real_part(name)
     largest = dtype_max(part) if part in FLOATS else float("inf")
     return copysign(float("inf"), value) if abs(value) > largest else value
-
-
-def _default_fill(name: str) -> Number:
-    if name in ALL_INTEGERS:
-        return dtype_max(name) if name.startswith("u") else dtype_min(name)
-    return True if name == "bool" else float("nan")
 
 
 def _wrap_integer(value: float, name: str) -> int:

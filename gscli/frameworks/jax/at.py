@@ -7,7 +7,6 @@ from typing import Annotated, TypeAlias
 from gscli.base.words import (
     COMPLEX,
     FLOATS,
-    INTEGERS,
     NARROW_FLOATS,
     NARROW_INTEGERS,
     NON_TEXT_DTYPES,
@@ -42,7 +41,7 @@ from gscli.layout.axes import (
     Truncation,
 )
 from gscli.layout.families import describe
-from gscli.layout.refusals import check_dtype, check_index_dtype
+from gscli.layout.refusals import check_dtype
 from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
@@ -222,8 +221,6 @@ def _address_subscript(
     are left out, for no border is there to move to.
     """
     check_dtype(x, NON_TEXT_DTYPES)
-    for index in indices:
-        check_index_dtype(index, INTEGERS)
     addressing = run_subscript(x, subscript, indices, SubscriptRules())
     columns = addressing.columns
     sizes = {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}

@@ -10,20 +10,21 @@ from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
 from gscli.frameworks.torch.flat import Accumulate
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import FROM_END, Addressing, Fit, Tensor, Updates
+from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
 from gscli.layout.families import describe
 from gscli.layout.refusals import (
     broadcast_updates,
     check_dtype,
-    check_index_dtype,
     check_same_dtype,
 )
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
-NOTATION = SubscriptRules(has_scalar_selection=True, allows_negative_steps=False)
-
-INDICES = ("int64", "int32")
-NUMBERS = (*INDICES, "int16", "int8")
+NOTATION = SubscriptRules(
+    has_scalar_selection=True,
+    allows_negative_steps=False,
+    index_types=("int64", "int32"),
+    scalar_types=("int64", "int32", "int16", "int8"),
+)
 """A tensor of rank 0 is read as a number, whatever its whole type."""
 
 UNSIGNED = ("uint16", "uint32", "uint64")
@@ -45,7 +46,7 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
     i, NumPy's those of i and :. -s … -1 count from the end.
     """
     check_dtype(input, (*DATA, *UNSIGNED, *FLOAT8))
-    return gather_layout(input, _address_subscript(input, subscript, indices), FROM_END)
+    return gather_layout(input, run_subscript(input, subscript, indices, NOTATION), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -80,7 +81,7 @@ def index_put_(
     check_same_dtype(self, values)
     if not indices and subscript is None:
         raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
-    addressing = _address_subscript(self, subscript, indices)
+    addressing = run_subscript(self, subscript, indices, NOTATION)
     if not accumulate and _is_mask_fill(values, subscript):
         updates = Updates(values.name, Fit.BROADCAST)
     else:
@@ -93,14 +94,6 @@ def index_put_(
         reduction="add" if accumulate else "none",
         open_order=OPEN_ORDER,
     )
-
-
-def _address_subscript(
-    data: Tensor, subscript: str | None, indices: tuple[Tensor, ...]
-) -> Addressing:
-    for item in indices:
-        check_index_dtype(item, INDICES if item.rank else NUMBERS)
-    return run_subscript(data, subscript, indices, NOTATION)
 
 
 def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
