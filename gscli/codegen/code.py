@@ -9,25 +9,29 @@ exact: output = np.take(data, indices, 0)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, dtype_name
+from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
-from gscli.codegen.languages import load_language
+from gscli.codegen.gather_steps import emit_gather
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
-from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
+from gscli.codegen.native import ALIASES, TARGETS, NativeOp, TargetFramework
 from gscli.codegen.own import write_own_call
+from gscli.codegen.placement import IndexLowering
 from gscli.codegen.preamble import PreambleWriter
-from gscli.codegen.render import SnippetWriter
+from gscli.codegen.render import SnippetWriter, load_language
+from gscli.codegen.scatter_steps import ScatterLowering
 from gscli.codegen.stablehlo_language import StablehloWriter
-from gscli.codegen.steps import CannotTranslate
+from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 from gscli.codegen.target_answers import Code, Snippet
-from gscli.codegen.translate import check_types, translate_call
-from gscli.frameworks import find_called
+from gscli.frameworks import find_called, load_framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
+from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -137,3 +141,114 @@ def code(
     from gscli.codegen.execution import run_checks
 
     return run_checks(snippets, python)
+
+
+# A call in the steps of a target.
+
+DTYPE_WORDS = {"str": "strings", "bool": "bool"}
+
+
+class Translation(Record):
+    """The steps of a call; `native` is None where nothing is moved."""
+
+    program: SnippetProgram
+    output: Value
+    op: NativeOp | None
+    composed: bool
+
+
+def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
+    """The call as steps of the target; CannotTranslate tells why there are none."""
+    steps, layout = SnippetProgram(), analysis.layout
+    inputs = {
+        name: steps.input(name, array.shape, dtype_name(array.dtype))
+        for name, array in analysis.arrays_by_variable.items()
+    }
+    if layout.is_noop:
+        return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
+    placing = IndexLowering(analysis, target, steps, inputs)
+    if layout.kind == "gather":
+        output, place = emit_gather(placing, inputs["data"])
+        composed = place.live is not None
+    else:
+        writing = ScatterLowering(placing, inputs.get("data"), inputs.get("updates"))
+        output, place = writing.lower()
+        composed = writing.composed
+    eliminate_dead_code(steps, output)
+    return Translation(steps, output, place.native, composed)
+
+
+def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
+    """Drop steps whose results nobody reads."""
+    needed, kept = {output.number}, []
+    for step in reversed(steps.steps):
+        if step.result.number in needed:
+            needed |= {operand.number for operand in step.operands}
+            kept.append(step)
+    steps.steps[:] = reversed(kept)
+
+
+def _emit_unchanged(
+    meaning: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
+) -> Value:
+    """What comes out where no cell is read or written."""
+    layout = meaning.layout
+    if layout.kind == "scatter" and "data" in inputs:
+        return steps.reshape(inputs["data"], layout.output_shape)
+    return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
+
+
+def check_types(meaning: CallAnalysis, target: TargetFramework) -> None:
+    """Raises CannotTranslate where the target has no such element type."""
+    named = meaning.arrays_by_variable
+    for name in named:
+        if name in ("data", "updates"):
+            kind = dtype_name(named[name].dtype)
+            if kind not in target.dtypes:
+                raise CannotTranslate(f"{target.title} has no {DTYPE_WORDS.get(kind, kind)} here")
+    if meaning.layout.dtype not in target.dtypes:
+        raise CannotTranslate(f"{target.title} has no {meaning.layout.dtype} here")
+
+
+# What does the same as a call of a comparison.
+
+MAX_INPUT_CELLS = 1 << 16
+"""Cells of inputs for which lines are written at all."""
+
+
+def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
+    """The comparison with what does the same in each framework that has no such operation.
+
+    Frameworks that were not asked for are told of too, unless some were. Nothing is said where
+    every rule set refuses, and of large inputs.
+    """
+    rows = comparing.rows
+    trace = next((row.trace for row in rows if row.trace is not None), None)
+    if trace is None or max(array.size for array in comparing.inputs.values()) > MAX_INPUT_CELLS:
+        return comparing
+    said = {row.operator.framework.name for row in rows}
+    titles = {load_framework(name).title: name for name in TARGETS if name not in said}
+    unsaid = list(comparing.unsupported)
+    if not (comparing.only or comparing.opsets):
+        known = {entry.label for entry in unsaid}
+        absent = [title for title in titles if title not in known]
+        unsaid += [
+            UnsupportedRuleSet(title, f"no {comparing.concept}", is_requested=False)
+            for title in absent
+        ]
+    labels = [entry.label for entry in unsaid if entry.label in titles]
+    targets = [TARGETS[titles[label]] for label in labels]
+    code = generate_code(trace.operator, trace.plan, trace.output, targets)
+    equivalents = {
+        label: _describe_equivalent(answer)
+        for label, answer in zip(labels, code.answers, strict=True)
+    }
+    entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
+    return replace(comparing, unsupported=entries)
+
+
+def _describe_equivalent(answer: Snippet) -> str:
+    """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`."""
+    if answer.verdict == "none":
+        return f"nothing gives it: {answer.reason}"
+    return f"{answer.operation} gives it, {answer.verdict} (explain … --code {answer.target})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array, dtype_name, parse_dtype
-from gscli.codegen.languages import load_language
+from gscli.codegen.render import load_language
 from gscli.codegen.target_answers import Code, Snippet
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors

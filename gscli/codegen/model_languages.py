@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.codegen.languages import Language
-from gscli.codegen.render import PYTHON_FIELDS, Fields, SnippetWriter
+from gscli.codegen.render import PYTHON_FIELDS, Fields, Language, SnippetWriter
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.files.formats.tensorproto import TYPES
 

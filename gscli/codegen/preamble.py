@@ -11,9 +11,8 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.words import NARROW_FLOATS
-from gscli.codegen.languages import Language
 from gscli.codegen.meaning import CallAnalysis
-from gscli.codegen.render import format_number
+from gscli.codegen.render import Language, format_number
 from gscli.codegen.steps import Constant
 
 MAX_INLINE_CELLS = 64

@@ -8,8 +8,7 @@ from math import isfinite
 import numpy as np
 
 from gscli.base.arrays import parse_dtype
-from gscli.codegen.languages import load_language
-from gscli.codegen.render import PYTHON_FIELDS, Fields, SnippetWriter, part_shape
+from gscli.codegen.render import PYTHON_FIELDS, Fields, SnippetWriter, load_language, part_shape
 from gscli.codegen.steps import CannotTranslate, Constant, Instruction, Value, VectorConstant
 from gscli.layout.axes import Shape
 from gscli.layout.families import SCATTER_NAMES, DimensionNumbers

@@ -151,7 +151,7 @@ def compare_concept(
     """Every rule set's answer; exit status 1 when they differ."""
     from gscli.cli.call import check_outputs
     from gscli.cli.call.results import write_results
-    from gscli.codegen.equivalents import add_equivalents
+    from gscli.codegen.code import add_equivalents
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
