@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from gscli.codegen.placement import IndexLowering, LoweredIndices
-from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
+from gscli.codegen.steps import SnippetProgram, Value
 from gscli.layout.axes import Shape
 
 
@@ -13,14 +13,10 @@ def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredInd
     """The output, and the place that it is read from."""
     steps, layout = lowering.steps, lowering.layout
     data = steps.reshape(data, layout.view_shape)
-    for native in lowering.target.gather_ops:
-        count = len(steps.steps)
-        place = lowering.lower(native)
-        if place is not None:
-            break
-        del steps.steps[count:]
-    else:
-        raise CannotTranslate(f"{lowering.target.title} has no gather for this")
+    match = lowering.match(lowering.target.gather_ops)
+    assert match is not None, "every target gathers cells"
+    native = match[0]
+    place = lowering.lower(*match)
     if place.live is not None and place.index is not None:
         place.index = steps.where(place.live, place.index, 0)
     output = {"take": _emit_take, "along": _emit_take_along, "vectors": _emit_vectors,
@@ -107,9 +103,6 @@ def _emit_cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> V
         data = steps.reshape(data, (1, *data.shape))
         count = 1
     cells, grid = mask_skipped_cells(steps, place), place.grid
-    if place.native.refuses_rank_0 and not grid:
-        grid = (1,)
-        cells = [steps.reshape(cell, grid) for cell in cells]
     return steps.add(
         "cells", "output", (*grid, *data.shape[count:]), data.dtype, data,
         *stack_coordinates(steps, placing.target.name, cells, grid), count=count, grid=grid,

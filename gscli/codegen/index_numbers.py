@@ -114,7 +114,7 @@ class IndexNormalizer:
 
     def _to_integers(self, index: Value, profile: IndexProfile, native: NativeOp) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""
-        if not profile.finite:
+        if profile.endless:
             raise CannotTranslate("an index is not a number")
         cut = self.layout.policy.truncation is not Truncation.NEVER
         if profile.exceeds_int63 or (cut and profile.exceeds_int32):

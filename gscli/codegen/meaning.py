@@ -25,7 +25,7 @@ class IndexProfile(Record):
     negative: bool
     out_of_range: bool
     fractional: bool = False
-    finite: bool = True
+    endless: bool = False
     exceeds_int32: bool = False
     exceeds_int63: bool = False
 
@@ -50,20 +50,25 @@ class CallAnalysis:
         return tuple(dict.fromkeys(read))
 
     @cached_property
+    def variables(self) -> dict[str, str]:
+        """The names that the inputs have in the lines: data, mask, indices, updates."""
+        layout = self.layout
+        names = {} if layout.data_name is None else {layout.data_name: "data"}
+        names |= dict.fromkeys(self.masks, "mask") | self.variables_by_input
+        if layout.updates is not None and layout.updates.name is not None:
+            names[layout.updates.name] = "updates"
+        return names
+
+    @cached_property
     def arrays_by_variable(self) -> dict[str, Array]:
         """The arrays that the lines read, by the names that they have there."""
-        arrays: dict[str, Array] = {}
-        layout, inputs = self.layout, self.plan.inputs
-        if layout.data_name is not None:
-            arrays["data"] = inputs[layout.data_name]
-        for name in self.masks:
-            arrays["mask"] = inputs[name]
-        for number, name in enumerate(self.index_names):
-            several = len(self.index_names) > 1
-            arrays[f"indices_{number}" if several else "indices"] = inputs[name]
-        if layout.updates is not None and layout.updates.name is not None:
-            arrays["updates"] = inputs[layout.updates.name]
-        return arrays
+        return {variable: self.plan.inputs[name] for name, variable in self.variables.items()}
+
+    @cached_property
+    def values(self) -> list[Array]:
+        """Data and updates, as far as there are any."""
+        arrays = self.arrays_by_variable
+        return [arrays[name] for name in ("data", "updates") if name in arrays]
 
     @cached_property
     def masks(self) -> tuple[str, ...]:
@@ -122,9 +127,7 @@ class CallAnalysis:
     @cached_property
     def has_wide_values(self) -> bool:
         """Whether a value does not survive a conversion to 32 bits."""
-        arrays = [
-            array for name, array in self.arrays_by_variable.items() if name in ("data", "updates")
-        ]
+        arrays = list(self.values)
         if self.layout.dtype not in ("bool", "str") and not isinstance(self.layout.fill_value, str):
             with np.errstate(all="ignore"):
                 arrays.append(
@@ -137,10 +140,7 @@ class CallAnalysis:
     @cached_property
     def has_nan(self) -> bool:
         """Whether NaN stands in data or updates."""
-        values = [
-            array for name, array in self.arrays_by_variable.items() if name in ("data", "updates")
-        ]
-        return any(_has_nan(array) for array in values)
+        return any(map(_has_nan, self.values))
 
 
 def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
@@ -153,17 +153,17 @@ def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
         return IndexProfile(negative=False, out_of_range=False)
     if dtype_name(numbers.dtype) == "bool":
         numbers = numbers.astype(np.uint8)
-    fractional, finite = False, True
+    fractional = endless = False
     if numbers.dtype.kind == "f":
-        finite = bool(np.isfinite(numbers).all())
-        fractional = finite and bool((np.floor(numbers) != numbers).any())
+        endless = not np.isfinite(numbers).all()
+        fractional = not endless and bool((np.floor(numbers) != numbers).any())
     smallest, largest = numbers.min().item(), numbers.max().item()
     low, high = legal_range(axis, policy)
     return IndexProfile(
         bool(smallest < 0),
         bool(largest > high or smallest < low),
         fractional,
-        finite,
+        endless,
         bool(largest >= _INT32 or smallest < -_INT32),
         numbers.dtype == np.uint64 and largest >= 2**63,
     )
@@ -191,11 +191,4 @@ def _has_nan(array: Array) -> bool:
 
 def merge_profiles(entries: tuple[IndexProfile, ...]) -> IndexProfile:
     """What occurs in any of the columns."""
-    return IndexProfile(
-        any(entry.negative for entry in entries),
-        any(entry.out_of_range for entry in entries),
-        any(entry.fractional for entry in entries),
-        all(entry.finite for entry in entries),
-        any(entry.exceeds_int32 for entry in entries),
-        any(entry.exceeds_int63 for entry in entries),
-    )
+    return IndexProfile(*map(any, zip(*entries, strict=True)))

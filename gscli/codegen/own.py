@@ -7,9 +7,9 @@ are written by the steps of their target, which find the same operation again.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from gscli.codegen.meaning import CallAnalysis
-from gscli.frameworks.operator import Operator
 from gscli.layout.subscripts import parse_subscript
 
 KEYWORDS = "{function}({named}{attrs})"
@@ -62,7 +62,10 @@ NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "rele
 def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     operator = meaning.operator
-    template = _find_template(operator)
+    fitting = (
+        CALL_TEMPLATES[key] for key in CALL_TEMPLATES if fnmatchcase(operator.full_name, key)
+    )
+    template = next(fitting, None)
     if operator.framework_name != target or template is None or not _is_expressible(meaning):
         return None
     if not meaning.variables_by_input and any(item.name in INDEX_NAMES for item in operator.inputs):
@@ -81,18 +84,6 @@ def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
     return text.split("\n") if "\n" in text else [f"output = {text}"]
 
 
-def _find_template(operator: Operator) -> str | None:
-    for name, template in CALL_TEMPLATES.items():
-        owner, _, pattern = name.partition(".")
-        begin, star, end = pattern.partition("*")
-        fits = operator.name == pattern if not star else (
-            operator.name.startswith(begin) and operator.name.endswith(end)
-        )  # fmt: skip
-        if operator.framework_name == owner and fits:
-            return template
-    return None
-
-
 def _is_expressible(meaning: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
     attrs = dict(meaning.layout.attributes)
@@ -109,11 +100,7 @@ def get_subscript(meaning: CallAnalysis) -> object:
 
 def _template_fields(meaning: CallAnalysis) -> dict[str, object]:
     operator, layout = meaning.operator, meaning.layout
-    variables = dict(meaning.variables_by_input) | dict.fromkeys(meaning.masks, "mask")
-    if layout.data_name is not None:
-        variables[layout.data_name] = "data"
-    if layout.updates is not None and layout.updates.name is not None:
-        variables[layout.updates.name] = "updates"
+    variables = meaning.variables
     present = [item.name for item in operator.inputs if item.name in variables]
     attrs = _given_attributes(meaning)
     numbers = {name: attrs.pop(name) for name in list(attrs) if name in DIMENSION_NUMBER_NAMES}
@@ -144,15 +131,12 @@ def _template_fields(meaning: CallAnalysis) -> dict[str, object]:
 def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
     values = dict(meaning.layout.attributes)
-    arguments = {}
-    for attribute in meaning.operator.attributes:
-        value = values.get(attribute.name)
-        if attribute.name in NON_CALL_ATTRIBUTES or (
-            not attribute.is_required and value == attribute.default
-        ):
-            continue
-        arguments[attribute.name] = value
-    return arguments
+    return {
+        item.name: values.get(item.name)
+        for item in meaning.operator.attributes
+        if item.name not in NON_CALL_ATTRIBUTES
+        and (item.is_required or values.get(item.name) != item.default)
+    }
 
 
 def _format_subscript(meaning: CallAnalysis) -> str | None:

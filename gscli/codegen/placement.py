@@ -6,6 +6,7 @@ where it does not count itself, moved to the border, or put aside where entries 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -29,8 +30,8 @@ MATCHERS = {
 }  # fmt: skip
 """What an addressing must be for an operation of each form."""
 
-
-SINGLE = IndexForm()
+COORDINATE_FORMS = ("cells", "rows")
+"""Forms that take a coordinate for each axis, whatever the addressing is."""
 
 
 @dataclass
@@ -38,7 +39,7 @@ class LoweredIndices:
     """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
 
     native: NativeOp
-    form: IndexForm = SINGLE
+    form: IndexForm
     index: Value | None = None
     coordinates: tuple[Value, ...] = ()
     grid: Shape = ()
@@ -68,35 +69,44 @@ class IndexLowering:
         self.policy_inputs = {*meaning.variables_by_input, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
 
-    def lower(self, native: NativeOp) -> LoweredIndices | None:
-        """Prepared indices for an operation, None where it does not suit the call."""
-        if native.form in ("cells", "rows"):
-            return self._lower_to_coordinates(native)
+    def match(self, ops: Iterable[NativeOp]) -> tuple[NativeOp, IndexForm] | None:
+        """The first of some operations that suits the call, and how."""
+        for native in ops:
+            form = self._match_op(native)
+            if form is not None:
+                return native, form
+        return None
+
+    def _match_op(self, native: NativeOp) -> IndexForm | None:
+        if native.form in COORDINATE_FORMS:
+            return IndexForm()
         if not self.addressing.columns or len(self.meaning.index_names) != 1:
             return None
         if self.addressing.generated:
             return None
-        index = self.inputs[self.meaning.variables_by_input[self.meaning.index_names[0]]]
-        shape = index.shape
-        if native.form in ("take", "along") and len(shape) != len(self.addressing.entry_shape):
-            shape = self._promote_scalar(shape)
-        form = MATCHERS[native.form](self.addressing, shape)
-        if form is None or not self._is_suitable(native, form):
-            return None
-        index = self.steps.reshape(index, shape)
-        place = LoweredIndices(native, form)
-        place.index, place.live = self.normalizer.normalize(
-            index,
-            native,
-            self.normalizer.axis_bounds(index, form.vector_dim),
-            merge_profiles(self.meaning.index_profiles),
-        )
-        return place
+        form = MATCHERS[native.form](self.addressing, self._index_shape(native))
+        return form if form is not None and self._is_suitable(native, form) else None
 
-    def _promote_scalar(self, shape: Shape) -> Shape:
-        """An index of rank 0 that counts as rank 1."""
-        entries = self.addressing.entry_shape
-        return entries if not shape and entries == (1,) else shape
+    @property
+    def _index(self) -> Value:
+        """The one input of index numbers."""
+        return self.inputs[self.meaning.variables_by_input[self.meaning.index_names[0]]]
+
+    def _index_shape(self, native: NativeOp) -> Shape:
+        """The shape of the indices; for slices and cells, rank 0 may count as rank 1."""
+        shape, entries = self._index.shape, self.addressing.entry_shape
+        promotes = native.form in ("take", "along") and not shape and entries == (1,)
+        return entries if promotes else shape
+
+    def lower(self, native: NativeOp, form: IndexForm) -> LoweredIndices:
+        """Prepared indices for an operation that suits the call."""
+        if native.form in COORDINATE_FORMS:
+            return self._lower_to_coordinates(native)
+        index = self.steps.reshape(self._index, self._index_shape(native))
+        bounds = self.normalizer.axis_bounds(index, form.vector_dim)
+        profile = merge_profiles(self.meaning.index_profiles)
+        index, live = self.normalizer.normalize(index, native, bounds, profile)
+        return LoweredIndices(native, form, index, live=live)
 
     def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
         if form.numbers is not None:
@@ -144,7 +154,7 @@ class IndexLowering:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        return LoweredIndices(native, coordinates=tuple(cells), grid=grid, live=live)
+        return LoweredIndices(native, IndexForm(), coordinates=tuple(cells), grid=grid, live=live)
 
     def _normalize_columns(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""

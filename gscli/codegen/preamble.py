@@ -24,12 +24,7 @@ class PreambleWriter:
 
     def __init__(self, meaning: CallAnalysis, origins: Mapping[str, str]) -> None:
         self.meaning = meaning
-        names = dict(meaning.variables_by_input)
-        layout = meaning.layout
-        if layout.data_name is not None:
-            names[layout.data_name] = "data"
-        if layout.updates is not None and layout.updates.name is not None:
-            names[layout.updates.name] = "updates"
+        names = meaning.variables
         self.origins = {names[name]: where for name, where in origins.items() if name in names}
 
     def write(self, language: Language, call: Sequence[str]) -> list[str]:

@@ -100,14 +100,11 @@ class ScatterLowering(ScatterEmitter):
         if self.reduction == "sub":
             wishes.append(ReductionRequest("add"))
         for wish in wishes:
-            for native in self.target.scatter_ops:
-                if self._is_able(native, wish):
-                    count = len(self.steps.steps)
-                    place = self.lowering.lower(native)
-                    if place is not None:
-                        self.composed |= native.form == "rows" or wish.op != self.reduction
-                        return place, wish
-                    del self.steps.steps[count:]
+            able = [native for native in self.target.scatter_ops if self._is_able(native, wish)]
+            match = self.lowering.match(able)
+            if match is not None:
+                self.composed |= match[0].form == "rows" or wish.op != self.reduction
+                return self.lowering.lower(*match), wish
         raise CannotTranslate(f"{self.target.title} has no scatter with {self.reduction}")
 
     def _is_able(self, native: NativeOp, request: ReductionRequest) -> bool:
