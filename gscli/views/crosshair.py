@@ -18,6 +18,9 @@ from gscli.views.look import PLAIN, Line, Role, Style, cell_len
 _APART = 5
 """Pixels between the two elbows of an entry."""
 
+_CLEAR = 4
+"""Pixels below the edge of a sheet, where a way along it is seen."""
+
 _GAP = 4
 """Cells without text that part two blocks."""
 
@@ -131,11 +134,11 @@ class Crosshair:
         grid, (last, result) = self._grid, (self._targets[-1], self._results[0])
         alone = last.line == self._targets[0].line
         start = self._x(last, last.stop, last.line + 0.5), grid.y(last.line + 0.5)
-        between = grid.y(last.line + 1)
+        between = grid.y(last.line + 1) + (_CLEAR if last.style.plane else 0)
         points = [start, (start[0] + grid.cell / 2, start[1]), (start[0] + grid.cell / 2, between)]
         if not alone:
             middle = self._x(last, last.stop - 0.5, last.line + 1)
-            points = [(middle, between - 3), (middle, between)]
+            points = [(middle, grid.y(last.line + 1) - 3), (middle, between)]
         head = self._text_start(result)
         lane = self._lane_before(head, last.line, result.line) if head > last.stop else None
         x = grid.x(0) - 2 * _APART if lane is None else grid.x(lane + 0.5)

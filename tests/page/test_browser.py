@@ -539,6 +539,20 @@ def test_many_columns_scroll_within_the_page(show: Any, width: int) -> None:
     assert window.run(left) >= 0
 
 
+@pytest.mark.parametrize("width", [1000, *slow([375])])
+def test_strips_scroll_together_and_hold_any_value(show: Any, width: int) -> None:
+    """The least integer that a fill writes is wider than its column."""
+    window = show(compare("gather", {"data": [10, 20, 30, 40], "indices": [0, -1, 9]}))
+    window.resize(width)
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    outside = "return [...document.querySelectorAll('.result b')].filter("
+    outside += "b => b.getBoundingClientRect().right > innerWidth).map(b => b.textContent)"
+    assert window.run(outside) == []
+    scrolling = "return [...document.querySelectorAll('.strips, .strips *')].filter("
+    scrolling += "e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)).length"
+    assert window.run(scrolling) == 1
+
+
 def test_it_reads_without_scripts(show: Any, window: Browser) -> None:
     window.devtools("Emulation.setScriptExecutionDisabled", value=True)
     try:

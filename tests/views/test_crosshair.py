@@ -135,6 +135,20 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
         assert beside or above, (name, step, lines[int(to_y)])
 
 
+@pytest.mark.parametrize("width", [90, *slow([72, 120])])
+def test_a_copy_runs_clear_of_the_edge_of_its_sheet(width: int) -> None:
+    steps = make_frames(RUNS["sheets"], OPTIONS._replace(width=width))
+    for step in range(1, len(steps) + 1):
+        svg = render_svg(steps.step(step), "t")
+        *_, copied = segments(svg)
+        groups = ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}g")
+        sheets = [group[0].attrib for group in groups]
+        feet = {float(sheet["y"]) + float(sheet["height"]) for sheet in sheets}
+        level = [y for (_, y), (_, to_y) in pairwise(copied) if y == to_y]
+        assert level
+        assert min(abs(y - foot) for y in level for foot in feet) > 2
+
+
 def _cell(point: tuple[float, float]) -> tuple[float, float]:
     """A point in cells and lines."""
     return (point[0] - CROSSHAIR_MARGIN) / CELL, (point[1] - CROSSHAIR_MARGIN) / LINE

@@ -27,7 +27,8 @@ def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
     rows = "".join(_row(line, each, answers) for each in line.behaviours)
     return (
         '<figure class="strips"><figcaption>Where each index lands: a line per behaviour. '
-        f"The table below says the same in words.</figcaption>{rows}</figure>"
+        'The table below says the same in words.</figcaption><div class="wide" tabindex="0" '
+        f'role="group" aria-label="where each index lands">{rows}</div></figure>'
     )
 
 
@@ -37,8 +38,7 @@ def _row(line: NumberLine, behaviour: Behaviour, answers: ComparisonTexts) -> st
     duplicates = "".join(map(_render_duplicate_write, behaviour.duplicate_writes))
     return (
         f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
-        f'<div class="wide" tabindex="0" role="group" aria-label="{name}">'
-        f"{_BehaviourStrip(line, behaviour).render()}</div>"
+        f"{_BehaviourStrip(line, behaviour).render()}"
         f'<p class="result">{_render_result(behaviour, answers)}{duplicates}</p></div>'
     )
 
