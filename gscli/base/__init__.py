@@ -11,6 +11,7 @@ An error is data: what is wrong, where, the legal range, how to go on.
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from gscli.base.records import Record
@@ -130,11 +131,8 @@ class GscliError(Exception):
     @property
     def details(self) -> tuple[str, ...]:
         """The lines of `detail_items`, each pointed part with carets in a line below."""
-        return tuple(
-            line
-            for detail in self.detail_items
-            for line in (detail.render() if isinstance(detail, CaretLine) else (detail,))
-        )
+        lines = ((item,) if isinstance(item, str) else item.render() for item in self.detail_items)
+        return tuple(chain.from_iterable(lines))
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{code, problem, where, valid, hint}` plus the detail lines."""

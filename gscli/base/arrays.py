@@ -216,11 +216,8 @@ def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, 
 
 
 def _cast_error(old: DType, new: DType, where: str, *details: str) -> DtypeRefused:
-    return DtypeRefused(
-        f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values",
-        where=where,
-        details=details,
-    )
+    problem = f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values"
+    return DtypeRefused(problem, where=where, details=details)
 
 
 def _unchanged_mask(array: Array, cast: Array) -> Array:

@@ -66,9 +66,8 @@ def tile_plan(
         return ElementTiling(plan, form.result_dims[1:], sizes, form.data_dims[1:], ordered=ordered)
     together = block // max(entries, 1)
     if outer != 1 and not sequential:
-        together = (CACHE_CELLS if ordered else SEVERAL) // max(
-            max(form.data_dims[2], entries) * form.row_size, 1
-        )
+        cells = max(max(form.data_dims[2], entries) * form.row_size, 1)
+        together = (CACHE_CELLS if ordered else SEVERAL) // cells
     sizes = (together, 1, block) if outer == 1 else (1, together, block)
     return SliceTiling(plan, (batches, outer, entries), sizes, form.data_dims, ordered=ordered)
 

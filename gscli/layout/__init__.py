@@ -143,10 +143,7 @@ class Layout(LayoutFields):
     @cached_property
     def has_overlapping_windows(self) -> bool:
         """Whether two entries may share some of their cells but not all: windows begin anywhere."""
-        return any(
-            axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
-            for axis in self.axes
-        )
+        return any(axis.reach > 1 and {axis.column, axis.entry} != {None} for axis in self.axes)
 
     @cached_property
     def column_axes(self) -> tuple[int, ...]:
@@ -166,7 +163,7 @@ class Layout(LayoutFields):
         if column.dtype not in INTEGERS:
             return -1
         axis = self.axes[number]
-        top = axis.size - (1 if axis.window is None else axis.span)
+        top = axis.size - axis.reach
         bound = INT32_MAX if self.policy.truncation is not Truncation.NEVER else top
         return min(top, bound, int(dtype_max(column.dtype)))
 

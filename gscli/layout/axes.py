@@ -154,6 +154,11 @@ class Axis(Record):
     span: int = 1
 
     @property
+    def reach(self) -> int:
+        """How many cells of the axis an entry moves, from the coordinate on."""
+        return 1 if self.window is None else self.span
+
+    @property
     def is_positional(self) -> bool:
         """Whether the coordinate is the entry's own position and nothing else."""
         return self.entry is not None and self.column is None and self.window is None

@@ -77,9 +77,10 @@ class DimensionNumbers(Record):
 
     def address(self, data: Tensor, indices: Tensor, spans: Sequence[int]) -> Addressing:
         """The addressing that the numbers say; they are judged elsewhere. `spans`: slice sizes."""
-        entries = without_axis(indices.shape, self.index_vector_dim)
+        vector_dim = self.index_vector_dim
+        entries = without_axis(indices.shape, vector_dim)
         # Batching dimensions of the indices as axes of the entry grid, which has no vectors.
-        grid = [dim - (dim > self.index_vector_dim) for dim in self.indices_batching]
+        grid = [dim - (dim > vector_dim) for dim in self.indices_batching]
         grid_of = dict(zip(self.batching, grid, strict=True))
         column_of = {dim: column for column, dim in enumerate(self.index_map)}
         traveling = self.window_dims(data.rank)
@@ -91,13 +92,9 @@ class DimensionNumbers(Record):
         rank, entry_numbers = len(entries) + len(traveling), iter(range(len(entries)))
         placed = {dim: len(entries) + position for position, dim in enumerate(self.offset)}
         order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
-        single = Column(indices.name, indices.dtype)
-        columns = tuple(
-            single
-            if self.index_vector_dim == indices.rank
-            else single._replace(component=slot, vector_dim=self.index_vector_dim)
-            for slot in range(len(self.index_map))
-        )
+        single, slots = vector_dim == indices.rank, range(len(self.index_map))
+        places = [() if single else (slot, vector_dim) for slot in slots]
+        columns = tuple(Column(indices.name, indices.dtype, *place) for place in places)
         return Addressing(axes, entries, tuple(spans[dim] for dim in traveling), order, columns)
 
 

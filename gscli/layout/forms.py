@@ -144,8 +144,7 @@ def count_batch_axes(addressing: Addressing, *, may_cut: bool = False) -> int:
 
 
 def _is_column(axis: Axis) -> bool:
-    is_single = axis.window is None or axis.span == 1
-    return is_single and axis.column is not None and axis.entry is None
+    return axis.column is not None and axis.entry is None and axis.reach == 1
 
 
 def _window_axis(axis: Axis) -> int:

@@ -50,11 +50,9 @@ def match_elements(addressing: Addressing, index_shape: Shape) -> IndexForm | No
     """
     axis = _addressed_axis(addressing)
     sizes = [entry.size for entry in addressing.axes]
-    fits = len(index_shape) == len(sizes) and all(
-        extent <= size or at == axis
-        for at, (size, extent) in enumerate(zip(sizes, index_shape, strict=True))
-    )
-    if axis is None or not fits:
+    pairs = enumerate(zip(sizes, index_shape, strict=False))
+    fits = all(extent <= size or at == axis for at, (size, extent) in pairs)
+    if axis is None or len(index_shape) != len(sizes) or not fits:
         return None
     rebuilt = address_elements(*_specs(addressing, index_shape), axis)
     return IndexForm(axis) if addressing == rebuilt else None

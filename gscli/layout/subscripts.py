@@ -247,11 +247,8 @@ def _slice_positions(item: Item, size: int, notation: SubscriptRules) -> range:
 
 def _grid_position(parts: Sequence[_SubscriptPart], notation: SubscriptRules) -> int:
     """Before which part the axes of the arrays' grid stand in the result."""
-    arrays = [
-        number
-        for number, part in enumerate(parts)
-        if part.array is not None and not (notation.has_scalar_selection and part.array.rank == 0)
-    ]
+    every = [(number, part.array) for number, part in enumerate(parts) if part.array is not None]
+    arrays = [at for at, array in every if array.rank or not notation.has_scalar_selection]
     if not arrays:
         return 0
     between = parts[arrays[0] : arrays[-1]]

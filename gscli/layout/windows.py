@@ -153,10 +153,6 @@ def _check_dims(named: NamedDims, rank: int, of: str) -> None:
 
 
 def _misfit(name: str, value: int | Shape, legal: str, about: Tensor | None = None) -> ShapeRefused:
-    shown = value if isinstance(value, int) else format_shape(value)
-    return ShapeRefused(
-        f"{name.partition('[')[0]} does not fit",
-        where=f"{name} = {shown}"[:200],
-        details=(describe(about),) if about else (),
-        valid=legal,
-    )
+    where = f"{name} = {value if isinstance(value, int) else format_shape(value)}"[:200]
+    problem, details = f"{name.partition('[')[0]} does not fit", (describe(about),) if about else ()
+    return ShapeRefused(problem, where=where, details=details, valid=legal)

@@ -31,9 +31,8 @@ def find_out_of_bounds(
         for first in range(0, layout.entry_count, BLOCK):
             if first and not first % RELEASE_INTERVAL:
                 mapped.release_pages(*indices.inputs.values())
-            refused = describe_out_of_range(
-                indices.raw_indices(column, first, first + BLOCK), axis, layout.policy
-            )
+            numbers = indices.raw_indices(column, first, first + BLOCK)
+            refused = describe_out_of_range(numbers, axis, layout.policy)
             if refused is None:
                 continue
             places = np.flatnonzero(refused)
@@ -73,19 +72,16 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
     outcomes = {policy.unchecked_outcomes[finding.value > finding.high] for finding in findings}
     note = policy.note if outcomes - {""} else ""
     negative = first.value < 0 <= first.low <= first.high
-    more = total - len(findings)
-    details = [
-        *map(_caret_line, findings),
-        *([f"… and {more} more: gscli check lists them all"] if more else []),
-        _describe_axis(layout, first),
-    ]
+    count = total - len(findings)
+    more = [f"… and {count} more: gscli check lists them all"] if count else []
+    details = (*map(_caret_line, findings), *more, _describe_axis(layout, first))
     return IndexRefused(
         "negative index" if negative else "index out of range",
         findings=tuple(findings),
         total=total,
         unchecked=note,
         where=f"{first.index_path} = {first.value}",
-        details=tuple(details),
+        details=details,
         valid=first.legal_text,
         hint=note or ("negative indices do not count from the end here" if negative else ""),
     )

@@ -100,10 +100,7 @@ class BoundLayout:
 
     def index_vector(self, entry: int) -> tuple[int | float, ...]:
         """The numbers of one entry as written."""
-        return tuple(
-            self.raw_indices(column, entry, entry + 1)[0].item()
-            for column in range(len(self.columns))
-        )
+        return tuple(np.asarray(numbers[entry]).item() for numbers in self._flat_columns)
 
     def index_place(self, column: int, entry: int) -> tuple[str, tuple[int, ...], int | None]:
         """The input and position of a number, and its axis of data, None where that is flat."""
@@ -192,9 +189,8 @@ def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
     >>> legal_range(Axis(4, column=0), Policy())
     (-4, 3)
     """
-    high = axis.size - axis.span if axis.window is not None else axis.size - 1
     low = -axis.size if policy.negative is Negative.FROM_END else 0
-    return low, high
+    return low, axis.size - axis.reach
 
 
 def max_as_unsigned(numbers: Array) -> int:
@@ -277,15 +273,10 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
         np.remainder(resolved, max(axis.size, 1), out=resolved)
     elif policy.out_of_bounds is OutOfBounds.CLIP:
         np.clip(resolved, 0, max(high, 0), out=resolved)
-    elif policy.out_of_bounds is OutOfBounds.SKIP and (policy.is_atomic or _is_single_cell(axis)):
+    elif policy.out_of_bounds is OutOfBounds.SKIP and (policy.is_atomic or axis.reach == 1):
         inside = (resolved >= 0) & (resolved <= high)
         live = inside if live is None else live & inside
     return resolved, live
-
-
-def _is_single_cell(axis: Axis) -> bool:
-    """On this axis no cell of a window can be outside while another one is inside."""
-    return axis.window is None or axis.span == 1
 
 
 def _reduce_uint64(numbers: Array, axis: Axis, policy: Policy) -> Array:

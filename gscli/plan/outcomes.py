@@ -258,11 +258,8 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
                     at = start + place
                     entry = _first_entry(own.shape, at, plan) if stretched else at
                     known.append(adjusted_index(plan, column, entry, code, int(coordinates[place])))
-    occurring = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
-    return OutcomeCounts(
-        {outcome: counts[outcome] for outcome in occurring},
-        {outcome: examples[outcome] for outcome in occurring},
-    )
+    order = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
+    return OutcomeCounts({key: counts[key] for key in order}, {key: examples[key] for key in order})
 
 
 def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
@@ -284,13 +281,12 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     codes = np.zeros(numbers.shape, np.int64)
     if plan.in_bounds[column]:
         return coordinates, codes
-    span = 1 if axis.window is None else axis.span
     low, high = legal_range(axis, policy)
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
     partly = np.zeros(numbers.shape, np.bool_)
     if not policy.is_atomic:
-        skipped = skipped | (coordinates <= -span) | (coordinates >= axis.size)
-        partly = (coordinates < 0) | (coordinates > axis.size - span)
+        skipped = skipped | (coordinates <= -axis.reach) | (coordinates >= axis.size)
+        partly = (coordinates < 0) | (coordinates > axis.size - axis.reach)
     adjusted = np.flatnonzero(skipped | partly | (numbers != coordinates))
     written, became, skipped = numbers[adjusted], coordinates[adjusted], skipped[adjusted]
     negative = written < 0
@@ -306,9 +302,8 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
         "wrapped": written != became,
         "partly": partly[adjusted],
     }
-    codes[adjusted] = np.select(
-        [*decided.values()], [INDEX_OUTCOMES.index(outcome) + 1 for outcome in decided], 0
-    )
+    numbered = [INDEX_OUTCOMES.index(outcome) + 1 for outcome in decided]
+    codes[adjusted] = np.select([*decided.values()], numbered, 0)
     return coordinates, codes
 
 
@@ -326,5 +321,5 @@ def adjusted_index(
         axis.size,
         plan.raw_indices(column, entry, entry + 1)[0].item(),
         None if OUTCOMES[outcome].sign == "skipped" else coordinate,
-        1 if axis.window is None else axis.span,
+        axis.reach,
     )

@@ -190,10 +190,9 @@ class ValidatedPlan(Plan):
     def has_exact_updates(self) -> bool:
         """Whether values to write, if there are any, have the type in which they are written."""
         updates = self.layout.updates
-        name = None if updates is None else updates.name
-        return updates is None or (
-            name is not None and dtype_name(self.inputs[name].dtype) == self.layout.dtype
-        )
+        if updates is None or updates.name is None:
+            return updates is None
+        return dtype_name(self.inputs[updates.name].dtype) == self.layout.dtype
 
     def resolve_range(self, first: int, last: int) -> tuple[tuple[Indices, ...], BoolArray | None]:
         """Coordinates of some entries, an array for each column, and which of them are live."""

@@ -205,7 +205,7 @@ class _EntryBuilder:
         for axis in self.layout.axes:
             start = 0 if axis.column is None else starts[axis.column]
             start += 0 if axis.entry is None else at[axis.entry]
-            spans.append((start, start + (axis.span if axis.window is not None else 1)))
+            spans.append((start, start + axis.reach))
         return spans
 
     def _target_box(self, spans: list[tuple[int, int]]) -> Box | None:
