@@ -41,7 +41,7 @@ MAX_COMMAND_CHARACTERS = 2000
 
 
 class Case(Record):
-    """One recorded call, decoded."""
+    """One recorded call, decoded; `line`: where its file has it, from 1."""
 
     id: str
     operator: str
@@ -49,13 +49,18 @@ class Case(Record):
     attrs: Mapping[str, object]
     expect: ExpectedOutput
     output: Array | None
+    line: int = 1
 
 
 class CaseResult(Record):
-    """What became of a case; `problem` is empty when it passed."""
+    """What became of a case; `problem` is empty when it passed.
+
+    `is_tolerated`: a runtime answers where the record is a refusal, as `fuzz` tolerates.
+    """
 
     case: Case
     problem: str = ""
+    is_tolerated: bool = False
 
     @property
     def has_passed(self) -> bool:
@@ -75,7 +80,7 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
-                yield parse_case(line, f"{sanitize(path)} line {number}")
+                yield parse_case(line, f"{sanitize(path)} line {number}")._replace(line=number)
             except GscliError as refusal:
                 if refusals is None:
                     raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -167,18 +167,39 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
 def format_junit(report: FuzzReport, *, strict: bool) -> str:
     """A JUnit report: a test case for each operator that has no failure, and for each failure."""
     failures = report.failures(strict=strict)
-    suite = ET.Element("testsuite", {"name": f"gscli fuzz {report.hello.title}"})
-    suite.set("time", f"{report.seconds:.3f}")
     broken = {finding.case.operator.full_name for finding in failures}
-    for name in report.counts_by_operator:
-        if name not in broken:
-            ET.SubElement(suite, "testcase", {"classname": report.hello.name, "name": name})
-    for number, finding in enumerate(failures):
-        case = ET.SubElement(
-            suite, "testcase", {"classname": report.hello.name, "name": finding.signature}
-        )
-        failure = ET.SubElement(case, "failure", {"message": MISMATCH_WORDS[finding.mismatch.kind]})
-        failure.text = "\n".join(_format_finding(finding, number, report, strict=strict))
+    texts = [
+        "\n".join(_format_finding(finding, number, report, strict=strict))
+        for number, finding in enumerate(failures)
+    ]
+    return format_junit_suite(
+        f"gscli fuzz {report.hello.title}", report.hello.name, report.seconds,
+        [name for name in report.counts_by_operator if name not in broken],
+        [
+            (finding.signature, MISMATCH_WORDS[finding.mismatch.kind], text)
+            for finding, text in zip(failures, texts, strict=True)
+        ],
+    )  # fmt: skip
+
+
+def format_junit_suite(
+    title: str,
+    class_name: str,
+    seconds: float,
+    passed: Iterable[str],
+    failures: Sequence[tuple[str, str, str]],
+) -> str:
+    """A suite of test cases: those that passed, then failures with name, message and text.
+
+    >>> print(format_junit_suite("t", "c", 0, [], [("a", "b", "")]).splitlines()[1])
+    <testsuite name="t" time="0.000" tests="1" failures="1">
+    """
+    suite = ET.Element("testsuite", {"name": title, "time": f"{seconds:.3f}"})
+    for name in passed:
+        ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
+    for name, message, text in failures:
+        case = ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
+        ET.SubElement(case, "failure", {"message": message}).text = text
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(failures)))
     ET.indent(suite)

@@ -352,3 +352,70 @@ def test_the_topics_tell_what_the_commands_are() -> None:
     assert code == 0
     assert "gscli fuzz" in out
     assert all(one.runtime in gscli("help", "findings")[1] for one in read_observations()[:3])
+
+
+def recorded(name: str, expect: str, output: int) -> str:
+    inputs = {"data": {"dtype": "int64", "shape": [2], "data": [1, 2]},
+              "indices": {"dtype": "int64", "shape": [1], "data": [0]}}  # fmt: skip
+    answer = {"dtype": "int64", "shape": [1], "data": [output]}
+    case = {"id": name, "framework": "onnx", "op": "Gather", "inputs": inputs, "expect": expect}
+    return json.dumps(case | ({"output": answer} if expect == "output" else {}))
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    path = tmp_path / "c,1.jsonl"
+    lines = [recorded("one:a", "output", 2), "", recorded("two", "error", 0)]
+    path.write_text("\n".join([*lines, recorded("three", "output", 1)]) + "\n", "utf-8")
+    return path
+
+
+def test_known_failures_of_verify_do_not_count_and_lines_that_match_nothing_are_told(
+    cases: Path, tmp_path: Path
+) -> None:
+    known = tmp_path / "known"
+    known.write_text("# from a year ago\none:*\nfour\n", "utf-8")
+    code, out, err = gscli("verify", str(cases), "--except", str(known))
+    assert (code, out.splitlines()[-1]) == (1, "1 passed, 1 failed, 1 known")
+    assert err == "warning: --except: no failure is four\n"
+    known.write_text("one:a\ntwo\n", "utf-8")
+    assert gscli("verify", str(cases), "--except", str(known), "-q")[::2] == (0, "")
+    code, out, _ = gscli("verify", str(cases), "--except", str(known), "--json")
+    assert (code, json.loads(out)) == (0, {"passed": 1, "failed": 0, "known": 2, "failures": []})
+
+
+def test_failures_of_verify_annotate_lines_for_github(cases: Path) -> None:
+    code, out, _ = gscli("verify", str(cases), "--format", "github")
+    first, second, _ = out.splitlines()
+    place = str(cases).replace(",", "%2C")
+    problem = "output[0] is 1, recorded 2; gscli gather '[1,2]' '[0]'"
+    assert (code, first) == (1, f"::error file={place},line=1,title=one%3Aa::{problem}")
+    assert second.startswith(f"::error file={place},line=3,title=two::answered, ")
+
+
+def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    assert gscli("verify", str(cases), "--junit", str(report))[0] == 1
+    suite = ET.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    assert [case.get("name") for case in suite] == ["one:a", "two"]
+    missing = str(tmp_path / "no" / "report.xml")
+    assert gscli("verify", str(cases), "--junit", missing)[0] == 73
+    assert gscli("verify", str(cases), "--only", "three", "--junit", str(report))[0] == 0
+    assert [case.get("name") for case in ET.parse(report).getroot()] == ["onnx.gather"]
+
+
+def test_an_answer_where_the_record_refuses_is_a_warning_as_in_fuzz(cases: Path) -> None:
+    words = ("verify", str(cases), "--only", "two", "--on", f"{WRONG} right")
+    code, out, _ = gscli(*words)
+    assert code == 0
+    assert out.splitlines()[0] == "warning two: answered [1], the record is a refusal"
+    assert out.splitlines()[-1] == "0 passed, 0 failed, 1 warning, 0 skipped"
+    assert gscli(*words, "--strict")[0] == 1
+
+
+def test_known_differences_of_fuzz_that_were_not_met_are_told(tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    known.write_text("onnx.gather value: *\nnothing of the kind\n", "utf-8")
+    _, _, err = fuzzed("negative_is_zero", "--except", str(known))
+    assert err == "warning: --except: no failure is nothing of the kind\n"

@@ -19,16 +19,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base import UsageError
 from gscli.base.words import format_count
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import tool
 from gscli.cli.commands.runtimes import (
+    JUNIT,
+    KNOWN,
     ON,
     PATIENCE,
     PYTHON,
+    KnownFailures,
+    check_folders_exist,
     check_stdout_free,
     is_json_lines,
     parse_seconds,
@@ -76,13 +79,11 @@ def fuzz(
         shows_default=True,
     ),
     patience: float = PATIENCE,
-    known: str | None = option(
-        "known differences, a line each", "FILE", flag="--except", complete=complete_file
-    ),
+    known: str | None = KNOWN,
     output: str | None = option(
         "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
-    junit: str | None = option("also a JUnit report", "FILE"),
+    junit: str | None = JUNIT,
     strict: bool = option("also fail where the rules refuse or leave open"),
     quiet: bool = option("only the summary", short="-q"),
     *,
@@ -97,15 +98,14 @@ def fuzz(
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
     check_stdout_free(output, settings)
     limits = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
-    accepted = _read_known(known)
+    accepted = KnownFailures.read(known)
     folder = None if output is None or is_json_lines(output) else output
-    for path in (junit, None if folder else output):  # before hours of work, not after
-        if path not in (None, "-") and not Path(str(path)).absolute().parent.is_dir():
-            raise CannotWrite("there is no folder for this", where=path or "")
+    check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        report = _run_with_progress(runtime, chosen, limits, accepted, quiet=quiet)
+        report = _run_with_progress(runtime, chosen, limits, accepted.patterns, quiet=quiet)
+    accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     if junit is not None:
         save_text(junit, format_junit(report, strict=strict))
@@ -157,16 +157,3 @@ def _print_report(
         print_stderr(text)
     else:
         sys.stdout.write(text)
-
-
-def _read_known(path: str | None) -> list[str]:
-    """The lines of a file of known differences; a line that begins with # is a remark."""
-    if path is None:
-        return []
-    from gscli.lab.cases import read_lines
-
-    try:
-        texts = [line.decode("utf-8").strip() for line in read_lines(path)]
-    except UnicodeDecodeError:
-        raise CannotRead("the known differences are not UTF-8 text", where=path) from None
-    return [text for text in texts if text and not text.startswith("#")]

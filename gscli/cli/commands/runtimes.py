@@ -15,14 +15,18 @@ Examples:
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gscli.base import UsageError
-from gscli.cli.building import tool
+from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base.records import Record
+from gscli.base.words import sanitize
+from gscli.cli.building import complete_file, tool
 from gscli.cli.completion import complete_names
 from gscli.cli.options import (
     JSON_OPTION,
@@ -69,6 +73,50 @@ PATIENCE = option(
     "seconds a call may take (default 20)", "SECONDS", kind=partial(parse_seconds, 0.05),
     default=DEFAULT_TIMEOUT,
 )  # fmt: skip
+
+
+KNOWN = option(
+    "known failures, a line each; * stands for any text", "FILE", flag="--except",
+    complete=complete_file,
+)  # fmt: skip
+JUNIT = option("also a JUnit report", "FILE")
+
+
+class KnownFailures(Record):
+    """Patterns of failures that do not count, of the file that `--except` names."""
+
+    patterns: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, path: str | None) -> KnownFailures:
+        """The lines of a file; one that begins with # is a remark. CannotRead."""
+        if path is None:
+            return cls()
+        from gscli.lab.cases import read_lines
+
+        try:
+            texts = [line.decode("utf-8").strip() for line in read_lines(path)]
+        except UnicodeDecodeError:
+            raise CannotRead("the known failures are not UTF-8 text", where=path) from None
+        return cls(tuple(text for text in texts if text and not text.startswith("#")))
+
+    def match(self, name: str) -> bool:
+        """Whether some line stands for a failure of this name."""
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+    def warn_of_unmatched(self, names: Iterable[str]) -> None:
+        """Tell on standard error which lines stand for no failure that was met."""
+        met = list(names)
+        for pattern in self.patterns:
+            if not any(fnmatchcase(name, pattern) for name in met):
+                print_stderr(f"warning: --except: no failure is {sanitize(pattern)}\n")
+
+
+def check_folders_exist(*paths: str | None) -> None:
+    """CannotWrite for a file whose folder is not there: before hours of work, not after."""
+    for path in paths:
+        if path not in (None, "-") and not Path(str(path)).absolute().parent.is_dir():
+            raise CannotWrite("there is no folder for this", where=path or "")
 
 
 def is_json_lines(output: str) -> bool:

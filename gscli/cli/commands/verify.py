@@ -12,26 +12,45 @@ own fails as not tried: it is no refusal by the rules. Exit status 1 when any fa
 are no cases are counted as refused, and the first of them is told at the end. - reads cases
 from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
 problem and command. --on puts the cases to a runtime in place of gscli; what it does not
-support is skipped and counted. Where no case was run the status is 65, or 2 with --only.
+support is skipped and counted, and an answer where the record refuses is a warning, unless
+--strict. Where no case was run the status is 65, or 2 with --only.
+
+--except names a file of ids whose failures do not count. --format github prints failures as
+annotations of lines of CASES.jsonl, for GitHub's pull requests.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
+from gscli.cli.commands.runtimes import (
+    JUNIT,
+    KNOWN,
+    ON,
+    PATIENCE,
+    PYTHON,
+    KnownFailures,
+    check_folders_exist,
+    start_checked,
+)
 from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
     from gscli.lab.cases import Case, CaseResult
+
+
+Outcome: TypeAlias = Literal["failed", "warning", "known"]
+FORMATS = ("text", "github")
 
 
 @tool("verify", JSON_OPTION)
@@ -43,26 +62,41 @@ def verify(
     on: str = ON,
     python: str | None = PYTHON,
     patience: float = PATIENCE,
+    known: str | None = KNOWN,
+    junit: str | None = JUNIT,
+    report_format: str = option(
+        "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text"
+    ),
+    strict: bool = option("also fail where a runtime answers and the record refuses"),
     quiet: bool = option("only the summary", short="-q"),
     *,
     settings: Settings,
 ) -> int:
-    report = None if quiet or settings.json is not None else sys.stdout.write
-    tally = _run_cases(files, only, on, python, patience, report)
-    counts = {"passed": tally.passed, "failed": len(tally.failures)}
+    check_folders_exist(junit)
+    silent = quiet or settings.json is not None
+    accepted, began = KnownFailures.read(known), time.monotonic()
+    tally = _CaseCounts(accepted, strict, None if silent else report_format)
+    with ExitStack() as stack:
+        _run_cases(stack, files, only, tally, partial(_start_runtime, on, python, patience))
+    accepted.warn_of_unmatched(failure.id for failure in tally.failures)
+    counts = {"passed": tally.passed, "failed": tally.count("failed")}
+    counts |= {name: number for name in ("warning", "known") if (number := tally.count(name))}
     if on:
         counts["skipped"] = tally.skipped
     if tally.refusals:
         counts["refused"] = len(tally.refusals)
     if not tally.passed and not tally.failures and not tally.refusals:
         raise _nothing_run_error(tally, only)
+    if junit is not None:
+        _save_junit(junit, tally, on, time.monotonic() - began)
     if settings.json is not None:
-        print_json({**counts, "failures": tally.failures})
+        failures = [failure.to_dict() for failure in tally.failures if failure.is_counted]
+        print_json({**counts, "failures": failures})
     else:
         sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
     if tally.refusals:
         raise tally.refusals[0]
-    return int(bool(tally.failures))
+    return int(bool(counts["failed"]))
 
 
 def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
@@ -77,50 +111,124 @@ def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
 
+class FailedCase(Record):
+    """A case that did not pass: its problem, the command that shows it, and where it is written."""
+
+    outcome: Outcome
+    id: str
+    operator: str
+    problem: str
+    command: str
+    path: str
+    line: int
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it makes the run fail."""
+        return self.outcome == "failed"
+
+    def to_dict(self) -> dict[str, str]:
+        """The JSON form."""
+        return {"id": self.id, "problem": self.problem, "command": self.command}
+
+    def format_text(self, form: str) -> str:
+        """A block for people, or a workflow command of GitHub that annotates the case's line."""
+        if form == "text":
+            word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
+            return f"{word} {self.id}: {self.problem}\n  {self.command}\n"
+        level = "error" if self.is_counted else "warning"
+        place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
+        return f"::{level} {place}::{_escape(f'{self.problem}; {self.command}')}\n"
+
+
+def _escape(text: str, more: str = "") -> str:
+    """As GitHub's workflow commands have it: % and line ends, in properties `more` characters."""
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
 @dataclass
 class _CaseCounts:
-    """What became of the cases so far."""
+    """What became of the cases so far, and what is said of each failure as it comes."""
 
+    accepted: KnownFailures
+    strict: bool
+    form: str | None
     passed: int = 0
     skipped: int = 0
-    failures: list[dict[str, str]] = field(default_factory=list)
+    operators: set[str] = field(default_factory=set)
+    failures: list[FailedCase] = field(default_factory=list)
     refusals: list[GscliError] = field(default_factory=list)
+
+    def count(self, outcome: str) -> int:
+        """How many cases failed so."""
+        return sum(failure.outcome == outcome for failure in self.failures)
+
+    def add(self, result: CaseResult | None, case: Case, path: str) -> None:
+        """Count a case and print its failure; None where a runtime has no such thing."""
+        from gscli.lab.cases import build_repro_command
+
+        if result is None:
+            self.skipped += 1
+            return
+        self.operators.add(case.operator)
+        if result.has_passed:
+            self.passed += 1
+            return
+        outcome: Outcome = "failed"
+        if self.accepted.match(case.id):
+            outcome = "known"
+        elif result.is_tolerated and not self.strict:
+            outcome = "warning"
+        command = build_repro_command(case, path)
+        self.failures.append(
+            FailedCase(outcome, case.id, case.operator, result.problem, command, path, case.line)
+        )
+        if self.form is not None:
+            sys.stdout.write(self.failures[-1].format_text(self.form))
+
+
+def _start_runtime(
+    on: str, python: str | None, patience: float, stack: ExitStack
+) -> Callable[[Case], CaseResult | None]:
+    """What runs a case: the runtime, or gscli where none is named."""
+    from gscli.lab.cases import run_case
+
+    if not on:
+        return run_case
+    from gscli.runtimes.runtime_answers import run_case_on
+
+    started, _ = stack.enter_context(start_checked(on, python, patience))
+    return partial(run_case_on, started)
 
 
 def _run_cases(
+    stack: ExitStack,
     files: Sequence[str],
     only: str,
-    on: str,
-    python: str | None,
-    patience: float,
-    report: Callable[[str], object] | None,
-) -> _CaseCounts:
-    """Run the cases whose id contains `only`, on a runtime if one is named; report each failure."""
-    from gscli.lab.cases import build_repro_command, read_cases, run_case
+    tally: _CaseCounts,
+    start: Callable[[ExitStack], Callable[[Case], CaseResult | None]],
+) -> None:
+    """Run the cases whose id contains `only`, and count what becomes of them."""
+    from gscli.lab.cases import read_cases
     from gscli.views.progress_bar import ProgressBar
 
-    tally = _CaseCounts()
-    with ExitStack() as stack:
-        run: Callable[[Case], CaseResult | None] = run_case
-        if on:
-            from gscli.runtimes.runtime_answers import run_case_on
+    run, progress = start(stack), stack.enter_context(ProgressBar("cases", None))
+    for path in files:
+        for case in read_cases(path, tally.refusals):
+            if only in case.id:
+                tally.add(run(case), case, path)
+                progress.advance()
 
-            started, _ = stack.enter_context(start_checked(on, python, patience))
-            run = partial(run_case_on, started)
-        progress = stack.enter_context(ProgressBar("cases", None))
-        every = ((path, case) for path in files for case in read_cases(path, tally.refusals))
-        for path, case in every:
-            if only not in case.id:
-                continue
-            verdict = run(case)
-            progress.advance()
-            if verdict is None:
-                tally.skipped += 1
-            elif verdict.has_passed:
-                tally.passed += 1
-            else:
-                failure = {"problem": verdict.problem, "command": build_repro_command(case, path)}
-                tally.failures.append({"id": case.id, **failure})
-                if report is not None:
-                    report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
-    return tally
+
+def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
+    """A test case for each operator that has no failure, and for each failure."""
+    from gscli.cli.call.results import save_text
+    from gscli.runtimes.reports import format_junit_suite
+
+    failures = [failure for failure in tally.failures if failure.is_counted]
+    passed = sorted(tally.operators - {failure.operator for failure in failures})
+    name = on or "gscli"
+    texts = [(failure.id, failure.problem, failure.command) for failure in failures]
+    save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, passed, texts))
