@@ -10,9 +10,12 @@ An error is data: what is wrong, where, the legal range, how to go on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
+from warnings import catch_warnings
 
 from gscli.base.records import Record
 from gscli.base.words import sanitize
@@ -276,6 +279,30 @@ class LimitRefused(InputRefused):
 def memory_error(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
     """What is said where the memory of the machine does not suffice."""
     return LimitRefused(problem, where=where, hint="use .npy files and -o, which are streamed")
+
+
+@contextmanager
+def translate_errors(
+    translate: Callable[[Exception], GscliError], *kinds: type[Exception], is_quiet: bool = False
+) -> Iterator[None]:
+    """Raise what fails in a block as an error of ours: some kinds, or all that a library has.
+
+    Errors of ours pass; so does a lack of memory, and a closed pipe, because the reader decided to
+    go. `is_quiet`: the library does not warn either.
+
+    >>> with translate_errors(lambda error: CannotRead(str(error)), KeyError):
+    ...     {}["a"]
+    Traceback (most recent call last):
+    gscli.base.CannotRead: 'a'
+    """
+    passing = (GscliError, BrokenPipeError) if kinds else (GscliError, MemoryError)
+    try:
+        with catch_warnings(action="ignore") if is_quiet else nullcontext():
+            yield
+    except Exception as error:
+        if isinstance(error, passing) or not isinstance(error, kinds or Exception):
+            raise
+        raise translate(error) from error
 
 
 class ContentRefused(InputRefused):

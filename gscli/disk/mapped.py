@@ -16,7 +16,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gscli.base import CannotRead, CannotWrite
+from gscli.base import CannotRead, CannotWrite, translate_errors
 from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.base.words import error_reason, suggest_names
@@ -84,13 +84,10 @@ class Stamp(Record):
         return was_renamed or self.links != other.links or self.changed == other.changed
 
 
-@contextmanager
-def read_errors(name: str) -> Iterator[None]:
+def read_errors(name: str) -> AbstractContextManager[None]:
     """Turn a failure of the system into CannotRead."""
-    try:
-        yield
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
-        raise read_error(error, name) from error
+    # ValueError: a NUL byte in the name, a closed stream
+    return translate_errors(lambda error: read_error(error, name), OSError, ValueError)
 
 
 def read_error(error: Exception, name: str) -> CannotRead:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
-from gscli.base import CannotWrite
+from gscli.base import CannotWrite, translate_errors
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import RegularFile, open_file
 
@@ -26,20 +25,13 @@ _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
 """glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones."""
 
 
-@contextmanager
 def write_errors(
     name: str, what: str = "cannot write", state: str = "", hint: str = ""
-) -> Iterator[None]:
-    """Turn a failure of the system into CannotWrite; `state`: what became of the file.
-
-    A closed pipe stays BrokenPipeError, because the reader decided to go.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as error:
-        raise write_error(error, name, what, state, hint) from error
+) -> AbstractContextManager[None]:
+    """Turn a failure of the system into CannotWrite; `state`: what became of the file."""
+    return translate_errors(
+        lambda error: write_error(error, name, what, state, hint), OSError, ValueError
+    )
 
 
 def write_error(
@@ -53,6 +45,8 @@ def write_error(
 
 def temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
     """Turn what fails of temporary files into CannotWrite; None for Python's choice of a folder."""
+    import tempfile
+
     beside = sanitize(folder or tempfile.tempdir or "no folder")
     return write_errors(beside, "cannot write temporary files in")
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import BinaryIO
 
-from gscli.base import CannotRead, UsageError, memory_error
+from gscli.base import CannotRead, UsageError, memory_error, translate_errors
 from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize
@@ -106,7 +106,7 @@ def load(
     """
     wish = ReadOptions(_parse(dtype), like, _parse(empty_dtype), opaque_only)
     source = Source.parse(text)
-    with _translate_memory_errors(name):
+    with _memory_errors(name):
         return _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
 
 
@@ -131,7 +131,7 @@ def load_many(
     is in `optional`).
     """
     wish = ReadOptions(_parse(dtype), None, _parse(empty_dtype), opaque_only=True)
-    with _translate_memory_errors(text):
+    with _memory_errors(text):
         limit = max_bytes or MAX_BYTES
         parts = _match_sources(text, names, optional, limit)
         return {name: _load(source, name, wish, limit) for name, source in parts.items()}
@@ -142,7 +142,7 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
 
     A format for one array gives one member with an empty name. Raises as `load` does.
     """
-    with _translate_memory_errors(path):
+    with _memory_errors(path):
         limit = max_bytes or MAX_BYTES
         content, suffix = _open_content(path, limit)
         with content:
@@ -184,19 +184,15 @@ def save(
     """
     from gscli.files import writers
 
-    with _translate_memory_errors(path):
+    with _memory_errors(path):
         if path == "-":
             writers.save_stream(stdout or getattr(sys.stdout, "buffer", None), array, format)
         else:
             writers.save_file(path, array, format, max_bytes or MAX_BYTES, chunks)
 
 
-@contextmanager
-def _translate_memory_errors(name: str) -> Iterator[None]:
-    try:
-        yield
-    except MemoryError as error:
-        raise memory_error(name, "not enough memory") from error
+def _memory_errors(name: str) -> AbstractContextManager[None]:
+    return translate_errors(lambda _: memory_error(name, "not enough memory"), MemoryError)
 
 
 def _load(

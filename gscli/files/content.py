@@ -10,15 +10,14 @@ import io
 import os
 import select
 import stat
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
-from gscli.base import CannotRead, GscliError, LimitRefused
+from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.disk import mapped
@@ -260,22 +259,3 @@ def import_extra(module: str, name: str) -> Any:
             f"this needs the package {module.partition('.')[0]}",
             hint=f"pip install 'gscli[{name}]'",
         ) from error
-
-
-@contextmanager
-def library_errors(
-    translate: Callable[[Exception], GscliError], *, is_quiet: bool = False
-) -> Iterator[None]:
-    """Whatever a library raises, of which it has many kinds, as an error of ours.
-
-    `is_quiet`: it does not warn either.
-    """
-    try:
-        with warnings.catch_warnings() if is_quiet else nullcontext():
-            if is_quiet:
-                warnings.simplefilter("ignore")
-            yield
-    except (GscliError, MemoryError):
-        raise
-    except Exception as error:
-        raise translate(error) from error

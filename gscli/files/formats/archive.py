@@ -16,10 +16,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from gscli.base import ContentRefused
+from gscli.base import ContentRefused, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import Content, library_errors
+from gscli.files.content import Content
 from gscli.files.request import Output, same_name_error
 
 DIRECTORY_LIMIT = 4 << 20
@@ -72,7 +72,7 @@ def read_directory(
     writer changes what it has written before.
     """
     count = _read_end_record(content, most_members, most_bytes)
-    errors = library_errors(lambda error: _archive_error(content.name, sanitize(str(error), 80)))
+    errors = translate_errors(lambda error: _archive_error(content.name, sanitize(str(error), 80)))
     with errors, content.open_file() as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
     if len(infos) != count:

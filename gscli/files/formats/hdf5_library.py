@@ -23,10 +23,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import ContentRefused
+from gscli.base import ContentRefused, translate_errors
 from gscli.base.arrays import Array, check_dtype_supported
 from gscli.base.words import sanitize
-from gscli.files.content import check_limit, import_extra, library_errors
+from gscli.files.content import check_limit, import_extra
 from gscli.files.isolated import PIECE, Message, limit_memory
 from gscli.files.request import NAMES_LIMIT, Member, choose_member, group_error
 
@@ -52,7 +52,7 @@ def answer(action: str, file: BinaryIO, name: str, **question: Any) -> Iterator[
 def hdf5_errors(name: str) -> AbstractContextManager[None]:
     """Whatever h5py raises on a damaged file, as ContentRefused."""
     unsound = partial(ContentRefused, f"{name} is not a sound HDF5 file")
-    return library_errors(lambda error: unsound(where=f"{name}: {sanitize(str(error), 120)}"))
+    return translate_errors(lambda error: unsound(where=f"{name}: {sanitize(str(error), 120)}"))
 
 
 def _list(file: BinaryIO, name: str) -> Iterator[Message]:

@@ -17,14 +17,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import ContentRefused, LimitRefused
+from gscli.base import ContentRefused, LimitRefused, translate_errors
 from gscli.base.arrays import Array, DType, check_dtype_supported, check_value_bits, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, open_file
 from gscli.disk.system import preallocate, temp_file_errors
 from gscli.disk.uncached import MIN_DIRECT_BYTES, PAGE, allocate_pages, set_direct, write_at
-from gscli.files.content import check_limit, library_errors
+from gscli.files.content import check_limit
 
 MIN_CHUNK_LIMIT = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
@@ -150,7 +150,7 @@ class ChunkedDaskArray(ChunkedArray):
         return self._compute(self.array)
 
     def _compute(self, part: Any) -> Array:
-        with library_errors(self._compute_error):
+        with translate_errors(self._compute_error):
             values = np.asarray(part.compute())
         if values.shape != part.shape or values.dtype.newbyteorder("=") != self.dtype:
             raise ContentRefused(

@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import check_limit, import_extra, library_errors
+from gscli.files.content import check_limit, import_extra
 from gscli.files.request import list_keys
 from gscli.files.stores.codecs import measure_zstd
 from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
@@ -45,7 +45,7 @@ def open_repository(path: str) -> Any:
     """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
     library = import_extra("icechunk", "icechunk")
     library.set_logs_filter("error")  # its warnings would go to stdout
-    bucket_errors = library_errors(partial(_bucket_error, path))
+    bucket_errors = translate_errors(partial(_bucket_error, path))
     with bucket_errors if "://" in path else zarr_errors(path):
         storage = _make_storage(library, path)
         if os.path.isdir(path):

@@ -7,12 +7,12 @@ import re
 import stat
 from contextlib import AbstractContextManager
 
-from gscli.base import CannotRead, ContentRefused, GscliError
+from gscli.base import CannotRead, ContentRefused, GscliError, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
-from gscli.files.content import check_limit, library_errors
+from gscli.files.content import check_limit
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
@@ -116,12 +116,12 @@ def zarr_errors(name: str) -> AbstractContextManager[None]:
         why = error_reason(error) or type(error).__name__
         return ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}")
 
-    return library_errors(translate, is_quiet=True)
+    return translate_errors(translate, is_quiet=True)
 
 
 def zarr_write_errors(name: str) -> AbstractContextManager[None]:
     """Turn what fails while a store is written into CannotWrite."""
-    return library_errors(lambda error: write_error(error, name), is_quiet=True)
+    return translate_errors(lambda error: write_error(error, name), is_quiet=True)
 
 
 def check_folder(place: ZarrPath) -> None:
