@@ -22,7 +22,7 @@ from gscli.base import CannotWrite
 from gscli.disk.exchange import replace_file
 from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import ATTRIBUTE, RegularFile, check_system, open_file
-from gscli.disk.system import check_space, sync, sync_folder, write_errors
+from gscli.disk.system import check_space, sync, sync_folder, write_all, write_errors
 from gscli.disk.unfinished import refuse_unfinished
 
 if TYPE_CHECKING:
@@ -75,11 +75,8 @@ class AtomicFile(io.RawIOBase):
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of a buffer; the number of its bytes."""
         self.poll()
-        with memoryview(data) as whole, whole.cast("B") as view, write_errors(self.name):
-            done = 0
-            while done < view.nbytes:
-                done += os.write(self.fileno(), view[done:])
-            return done
+        with write_errors(self.name):
+            return write_all(lambda part, _: os.write(self.fileno(), part), data)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place."""

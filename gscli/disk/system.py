@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite, translate_errors
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import RegularFile, open_file
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 try:
     import fcntl
@@ -49,6 +53,25 @@ def temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
 
     beside = sanitize(folder or tempfile.tempdir or "no folder")
     return write_errors(beside, "cannot write temporary files in")
+
+
+def write_all(
+    write: Callable[[memoryview, int], int | None], data: ReadableBuffer, position: int = 0
+) -> int:
+    """Hand all bytes of a buffer to `write`, which may take less than it gets, with their place
+    from `position` on; how many they are.
+
+    >>> parts = []
+    >>> write_all(lambda part, at: parts.append((bytes(part[:2]), at)) or len(part[:2]), b"abc", 7)
+    3
+    >>> parts
+    [(b'ab', 7), (b'c', 9)]
+    """
+    with memoryview(data) as whole, whole.cast("B") as view:
+        done = 0
+        while done < view.nbytes:
+            done += write(view[done:], position + done) or 0
+        return done
 
 
 @contextmanager

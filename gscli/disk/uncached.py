@@ -14,6 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.disk.mapped import RegularFile
+from gscli.disk.system import write_all
 
 MIN_DIRECT_BYTES = 128 << 20
 """Bytes of a result from which it is written so."""
@@ -42,16 +43,18 @@ def set_direct(descriptor: int, *, on: bool) -> bool:
 
 def write_at(descriptor: int, view: memoryview, position: int) -> None:
     """Write all of some bytes; what cannot go past the cache goes as usual. Raises OSError."""
-    done, direct = 0, True
-    while done < view.nbytes:
+
+    def write(part: memoryview, at: int) -> int:
         try:
-            done += os.pwrite(descriptor, view[done:], position + done)
+            return os.pwrite(descriptor, part, at)
         except OSError as error:
             # Neither blocks nor addresses that this device takes, or what a full one left.
-            if error.errno != errno.EINVAL or not direct:
+            if error.errno != errno.EINVAL:
                 raise
-            direct = False
             set_direct(descriptor, on=False)
+            return os.pwrite(descriptor, part, at)
+
+    write_all(write, view, position)
 
 
 def copy_file(source: RegularFile, target: int, *, direct: bool) -> None:

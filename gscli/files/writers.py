@@ -14,7 +14,7 @@ from gscli.base.arrays import Array, check_dtype_supported, is_native, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
-from gscli.disk.system import write_errors
+from gscli.disk.system import write_all, write_errors
 from gscli.files.content import open_content
 from gscli.files.request import (
     MANY_MEMBERS,
@@ -92,15 +92,12 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
         problem = f"refusing to write binary {suffix} to the terminal"
         raise UsageError(problem, hint=f"-o out{suffix}, or --json for text")
 
-    def write_all(data: bytes | memoryview) -> int:
-        view, done = memoryview(data), 0
-        with write_errors(STANDARD_OUTPUT):
-            while done < view.nbytes:  # an unbuffered stream may take less than all
-                done += stream.write(view[done:]) or 0
-        return done
+    def write(data: bytes | memoryview) -> int:
+        with write_errors(STANDARD_OUTPUT):  # an unbuffered stream may take less than all
+            return write_all(lambda part, _: stream.write(part), data)
 
     arrays = {DEFAULT_MEMBER: _to_writable(array, STANDARD_OUTPUT)}
-    format_for(suffix).write(write_all, arrays, suffix)
+    format_for(suffix).write(write, arrays, suffix)
     with write_errors(STANDARD_OUTPUT):
         stream.flush()
 

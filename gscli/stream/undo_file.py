@@ -15,6 +15,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +25,7 @@ from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
-from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_errors
+from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_all, write_errors
 from gscli.disk.unfinished import unmark_unfinished
 
 Bytes = NDArray[np.uint8]
@@ -76,21 +77,17 @@ class UndoFile:
     def _write(self, *parts: bytes) -> None:
         """Write some bytes, and what the file begins with before the first ones."""
         for content in (self._first, *parts):
-            self._crc, view = zlib.crc32(content, self._crc), memoryview(content)
-            while view:
-                view = view[os.write(self.file.descriptor, view) :]
+            self._crc = zlib.crc32(content, self._crc)
+            write_all(lambda part, _: os.write(self.file.descriptor, part), content)
         self._first = b""
 
 
 def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> None:
     """Rows (n,), rising, of a file get their content (n, width); neighbours in one call."""
     flat, width = content.reshape(-1).data, content.shape[1]
+    write = partial(os.pwrite, descriptor)
     for begin, end in _neighbours(rows):
-        position = offset + int(rows[begin]) * width
-        view = flat[begin * width : end * width]
-        while view:
-            done = os.pwrite(descriptor, view, position)
-            view, position = view[done:], position + done
+        write_all(write, flat[begin * width : end * width], offset + int(rows[begin]) * width)
 
 
 def _neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
