@@ -233,17 +233,14 @@ def blocking_reader(stream: BinaryIO) -> Callable[[int], bytes]:
 
 
 def check_limit(
-    size: int, limit: int, where: str, what: str, unit: str = "bytes", *, is_fixed: bool = False
+    size: int, limit: int, where: str, what: str, *, unit: str = "bytes", hint: str | None = None
 ) -> None:
-    """Refuse before anything of that size is allocated; `is_fixed`: no option moves the limit."""
+    """Refuse before anything of that size is allocated; `hint`: what helps where no option does."""
     if size > limit:
-        hint = "save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it"
-        raise LimitRefused(
-            f"{what} is larger than the limit",
-            where=f"{where}: {size:,} {unit}",
-            valid=f"at most {limit:,} {unit}",
-            hint=hint if unit == "bytes" and not is_fixed else "",
-        )
+        if hint is None and unit == "bytes":
+            hint = "save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it"
+        problem, valid = f"{what} is larger than the limit", f"at most {limit:,} {unit}"
+        raise LimitRefused(problem, where=f"{where}: {size:,} {unit}", valid=valid, hint=hint or "")
 
 
 def import_extra(module: str, name: str) -> Any:

@@ -224,7 +224,7 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
     expected = _chunk_bytes(dataset)
     filters, chunks = _filter_ids(dataset), _list_chunks(dataset)
     room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
-    check_limit(expected * len(chunks), room, where, "what the chunks hold", is_fixed=True)
+    check_limit(expected * len(chunks), room, where, "what the chunks hold", hint="")
     for chunk in chunks:
         if chunk.size > size:
             raise _size_error(chunk.size, expected, where)

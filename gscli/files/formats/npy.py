@@ -95,10 +95,10 @@ def _read_header(content: Content) -> NpyHeader:
     return header
 
 
-def is_shape(sizes: Sequence[Any]) -> bool:
+def is_shape(sizes: Sequence[Any], itemsize: int = 16) -> bool:
     """Whether values are the sizes of axes: whole numbers from 0 up, few, not beyond all memory."""
     whole = all(type(size) is int and size >= 0 for size in sizes) and len(sizes) <= RANK_LIMIT
-    return whole and math.prod(size or 1 for size in sizes) < BYTES_LIMIT // 16
+    return whole and math.prod(size or 1 for size in sizes) * itemsize < BYTES_LIMIT
 
 
 def check_length(header: NpyHeader, size: int, name: str) -> None:
@@ -266,10 +266,8 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
             )
     except Exception as error:  # strange types make NumPy raise many kinds
         raise _header_error(name, "NumPy cannot read it") from error
-    if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:
-        raise _header_error(name, f"shape {sanitize(str(shape), 60)}")
-    if math.prod(length or 1 for length in shape) * (dtype.itemsize or 1) >= BYTES_LIMIT:
-        raise _header_error(name, f"shape {sanitize(str(shape), 60)} is beyond 2^63 bytes")
+    if not is_shape(shape, dtype.itemsize or 1):
+        raise _header_error(name, f"no array can have shape {sanitize(str(shape), 60)}")
     plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
     if not (dtype.type is np.void and plain):
         check_dtype_supported(dtype, name)

@@ -75,7 +75,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     label = document_dtype(array.dtype)
     if label not in _NAMES:
         raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(_NAMES))
-    check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", is_fixed=True)
+    check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", hint="")
     head = [encode_varint_field(_DIMS, length) for length in array.shape]
     head.append(encode_varint_field(_DATA_TYPE, _NAMES.index(label) + 1))
     if label == "str":

@@ -13,11 +13,11 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from gscli.base import ContentRefused, LimitRefused, translate_errors
+from gscli.base import ContentRefused, translate_errors
 from gscli.base.arrays import Array, DType, check_dtype_supported, check_value_bits, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
@@ -29,7 +29,26 @@ from gscli.files.content import check_limit
 MIN_CHUNK_LIMIT = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
 
-Slices = tuple[slice, ...]
+Sizes: TypeAlias = tuple[int, ...]
+
+
+def count_chunks(shape: Sizes, chunk: Sizes) -> Sizes:
+    """Chunks on each axis of an array.
+
+    >>> count_chunks((10, 6), (4, 3))
+    (3, 2)
+    """
+    return tuple(-(-size // step) for size, step in zip(shape, chunk, strict=True))
+
+
+def slice_chunk(shape: Sizes, chunk: Sizes, coordinates: Sizes) -> tuple[slice, ...]:
+    """The cells of one chunk, which the border of the array may cut off.
+
+    >>> slice_chunk((10, 6), (4, 3), (2, 0))
+    (slice(8, 10, None), slice(0, 3, None))
+    """
+    places = zip(coordinates, chunk, shape, strict=True)
+    return tuple(slice(at * step, min((at + 1) * step, size)) for at, step, size in places)
 
 
 class ChunkedArray(ABC):
@@ -40,8 +59,8 @@ class ChunkedArray(ABC):
 
     name: str
     dtype: DType
-    shape: tuple[int, ...]
-    chunk_shape: tuple[int, ...]
+    shape: Sizes
+    chunk_shape: Sizes
     chunk_bytes: int
 
     @property
@@ -50,19 +69,15 @@ class ChunkedArray(ABC):
         return math.prod(self.shape) * self.dtype.itemsize
 
     @property
-    def chunk_counts(self) -> tuple[int, ...]:
+    def chunk_counts(self) -> Sizes:
         """Chunks on each axis."""
-        pairs = zip(self.shape, self.chunk_shape, strict=True)
-        return tuple(-(-size // step) for size, step in pairs)
+        return count_chunks(self.shape, self.chunk_shape)
 
-    def chunk_slices(self, coordinates: tuple[int, ...]) -> Slices:
+    def chunk_slices(self, coordinates: Sizes) -> tuple[slice, ...]:
         """The cells of one chunk."""
-        return tuple(
-            slice(at * step, min((at + 1) * step, size))
-            for at, step, size in zip(coordinates, self.chunk_shape, self.shape, strict=True)
-        )
+        return slice_chunk(self.shape, self.chunk_shape, coordinates)
 
-    def chunk_sizes(self, coordinates: tuple[int, ...]) -> tuple[int, ...]:
+    def chunk_sizes(self, coordinates: Sizes) -> Sizes:
         """The shape of one chunk."""
         return tuple(part.stop - part.start for part in self.chunk_slices(coordinates))
 
@@ -72,7 +87,7 @@ class ChunkedArray(ABC):
         check_value_bits(values, self.name)
         return values if values.flags.writeable else values.copy()
 
-    def raw_chunk_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
+    def raw_chunk_file(self, _coordinates: Sizes) -> RegularFile | None:
         """The file of a chunk that has its cells and nothing else; None for all others."""
         return None
 
@@ -81,12 +96,12 @@ class ChunkedArray(ABC):
         """What the cells of chunks that are not stored are."""
         return np.zeros((), self.dtype)[()]
 
-    def iter_stored_chunks(self) -> Iterator[tuple[int, ...]]:
+    def iter_stored_chunks(self) -> Iterator[Sizes]:
         """The coordinates of all chunks that are stored."""
         yield from np.ndindex(*self.chunk_counts)
 
     @abstractmethod
-    def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
+    def read_chunk(self, coordinates: Sizes) -> Array:
         """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
 
     @abstractmethod
@@ -130,17 +145,13 @@ class ChunkedDaskArray(ChunkedArray):
         self.dtype = check_dtype_supported(array.dtype, name).newbyteorder("=")
         self.shape = tuple(map(int, array.shape))
         self.chunk_shape = tuple(max(*sizes, 1) for sizes in array.chunks)
-        unit = self.chunk_bytes = math.prod(self.chunk_shape) * self.dtype.itemsize
-        most = max(limit, MIN_CHUNK_LIMIT)
-        if unit > most:
-            raise LimitRefused(
-                f"a chunk of {name} is larger than the limit",
-                where=f"{name}: {unit:,} bytes",
-                valid=f"at most {most:,} bytes",
-                hint=f"{name}.rechunk() makes smaller ones",
-            )
+        self.chunk_bytes = math.prod(self.chunk_shape) * self.dtype.itemsize
+        hint = f"{name}.rechunk() makes smaller ones"
+        check_limit(
+            self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), name, f"a chunk of {name}", hint=hint
+        )
 
-    def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
+    def read_chunk(self, coordinates: Sizes) -> Array:
         """One chunk, computed by Dask's scheduler."""
         return self._compute(self.array[self.chunk_slices(coordinates)])
 
@@ -177,7 +188,7 @@ def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:
 class RawChunks:
     """The chunks of one array in a folder, all of the same size, C order, native bytes."""
 
-    def __init__(self, unit: tuple[int, ...], dtype: DType, fill: Any, *, direct: bool) -> None:
+    def __init__(self, unit: Sizes, dtype: DType, fill: Any, *, direct: bool) -> None:
         """`direct`: chunks are written past the system's cache, if they are whole pages."""
         self._unit, self._dtype, self._fill = unit, dtype, fill
         self.nbytes = math.prod(unit) * dtype.itemsize
@@ -192,7 +203,7 @@ class RawChunks:
         large = array.nbytes >= MIN_DIRECT_BYTES
         return cls(tuple(array.chunks), array.dtype, array.fill_value, direct=large)
 
-    def read(self, path: str, sizes: tuple[int, ...], name: str) -> Array:
+    def read(self, path: str, sizes: Sizes, name: str) -> Array:
         """The first `sizes` cells of the chunk in a file; the fill value where there is no file."""
         file = self.open_chunk(path, name)
         if file is None:

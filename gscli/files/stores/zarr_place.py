@@ -148,6 +148,6 @@ def _check_metadata_files(folder: str, place: ZarrPath) -> None:
         if os.path.lexists(path):
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 raise ContentRefused(f"{name} is a link or no file", where=place.name)
-            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, is_fixed=True)
+            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, hint="")
             with zarr_errors(place.name), open(path, "rb") as file:
                 check_metadata(file.read(), f"{place.name}: {name}")

@@ -23,7 +23,7 @@ from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is
 from gscli.base.words import format_shape, sanitize
 from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit, import_extra, open_content
-from gscli.files.formats.npy import BYTES_LIMIT, element_dtype
+from gscli.files.formats.npy import element_dtype, is_shape
 from gscli.files.stores.chunks import (
     MIN_CHUNK_LIMIT,
     ChunkedArray,
@@ -60,7 +60,7 @@ class ZarrArray(ChunkedArray):
             where = f"{self.name}: chunks {format_shape(self._unit)}"
             raise ContentRefused("a chunk has no cells", where=where)
         self._plain = None if self.folder is None else RawChunks.from_zarr(array)
-        if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
+        if not is_shape(self.shape, self.dtype.itemsize):
             where = f"{self.name}: {format_shape(self.shape)}"
             raise ContentRefused("no array can be so large", where=where)
         self.chunk_bytes = math.prod(self._unit) * self.dtype.itemsize

@@ -72,8 +72,10 @@ class CheckedZipStore(ZipStore):
 
     def _read_member(self, key: str) -> bytes:
         entry, is_metadata = self._entries[key], key.rpartition("/")[2] in METADATA
-        limit = METADATA_LIMIT if is_metadata else self._limit + self._limit // 16
-        check_limit(entry.size, limit, self._content.name, "a member", is_fixed=is_metadata)
+        limit, hint = self._limit + self._limit // 16, None
+        if is_metadata:
+            limit, hint = METADATA_LIMIT, ""
+        check_limit(entry.size, limit, self._content.name, "a member", hint=hint)
         member = b"".join(iter_member_bytes(self._content, entry))
         if is_metadata:
             check_metadata(member, f"{self._content.name}: {key}")

@@ -17,7 +17,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.files.stores.chunks import ChunkedArray
+from gscli.files.stores.chunks import ChunkedArray, count_chunks, slice_chunk
 from gscli.layout.axes import Shape, row_major_strides
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rowfile import SPARSE_FACTOR, WINDOW, FileRows
@@ -66,7 +66,7 @@ class ChunkGrid(Record):
     @property
     def chunk_counts(self) -> Shape:
         """Chunks on each axis."""
-        return tuple(-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True))
+        return count_chunks(self.shape, self.chunk)
 
     @property
     def row_group_count(self) -> int:
@@ -98,10 +98,9 @@ class ChunkGrid(Record):
         """The chunks of one owner, along the columns."""
         first = tuple(map(int, np.unravel_index(owner, self.chunk_counts[: self.row_axes])))
         for rest in np.ndindex(*self.chunk_counts[self.row_axes :]):
-            places = zip((*first, *rest), self.chunk, self.shape, strict=True)
-            box = [slice(at * step, min((at + 1) * step, size)) for at, step, size in places]
+            box = slice_chunk(self.shape, self.chunk, (*first, *rest))
             rows = tuple(part.stop - part.start for part in box[: self.row_axes])
-            yield ChunkColumns((*first, *rest), rows, tuple(box[self.row_axes :]))
+            yield ChunkColumns((*first, *rest), rows, box[self.row_axes :])
 
     def iter_row_groups(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
         """Each owner in numbers that ascend by owner, and where its own stand."""
