@@ -169,15 +169,13 @@ class RegularFile:
 
     def read(self, offset: int, length: int) -> bytes:
         """Exactly the bytes asked for; CannotRead where the file became shorter."""
-        parts = []
         with read_errors(self.name):
-            while length:
-                part = os.pread(self.descriptor, length, offset)
-                if not part:
-                    raise self.truncation_error()
-                parts.append(part)
-                offset, length = offset + len(part), length - len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            content = os.pread(self.descriptor, length, offset)
+        if len(content) == length:
+            return content
+        whole = memoryview(bytearray(length))
+        self.read_into(offset, whole)
+        return bytes(whole)
 
     def read_into(self, offset: int, view: memoryview) -> None:
         """All of `view` from a place on; CannotRead where the file became shorter."""

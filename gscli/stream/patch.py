@@ -29,7 +29,7 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows
 from gscli.stream.scatter import ExternalSort, RowBlock, Updates, apply_updates, update_records
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
-from gscli.stream.undo_file import UndoFile, put_back, reserve_rows, write_rows
+from gscli.stream.undo_file import UndoFile, iter_parts, put_back, reserve_rows, write_rows
 
 CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
@@ -189,7 +189,7 @@ class DirectPatch:
                 self.file.check_unchanged()
                 undo_file.commit()
                 if writable.has_holes:
-                    for rows, _, _ in undo_file.parts():
+                    for rows, _, _ in iter_parts(undo_file.file):
                         reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
                 mark_unfinished(writable, undo_file.file)
                 sync(writable.descriptor)
@@ -206,7 +206,7 @@ class DirectPatch:
         written = ProgressCounter(self.progress, self.patch.nbytes)
         try:
             with interrupts.allow():
-                for rows, _, new in undo_file.parts():
+                for rows, _, new in iter_parts(undo_file.file):
                     interrupts.deliver_pending()
                     write_rows(writable.descriptor, self.patch.offset, rows, new)
                     written.add(new.nbytes)
@@ -222,7 +222,7 @@ class DirectPatch:
         try:
             put_back(undo.file, writable, self.patch.offset)
         except Exception as second:
-            undo.leave()
+            undo.file.close()  # kept for `gscli undo`
             first = error if isinstance(error, OSError) else second
             state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
             raise write_error(first, self.file.name, "cannot patch", state, hint) from second

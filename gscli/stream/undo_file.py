@@ -59,20 +59,12 @@ class UndoFile:
         sync(self.file.descriptor)
         sync_folder(os.path.dirname(self.path))
 
-    def parts(self) -> Iterator[tuple[Indices, Bytes, Bytes]]:
-        """Indices, old and new bytes of each part."""
-        return _parts(self.file)
-
     def remove(self, file: RegularFile) -> None:
         """The data in `file` are whole, old or new."""
         unmark_unfinished(file)  # first: no name says more than the one beside the undo file
         self.file.unlink()
         self.file.close()
         sync_folder(os.path.dirname(self.path))
-
-    def leave(self) -> None:
-        """The data may be a mix: keep the undo file for `gscli undo`."""
-        self.file.close()
 
     def _write(self, *parts: bytes) -> None:
         """Write some bytes, and what the file begins with before the first ones."""
@@ -155,7 +147,7 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
             details=("nothing was changed",),
         )
     count = 0
-    for rows, old, new in _parts(undo):
+    for rows, old, new in iter_parts(undo):
         _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)
         count += rows.size
     record_result(file.name, "is a mix of old and new rows: run the command again")
@@ -166,7 +158,7 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
 
 def put_back(undo: RegularFile, file: RegularFile, offset: int) -> None:
     """The old rows that an undo file has, in the file that they are of. Raises OSError."""
-    for rows, old, _ in _parts(undo):
+    for rows, old, _ in iter_parts(undo):
         write_rows(file.descriptor, offset, rows, old)
     sync(file.descriptor)
 
@@ -209,7 +201,7 @@ def _header(undo: RegularFile) -> tuple[int, int, int, int]:
     return size, modified, offset, width
 
 
-def _parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
+def iter_parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
     """Row numbers, old and new bytes; ValueError where they cannot be those of a patch."""
     size, _, offset, width = _header(undo)
     position = len(_MAGIC) + _HEADER.size

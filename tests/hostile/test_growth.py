@@ -62,7 +62,7 @@ def cut_short(path: Path, data: np.ndarray[Any, np.dtype[Any]]) -> None:
     note = UndoFile(file, offset, old.shape[1])
     note.add(rows, old, old[::-1].copy())
     note.commit()
-    note.leave()
+    note.file.close()
     with path.open("r+b") as target:
         write_rows(target.fileno(), offset, rows[: len(rows) // 2], old[::-1].copy())
     file.close()

@@ -47,7 +47,7 @@ def interrupted(folder: Path, *, sealed: bool = True, left: bytes = b"\2" * 3 + 
         note.commit()
         target.write_bytes(OLD + left)
         os.utime(target, ns=(1, 1))
-    note.leave()
+    note.file.close()
     return target
 
 

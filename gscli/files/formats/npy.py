@@ -72,6 +72,8 @@ def parse_header(prefix: bytes, name: str) -> NpyHeader:
     (4, 3)
     """
     text, offset = _header_text(prefix, name)
+    if "L" in text:  # Python 2 wrote it behind some sizes
+        text = re.sub(r"(?<=\d)L(?=\s*[,)])", "", text)
     _check_tokens(text, name)
     return _parse_with_numpy(text, offset, name)
 
@@ -223,22 +225,16 @@ def _header_error(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
 
 
-def _strip_long_suffix(text: str) -> str:
-    """The header without the L that Python 2 wrote behind some sizes."""
-    return re.sub(r"(?<=\d)L(?=\s*[,)])", "", text) if "L" in text else text
-
-
 def _check_tokens(text: str, name: str) -> None:
     """Nothing but the tokens of a plain dictionary, not deep, each key once."""
-    plain = _strip_long_suffix(text)
     words, end = [], 0
-    for match in _WORD.finditer(plain):
+    for match in _WORD.finditer(text):
         if match.start() != end:
             break
         end = match.end()
         words += [] if match[0].isspace() else [match[0]]
-    if end != len(plain):
-        raise _header_error(name, f"unexpected {sanitize(plain[end:], 20)}")
+    if end != len(text):
+        raise _header_error(name, f"unexpected {sanitize(text[end:], 20)}")
     depths = accumulate((word in "{([") - (word in "})]") for word in words)
     deepest = max(depths, default=0)
     if deepest > _DEPTH_LIMIT:
@@ -251,7 +247,6 @@ def _check_tokens(text: str, name: str) -> None:
 
 def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
-    text = _strip_long_suffix(text)
     unusual = "V" in text or "f1" in text
     opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", text)
     if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):

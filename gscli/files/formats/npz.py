@@ -53,11 +53,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
         member = member.removesuffix(ARRAY_SUFFIX)
     name = choose_member(entries, member, content.name)
     where = member_place(content.name, name)
-    entry = entries[name]
-    pieces = iter_member_bytes(content, entry)
-    start = _read_prefix(pieces)
-    header = parse_header(start, where)
-    check_length(header, entry.size, where)
+    header, start, pieces = _open_member(content, where, entries[name])
     check_limit(header.nbytes, request.limit, where, "the array")
     dtype = element_dtype(header.dtype, request.options.dtype, where)
     data, done = np.empty(header.nbytes, np.uint8), 0
@@ -69,8 +65,11 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array, from its header."""
-    entries = _array_entries(content).items()
-    return [Member.of(_header(content, name, entry), name) for name, entry in entries]
+    entries, file = _array_entries(content).items(), content.name
+    return [
+        Member.of(_open_member(content, member_place(file, name), entry)[0], name)
+        for name, entry in entries
+    ]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
@@ -111,18 +110,15 @@ def _array_entries(content: Content) -> dict[str, ZipEntry]:
     return {name.removesuffix(ARRAY_SUFFIX): entry for name, entry in entries.items()}
 
 
-def _header(content: Content, name: str, entry: ZipEntry) -> NpyHeader:
-    where = member_place(content.name, name)
-    header = parse_header(_read_prefix(iter_member_bytes(content, entry)), where)
-    check_length(header, entry.size, where)
-    return header
-
-
-def _read_prefix(pieces: Iterator[bytes | memoryview]) -> bytes:
-    """Enough of a member for its header; only what was inflated for it is kept."""
-    start = b""
+def _open_member(
+    content: Content, where: str, entry: ZipEntry
+) -> tuple[NpyHeader, bytes, Iterator[bytes | memoryview]]:
+    """The header of a member, what was inflated for it, and the pieces that follow."""
+    pieces, start = iter_member_bytes(content, entry), b""
     for piece in pieces:
         start += piece
         if len(start) >= PREFIX_LIMIT:
             break
-    return start
+    header = parse_header(start, where)
+    check_length(header, entry.size, where)
+    return header, start, pieces

@@ -130,8 +130,7 @@ def check_folder(place: ZarrPath) -> None:
     for part in ("", *filter(None, place.member.split("/"))):
         folder = os.path.join(folder, part) if part else folder
         if part and os.path.islink(folder):
-            problem = f"{sanitize(part, 60)} is a link, and gscli does not follow it"
-            raise ContentRefused(problem, where=place.name)
+            raise link_error(f"{sanitize(part, 60)} is a link", place.name)
         _check_metadata_files(folder, place)
 
 
@@ -142,12 +141,27 @@ def check_folders_in(folder: str, place: ZarrPath) -> None:
             _check_metadata_files(entry.path, place)
 
 
+def file_size(path: str, what: str, where: str) -> int | None:
+    """Bytes of a file of a store, None where it is not there. ContentRefused for anything else."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise link_error(f"{what} is a link or no file", where)
+    return status.st_size
+
+
+def link_error(problem: str, where: str) -> ContentRefused:
+    """What is said of names that may lead out of a store."""
+    return ContentRefused(f"{problem}, and gscli does not follow it", where=where)
+
+
 def _check_metadata_files(folder: str, place: ZarrPath) -> None:
     for name in METADATA:
         path = os.path.join(folder, name)
-        if os.path.lexists(path):
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                raise ContentRefused(f"{name} is a link or no file", where=place.name)
-            check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, name, hint="")
+        size = file_size(path, name, place.name)
+        if size is not None:
+            check_limit(size, METADATA_LIMIT, place.name, name, hint="")
             with zarr_errors(place.name), open(path, "rb") as file:
                 check_metadata(file.read(), f"{place.name}: {name}")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import operator
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -35,7 +34,9 @@ from gscli.files.stores.zarr_place import (
     ZarrPath,
     check_folder,
     check_member,
+    file_size,
     is_repository,
+    link_error,
     zarr_errors,
     zarr_write_errors,
 )
@@ -178,19 +179,15 @@ class ZarrArray(ChunkedArray):
         return None if buffer is None else bytes(buffer.to_bytes())
 
     def _is_regular_file(self, path: str) -> bool:
-        try:
-            status = os.lstat(path)
-        except FileNotFoundError:
+        where = f"{self.name}: {sanitize(os.path.basename(path), 60)}"
+        size, root = file_size(path, "a chunk", where), os.path.realpath(str(self.array.store.root))
+        if size is None:
             return False
-        root = os.path.realpath(str(self.array.store.root))
-        if not stat.S_ISREG(status.st_mode) or not os.path.realpath(path).startswith(root + os.sep):
-            raise ContentRefused(
-                "a chunk is a link or no file, and gscli does not follow it",
-                where=f"{self.name}: {sanitize(os.path.basename(path), 60)}",
-            )
-        if status.st_size > self._stored_limit:
-            raise too_large_error(status.st_size, self._stored_limit, self.name)
-        if not status.st_size:  # of a shard the library would make the fill value
+        if not os.path.realpath(path).startswith(root + os.sep):
+            raise link_error("the folder of a chunk is a link", where)
+        if size > self._stored_limit:
+            raise too_large_error(size, self._stored_limit, self.name)
+        if not size:  # of a shard the library would make the fill value
             raise ContentRefused("a chunk is empty", where=f"{self.name}: {sanitize(path, 60)}")
         return True
 

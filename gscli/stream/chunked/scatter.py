@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from gscli.base import ContentRefused
 from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
 from gscli.disk.mapped import open_file
 from gscli.disk.uncached import MIN_DIRECT_BYTES, copy_file
 from gscli.files.stores.chunks import replace_chunk_file
-from gscli.files.stores.zarr_place import METADATA, ZarrPath, zarr_write_errors
+from gscli.files.stores.zarr_place import METADATA, ZarrPath, file_size, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
@@ -84,8 +82,7 @@ def copy_chunk(source: ZarrArray, key: str, folder: str) -> int:
 
 def _copy_chunk_file(source: ZarrArray, path: str, target: int) -> None:
     """Blocks are shared where the system can do that, else copied past its cache."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ContentRefused("a chunk is a link or no file", where=f"{source.name}: {path}"[:200])
+    file_size(path, "a chunk", f"{source.name}: {path}"[:200])
     with closing(open_file(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
         if not share_blocks(file.descriptor, target):
             copy_file(file, target, direct=source.nbytes >= MIN_DIRECT_BYTES)
