@@ -137,9 +137,9 @@ def test_a_member_is_inflated_once_for_all_parts_of_a_shard(
     keys: list[str] = []
     read_member = CheckedZipStore._read_member
 
-    def count(store: Any, key: str, info: Any) -> bytes:
+    def count(store: Any, key: str) -> bytes:
         keys.append(key)
-        return read_member(store, key, info)
+        return read_member(store, key)
 
     monkeypatch.setattr(CheckedZipStore, "_read_member", count)
     assert np.array_equal(load(str(tmp_path / "s.zip")).array, values)
