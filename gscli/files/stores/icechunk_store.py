@@ -76,13 +76,13 @@ def _check_file(path: str, size: int) -> None:
 
     Its head is 39 bytes, the last of which says how the rest is packed (Icechunk's specification).
     """
-    check_limit(size, METADATA_LIMIT, path, "metadata", is_fixed=True)
+    check_limit(size, METADATA_LIMIT, path, "metadata", hint="")
     if size > _HEAD:
         with open(path, "rb") as file:
             head = file.read(_HEAD)
             if head.startswith(_MAGIC) and head[-1] == _ZSTD:
                 room, stated = measure_zstd(file.read(), METADATA_LIMIT)
-                check_limit(max(room, stated or 0), METADATA_LIMIT, path, "metadata", is_fixed=True)
+                check_limit(max(room, stated or 0), METADATA_LIMIT, path, "metadata", hint="")
 
 
 def _bucket_error(path: str, error: Exception) -> CannotRead:

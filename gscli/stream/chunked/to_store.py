@@ -25,7 +25,6 @@ from gscli.disk.uncached import allocate_pages
 from gscli.files.content import import_extra
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.files.stores.folder import open_folder
-from gscli.files.stores.icechunk_store import BRANCH, open_repository
 from gscli.files.stores.zarr_format import check_writable, create_zarr_array
 from gscli.files.stores.zarr_place import (
     ZarrPath,
@@ -218,6 +217,8 @@ def commit_scatter(
 
 def _open_session(place: ZarrPath) -> tuple[str, Session]:
     """The branch that a place names, and icechunk's session that may write to it."""
+    from gscli.files.stores.icechunk_store import BRANCH, open_repository
+
     repository = open_repository(place.path)
     branch = place.version or BRANCH
     if branch not in repository.list_branches():
