@@ -161,7 +161,6 @@ def _shorten(words: str) -> str:
 
 
 def _unpickle_error(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
-    """An error whose facts are about to be put back."""
     return kind.__new__(kind, *args)
 
 

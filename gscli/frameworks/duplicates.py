@@ -103,9 +103,8 @@ def written_cells(
         there = np.ones(rows.shape, np.bool_) if exist is None else exist
         writers.append(np.repeat(entries, there.sum(axis=1) * run))
         cells.append((rows[there][:, None] * run + np.arange(run)).reshape(-1))
-    return np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate(
-        [*writers, np.zeros(0, np.int64)]
-    )
+    none = np.zeros(0, np.int64)
+    return np.concatenate([*cells, none]), np.concatenate([*writers, none])
 
 
 def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
@@ -144,15 +143,13 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         thing = "cell" if plan.layout.window_size == 1 else "slice"
         together = f"the same {thing}" if twins.total == 1 else f"{twins.total:,} {thing}s together"
         problem = f"{twins.writers:,} entries write {together}"
-        lines += (
-            [f"… and {format_count(more, f'more {thing}')} written more than once"] if more else []
-        )
+        others = [f"… and {format_count(more, f'more {thing}')} written more than once"]
+        lines += others if more else []
         last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
         lines.append(f"{reason}; here the last one{last} won")
     lines += format_compared_part(plan.layout)
-    return [
-        Notice(problem, details=tuple(lines), hint=_reduction_hint(operator) + "--strict refuses")
-    ]
+    hint = _reduction_hint(operator) + "--strict refuses"
+    return [Notice(problem, details=tuple(lines), hint=hint)]
 
 
 def format_compared_part(layout: Layout) -> list[str]:
@@ -165,9 +162,7 @@ def format_compared_part(layout: Layout) -> list[str]:
 
 def _format_writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
-    shown = [
-        f"{entry_name(number)}: {_format_vector(plan.index_vector(number))}" for number in named
-    ]
+    shown = [f"{entry_name(at)}: {_format_vector(plan.index_vector(at))}" for at in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
     return "   and   ".join(shown) + more
 

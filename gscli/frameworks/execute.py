@@ -51,10 +51,8 @@ def _bind_arguments(
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
     if len(inputs) > len(names):
-        raise UsageError(
-            f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}",
-            valid=" ".join(names),
-        )
+        problem = f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}"
+        raise UsageError(problem, valid=" ".join(names))
     pairs: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
     if attrs:
         rest = names[len(inputs) :]

@@ -50,9 +50,8 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
         examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []
-        yield PictureNotice(
-            format_count(count, singular, many), details=(*details, *more), hint="--strict refuses"
-        )
+        problem = format_count(count, singular, many)
+        yield PictureNotice(problem, details=(*details, *more), hint="--strict refuses")
 
 
 # --- what a text leaves open -------------------------------------------------------------------

@@ -188,11 +188,8 @@ def _ufunc_at(reduction: Reduction, example: str, refused: str) -> FamilyMember:
 
     def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
         if reduction == "sub" and a.dtype == b.dtype == "bool":
-            raise DtypeRefused(
-                "subtract has no meaning for bool",
-                where=f"{describe(a)}, {describe(b)}",
-                hint="convert one of them, to int8 for one",
-            )
+            where, hint = f"{describe(a)}, {describe(b)}", "convert one of them, to int8 for one"
+            raise DtypeRefused("subtract has no meaning for bool", where=where, hint=hint)
         texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
         for tensor in () if texts else (a, b):
             check_dtype(tensor, NON_TEXT_DTYPES)
@@ -266,9 +263,8 @@ def _check_castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
     if 0 in values.shape:
         return
-    if (a.dtype == "str") != (values.dtype == "str") or (
-        values.dtype in COMPLEX and a.dtype not in (*COMPLEX, "bool")
-    ):
+    loses_imaginary = values.dtype in COMPLEX and a.dtype not in (*COMPLEX, "bool")
+    if loses_imaginary or (a.dtype == "str") != (values.dtype == "str"):
         raise DtypeRefused(
             f"{values.name} cannot be cast to {a.name}'s element type",
             where=f"{describe(a)}, {describe(values)}",

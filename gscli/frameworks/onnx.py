@@ -242,9 +242,8 @@ def tensor_scatter(
     dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
     batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 0
     if dim == 0:
-        raise ShapeRefused(
-            "the sequence axis cannot be the first one", where=f"axis = {axis}", valid="1 and more"
-        )
+        problem = "the sequence axis cannot be the first one"
+        raise ShapeRefused(problem, where=f"axis = {axis}", valid="1 and more")
     longest = min(steps, past_cache.shape[dim])
     check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))

@@ -318,5 +318,4 @@ def import_framework(name: str) -> Framework:
 
 
 def _unpickle_operator(framework: str, name: str) -> Operator:
-    """The operator that a pickle names."""
     return import_framework(framework).operators[name]

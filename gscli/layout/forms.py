@@ -61,20 +61,16 @@ def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     """Axes in the order batch*, outer*, columns*, inner*, each with one term over its full size."""
     axes, window = addressing.axes, addressing.window
     batch = count_batch_axes(addressing, may_cut=True)
-    kinds = ["column" if _is_column(axis) else "window" for axis in axes[batch:]]
     if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
         return None
-    if "column" in kinds:
-        first = batch + kinds.index("column")
-        last = batch + len(kinds) - kinds[::-1].index("column")
-    else:
-        first = last = batch
-    if "window" in kinds[first - batch : last - batch]:
+    columns = [at for at, axis in enumerate(axes) if at >= batch and _is_column(axis)]
+    first, last = (columns[0], columns[-1] + 1) if columns else (batch, batch)
+    if len(columns) != last - first:
         return None
     sizes = [axis.size for axis in axes]
     shared = prod(addressing.entry_shape[batch:])
-    leading = tuple(_window_axis(axis) for axis in axes[batch:first])
-    trailing = tuple(_window_axis(axis) for axis in axes[last:])
+    leading = tuple(axis.window for axis in axes[batch:first] if axis.window is not None)
+    trailing = tuple(axis.window for axis in axes[last:] if axis.window is not None)
     grid = len(addressing.entry_shape)
     spare = tuple(w for w in range(len(window)) if w not in leading + trailing)
     before, behind = ((grid + w for w in axes) for axes in (leading, spare + trailing))
@@ -145,11 +141,6 @@ def count_batch_axes(addressing: Addressing, *, may_cut: bool = False) -> int:
 
 def _is_column(axis: Axis) -> bool:
     return axis.column is not None and axis.entry is None and axis.reach == 1
-
-
-def _window_axis(axis: Axis) -> int:
-    assert axis.window is not None
-    return axis.window
 
 
 def _column_strides(addressing: Addressing, unit: int) -> tuple[int, ...]:

@@ -191,14 +191,12 @@ def broadcast_values(values: Tensor, shape: Shape) -> Updates:
 
 def empty_axis_error(a: Tensor, where: str, valid: str) -> IndexRefused:
     """The refusal of an index into an axis of length 0."""
-    return IndexRefused(
-        "index into an empty axis", where=where, details=(describe(a),), valid=valid
-    )
+    problem = "index into an empty axis"
+    return IndexRefused(problem, where=where, details=(describe(a),), valid=valid)
 
 
 def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:
     """Bool has a smaller and a larger value in JAX, but no sum, difference or product."""
     if dtype == "bool" and reduction not in ("none", "max", "min"):
-        raise DtypeRefused(
-            f"{reduction} has no meaning for bool", where=where, hint="max is OR, min is AND"
-        )
+        problem = f"{reduction} has no meaning for bool"
+        raise DtypeRefused(problem, where=where, hint="max is OR, min is AND")

@@ -43,12 +43,9 @@ def _segment(reduction: Reduction) -> FamilyMember:
         check_bool_arithmetic(data.dtype, reduction, describe(data))
         count = _count_segments(segment_ids) if num_segments is None else num_segments
         if count < 0:
-            raise ShapeRefused(
-                "the number of segments is negative",
-                where=f"num_segments = {count}",
-                details=(describe(segment_ids),),
-                valid="0 and more",
-            )
+            problem, details = "the number of segments is negative", (describe(segment_ids),)
+            where = f"num_segments = {count}"
+            raise ShapeRefused(problem, where=where, details=details, valid="0 and more")
         output = Tensor("output", (count, *data.shape[1:]), data.dtype)
         addressing = address_axis(output, segment_ids, 0)
         beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP

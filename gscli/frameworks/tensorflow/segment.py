@@ -141,9 +141,8 @@ def unsorted_segment_sqrt_n() -> None:
 def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
     """An id for each row of data, and segments for them to go to."""
     if num_segments < 0:
-        raise ShapeRefused(
-            "num_segments is negative", where=f"num_segments = {num_segments}", valid="0 or more"
-        )
+        where = f"num_segments = {num_segments}"
+        raise ShapeRefused("num_segments is negative", where=where, valid="0 or more")
     if data.shape[: segment_ids.rank] != segment_ids.shape:
         raise ShapeRefused(
             "data does not start with the shape of segment_ids",
@@ -184,9 +183,8 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
                 hint="unsorted-segment-sum and its like take any order",
             )
         if segment_ids.values and last < 0:
-            raise IndexRefused(
-                "segment_ids are negative", where=describe(segment_ids), valid="0 and more"
-            )
+            problem = "segment_ids are negative"
+            raise IndexRefused(problem, where=describe(segment_ids), valid="0 and more")
         rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
         return scatter_layout(
             None,

@@ -90,9 +90,8 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
     else:
         parts, legal = [value], f"{dtype_min(part)} … {dtype_max(part)}"
     if lost or not all(_is_representable(number, part) for number in parts):
-        raise DtypeRefused(
-            f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
-        )
+        where = f"{name} = {value!r}"[:200]
+        raise DtypeRefused(f"{name} does not fit {dtype}", where=where, valid=legal)
     if isinstance(value, complex):
         return value
     return int(value) if dtype in INTEGERS else float(value)

@@ -128,9 +128,8 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     if 0 in index.shape:
         return Updates(src.name, Fit.CYCLE)
     window, source = atleast_1d(index), atleast_1d(src)
-    if window.rank != source.rank or any(
-        size > extent for size, extent in zip(window.shape, source.shape, strict=True)
-    ):
+    pairs = zip(window.shape, source.shape, strict=False)
+    if window.rank != source.rank or any(size > extent for size, extent in pairs):
         raise ShapeRefused(
             f"{src.name} does not cover {index.name}",
             where=describe(src),

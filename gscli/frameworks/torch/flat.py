@@ -24,6 +24,7 @@ from gscli.layout.axes import (
     Fit,
     GeneratedIndices,
     MaskPositions,
+    Reduction,
     Shape,
     Tensor,
     Updates,
@@ -112,13 +113,17 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
             details=(describe(index), describe(source)),
             valid="as many values as indices",
         )
+    updates = Updates(source.name, Fit.RESHAPE)
+    return put_values(self, updates, address_flat(self, index), accumulate=accumulate)
+
+
+def put_values(
+    data: Tensor, updates: Updates, addressing: Addressing, *, accumulate: bool
+) -> Layout:
+    """The layout of a put: negative indices count from the end, and values are written or added."""
+    reduction: Reduction = "add" if accumulate else "none"
     return scatter_layout(
-        self,
-        Updates(source.name, Fit.RESHAPE),
-        address_flat(self, index),
-        FROM_END,
-        reduction="add" if accumulate else "none",
-        open_order=OPEN_ORDER,
+        data, updates, addressing, FROM_END, reduction=reduction, open_order=OPEN_ORDER
     )
 
 

@@ -131,9 +131,8 @@ def index_fill(
     """
     check_dtype(input, DATA)
     if isinstance(value, complex) and input.dtype not in COMPLEX:
-        raise DtypeRefused(
-            f"value does not fit {input.dtype}", where=f"value = {value!r}", valid="a real number"
-        )
+        problem = f"value does not fit {input.dtype}"
+        raise DtypeRefused(problem, where=f"value = {value!r}", valid="a real number")
     addressing = _address_slices(input, dim, index, ("int64",))
     updates = Updates(None, value=cast_scalar("value", value, input.dtype))
     return scatter_layout(input, updates, addressing, FROM_END)
@@ -174,9 +173,8 @@ def index_reduce(
 def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
     check_index_dtype(index, types)
     if index.rank > 1:
-        raise ShapeRefused(
-            "index is one list of numbers", where=describe(index), valid="rank 0 or 1"
-        )
+        problem = "index is one list of numbers"
+        raise ShapeRefused(problem, where=describe(index), valid="rank 0 or 1")
     axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     return address_axis(atleast_1d(data), atleast_1d(index), axis)
 

@@ -7,9 +7,9 @@ from math import prod
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, OPEN_ORDER
-from gscli.frameworks.torch.flat import Accumulate
-from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK
+from gscli.frameworks.torch.flat import Accumulate, put_values
+from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
 from gscli.layout.families import describe
 from gscli.layout.refusals import (
@@ -86,14 +86,7 @@ def index_put_(
         updates = Updates(values.name, Fit.BROADCAST)
     else:
         updates = broadcast_updates(values, addressing.result_shape, "the shape of self[…]")
-    return scatter_layout(
-        self,
-        updates,
-        addressing,
-        FROM_END,
-        reduction="add" if accumulate else "none",
-        open_order=OPEN_ORDER,
-    )
+    return put_values(self, updates, addressing, accumulate=accumulate)
 
 
 def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
