@@ -302,6 +302,14 @@ def translate_errors(
         if isinstance(error, passing) or not isinstance(error, kinds or Exception):
             raise
         raise translate(error) from error
+    except BaseException as panic:
+        if kinds or type(panic).__module__ != _RUST:
+            raise
+        raise translate(RuntimeError(str(panic))) from panic
+
+
+_RUST = "pyo3_runtime"
+"""Where the panics of libraries in Rust are, which are no `Exception` to Python."""
 
 
 class ContentRefused(InputRefused):

@@ -10,7 +10,7 @@ from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import import_extra
-from gscli.files.formats.model import Graph, decode_name
+from gscli.files.formats.model import Graph
 from gscli.frameworks import load_framework
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import to_gscli_name
@@ -39,17 +39,17 @@ class ModelNode(Record):
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the tensors that the node takes; empty where an optional one is left out."""
-        return tuple(map(decode_name, self.message.input))
+        return tuple(self.message.input)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the tensors it makes."""
-        return tuple(map(decode_name, self.message.output))
+        return tuple(self.message.output)
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """Everything that it may be addressed by, with and without the graph that it is in."""
-        own = (decode_name(self.message.name), *self.outputs, f"{self.op_type}#{self.ordinal}")
+        own = (self.message.name, *self.outputs, f"{self.op_type}#{self.ordinal}")
         return (*own, *(self.graph.prefix + name for name in own)) if self.graph.outer else own
 
     @property
@@ -65,15 +65,13 @@ class ModelNode(Record):
 
 def iter_nodes(graph: Graph) -> Iterator[ModelNode]:
     """The nodes of one graph: by name, where another has it too by output, or by number."""
-    names = Counter(decode_name(node.name) for node in graph.message.node)
+    names = Counter(node.name for node in graph.message.node)
     seen = Counter[str]()
     for node in graph.message.node:
         number = seen[node.op_type]
         seen[node.op_type] += 1
-        output = decode_name(node.output[0]) if node.output else ""
-        name = decode_name(node.name)
-        own = name if names[name] == 1 else ""
-        address = own or output or f"{node.op_type}#{number}"
+        own = node.name if names[node.name] == 1 else ""
+        address = own or next(iter(node.output), "") or f"{node.op_type}#{number}"
         yield ModelNode(graph.prefix + address, node, graph, number)
 
 

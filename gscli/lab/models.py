@@ -22,7 +22,7 @@ from gscli.base import InputRefused, UsageError
 from gscli.base.words import format_count, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
-from gscli.files.formats.model import Graph, decode_name, walk_graphs
+from gscli.files.formats.model import Graph, walk_graphs
 from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
@@ -120,7 +120,7 @@ class OnnxModel:
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the model's outputs, in order."""
-        return tuple(decode_name(value.name) for value in self.graph.output)
+        return tuple(value.name for value in self.graph.output)
 
     def find_node(self, address: str) -> ModelNode:
         """The node that a name, an output or `Gather#1` addresses; UsageError for none."""
@@ -224,7 +224,7 @@ class OnnxModel:
             for graph in described:
                 message = graph.message
                 values.setdefault(graph.prefix, {}).update(
-                    (decode_name(value.name), value)
+                    (value.name, value)
                     for value in (*message.value_info, *message.input, *message.output)
                     if value.type.tensor_type.HasField("shape") or not shaped
                 )
@@ -253,7 +253,7 @@ def infer_shapes(message: Any) -> Any:
 
 
 def _graph_inputs(graph: Graph) -> tuple[str, ...]:
-    return tuple(decode_name(value.name) for value in graph.message.input)
+    return tuple(value.name for value in graph.message.input)
 
 
 def find_test_data_set(folder: Path) -> Path | None:

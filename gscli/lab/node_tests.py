@@ -149,6 +149,8 @@ def is_node_test(path: str) -> bool:
 
     So are those of which a test's outcome tells more: a damaged one, and one node of another kind.
     """
+    if Path(path).name != MODEL:
+        return False
     try:
         model = OnnxModel.read(path, files.MAX_BYTES)
     except ContentRefused:

@@ -146,3 +146,25 @@ def test_a_repository_that_lets_nobody_in_is_read(tmp_path: Path) -> None:
         "max_concurrent_requests: 0\ncaching: {num_chunk_refs: 0}\n", "utf-8"
     )
     assert load(f"{path}::emb").array[0, 0] == 2
+
+
+def test_a_panic_of_the_library_is_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pyo3_runtime.PanicException` is no Exception; one of 1,000 forged snapshots raises it."""
+    path, _ = repository(tmp_path / "t.icechunk")
+    panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+    def fail(*_: object, **__: object) -> None:
+        raise panic("invalid node data type")
+
+    monkeypatch.setattr(icechunk.Repository, "readonly_session", fail)
+    with pytest.raises(ContentRefused, match="invalid node data type"):
+        load(f"{path}::emb")
+    monkeypatch.setattr(icechunk.Repository, "readonly_session", raise_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        load(f"{path}::emb")
+
+
+def raise_interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
 from gscli.base.arrays import parse_dtype
+from gscli.cli import run_safely
 from gscli.files import load, members, save
 from gscli.files.formats import tensorproto
 from gscli.files.request import Member
@@ -173,3 +174,17 @@ def test_names_of_nested_graphs_do_not_multiply(tmp_path: Path) -> None:
     with pytest.raises(LimitRefused, match="the text of all names") as refused:
         members(str(tmp_path / "x.onnx"))
     assert not refused.value.hint
+
+
+@pytest.mark.parametrize("field", ["op_type", "domain", "name", "output", "attribute"])
+def test_text_of_a_model_is_utf8(tmp_path: Path, field: str) -> None:
+    words = {name: "§" if name == field else "x" for name in ("op_type", "domain", "name")}
+    node = helper.make_node(
+        words["op_type"], ["a"], ["§" if field == "output" else "y"], words["name"],
+        domain=words["domain"], **{"§" if field == "attribute" else "z": 1},
+    )  # fmt: skip
+    model = helper.make_model(helper.make_graph([node], "g", [], []))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString().replace("§".encode(), b"\xff\xfe"))
+    for words in (["run", str(path)], ["show", str(path)]):
+        assert run_safely(words) == 65

@@ -50,7 +50,7 @@ class Graph:
         """The graph itself, and all inside its nodes."""
         yield self
         for number, node in enumerate(self.message.node):
-            label = decode_name(node.output[0]) if node.output else f"{node.op_type}#{number}"
+            label = node.output[0] if node.output else f"{node.op_type}#{number}"
             for attribute in node.attribute:
                 name = f"{self.prefix}{label}/{attribute.name}"
                 inside = [(f"{name}/", attribute.g)] if attribute.HasField("g") else []
@@ -61,12 +61,12 @@ class Graph:
     def iter_tensors(self) -> Iterator[tuple[str, Any]]:
         """The tensors whose values it holds itself: initializers, and values of Constant nodes."""
         for tensor in self.message.initializer:
-            yield decode_name(tensor.name), tensor
+            yield tensor.name, tensor
         for node in self.message.node:
             if node.op_type == "Constant" and len(node.output) == 1:
                 for attribute in node.attribute:
                     if attribute.name == "value":
-                        yield decode_name(node.output[0]), attribute.t
+                        yield node.output[0], attribute.t
 
 
 def walk_graphs(message: Any, where: str) -> Iterator[Graph]:
@@ -78,11 +78,6 @@ def walk_graphs(message: Any, where: str) -> Iterator[Graph]:
         length += len(graph.prefix) * (1 + len(graph.message.node) + len(graph.message.initializer))
         check_limit(length, NAMES_LIMIT, where, "the text of all names", unit="characters")
         yield graph
-
-
-def decode_name(name: str | bytes) -> str:
-    """A name in a model; one that is not UTF-8 arrives as bytes."""
-    return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
 
 
 def _find_tensors(content: Content, limit: int) -> dict[str, Any]:

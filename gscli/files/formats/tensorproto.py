@@ -222,8 +222,9 @@ _VARINT_BYTES = 10
 
 
 def check_fields(data: bytes, descriptor: Any, name: str) -> None:
-    """Refuse a message of too many fields. ValueError for groups, which ONNX has none of and which
-    a parser would skip, whatever is behind them.
+    """Refuse a message of too many fields, and text that is not UTF-8, which the parser would give
+    as bytes. ValueError for groups, which ONNX has none of and which a parser would skip, whatever
+    is behind them.
     """
     waiting = [(0, len(data), descriptor)]
     count = packed = 0
@@ -240,6 +241,8 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:
                     waiting.append((position, min(position + length, end), field.message_type))
                 elif field is not None and field.cpp_type in _WHOLE_NUMBERS:
                     packed += length
+                elif field is not None and field.type == field.TYPE_STRING:
+                    data[position : position + length].decode()
                 position += length
             elif wire_type == _VARINT:
                 _, position = _read_varint(data, position)
