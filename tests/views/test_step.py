@@ -17,8 +17,7 @@ from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.steps import views_after
-from gscli.views.terminal.frames import KEY_LINES, make_frames
-from gscli.views.terminal.keys import run_step_keys, show_steps
+from gscli.views.terminal.frames import KEY_LINES, make_frames, run_step_keys, show_steps
 
 
 def screen(found: Trace, number: int) -> str:

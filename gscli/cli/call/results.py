@@ -85,7 +85,7 @@ def show_steps(
     trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
 ) -> None:
     """One entry after the other, by keys on a terminal."""
-    from gscli.views.terminal.keys import show_steps
+    from gscli.views.terminal.frames import show_steps
 
     number = None if settings.step in (None, "all") else _parse_step(str(settings.step))
     show_steps(trace, make_view_options(settings), number, expectation)

@@ -5,6 +5,7 @@ The drawings are for the eye; the table below them says the same in words.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gscli.views.markup import escape
@@ -20,6 +21,8 @@ LONGEST = 12
 
 TOP, FOOT = 44, 94
 """Where cells begin, and the height of a strip."""
+
+MIDDLE = TOP + HIGH // 2
 
 
 def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
@@ -43,10 +46,10 @@ def _row(line: NumberLine, behaviour: Behaviour, answers: ComparisonTexts) -> st
     )
 
 
-def _render_duplicate_write(meeting: DuplicateWrite) -> str:
+def _render_duplicate_write(duplicate: DuplicateWrite) -> str:
     """Who wins in a cell that several entries write, or what adds up there."""
-    chips = "".join(entry_chip(number, spoken=False) for number in meeting.numbers)
-    return f'<small class="met">{chips} {escape(meeting.outcome_text)}</small>'
+    chips = "".join(entry_chip(number, spoken=False) for number in duplicate.numbers)
+    return f'<small class="met">{chips} {escape(duplicate.outcome_text)}</small>'
 
 
 def _render_result(behaviour: Behaviour, answers: ComparisonTexts) -> str:
@@ -74,17 +77,16 @@ class _BehaviourStrip:
     def render(self) -> str:
         """The `<svg>`."""
         width = len(self._line.places) * SLOT
-        parts = [*map(self._place, self._line.places), *self._render_walls()]
-        shared: dict[int, int] = {}  # entries that name one number stand side by side
-        chips: list[str] = []
-        for landing in self._behaviour.indices:
-            *drawn, chip = self._render_index(landing, shared.setdefault(landing.written, 0))
-            parts += drawn
+        earlier: Counter[int] = Counter()  # entries that name one number stand side by side
+        ways, chips = [*map(self._place, self._line.places), *self._render_walls()], list[str]()
+        for index in self._behaviour.indices:
+            way, chip = self._render_index(index, earlier[index.written])
+            ways.append(way)
             chips.append(chip)
-            shared[landing.written] += 1
+            earlier[index.written] += 1
         return (
             f'<svg viewBox="0 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
-            f'aria-hidden="true">{"".join(parts + chips)}</svg>'
+            f'aria-hidden="true">{"".join(ways + chips)}</svg>'
         )
 
     def _x(self, place: int) -> int:
@@ -92,61 +94,42 @@ class _BehaviourStrip:
         return (place - self._line.places.start) * SLOT + SLOT // 2
 
     def _place(self, place: int) -> str:
-        inside = self._line.is_inside(place)
-        x = self._x(place)
-        text = self._text(x, TOP + 20, self._line.values[place], "value") if inside else ""
-        return (
-            f'<rect class="{"cell" if inside else "ghost"}" x="{x - WIDE // 2}" y="{TOP}" '
-            f'width="{WIDE}" height="{HIGH}" rx="4"/>{text}'
-            + self._text(x, FOOT - 4, str(place), "place")
-        )
+        x, inside = self._x(place), self._line.is_inside(place)
+        value = _render_text("value", x, TOP + 20, self._line.values[place]) if inside else ""
+        number = _render_text("place", x, FOOT - 4, str(place))
+        return _render_cell("cell" if inside else "ghost", x) + value + number
 
     def _render_walls(self) -> Iterator[str]:
         """Ends of the axis that hold a number back."""
-        clipped = [each for each in self._behaviour.indices if each.outcome == "clipped"]
-        for place in sorted({each.coordinate for each in clipped if each.coordinate is not None}):
+        clipped = {each.coordinate for each in self._behaviour.indices if each.outcome == "clipped"}
+        for place in sorted(place for place in clipped if place is not None):
             x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
 
-    def _render_index(self, landing: ResolvedIndex, earlier: int) -> list[str]:
-        """The way of one entry, and at last its letter, which nothing may cross."""
-        colour = chip_class(landing.entry_number, live=True)
-        x = self._x(landing.written)
-        if landing.outcome == "used" or (
-            landing.outcome == "unreached" and self._line.is_inside(landing.written)
-        ):
-            place = f'x="{x - WIDE // 2}" y="{TOP}" width="{WIDE}" height="{HIGH}" rx="4"'
-            chip = self._chip(landing, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
-            return [f'<rect class="hit {colour}" {place}/>', chip]
-        chip = self._chip(landing, x + 12 * earlier, TOP + HIGH // 2, colour)
-        if landing.outcome == "wrapped" and landing.coordinate is not None:
-            return [self._arc(x, self._x(landing.coordinate), landing.arithmetic, colour), chip]
-        if landing.outcome == "clipped" and landing.coordinate is not None:
-            return [self._arrow(x, landing, colour), chip]
-        if landing.outcome == "skipped":
-            return [self._render_fill(x, colour), chip]
-        mark = self._text(x, TOP - 12, "✗", "cross") if landing.outcome == "refused" else ""
-        return [mark, chip]
-
-    def _arc(self, start: int, end: int, note: str, colour: str) -> str:
-        top = TOP - 30
-        shape = f"M{start} {TOP + 4}C{start} {top},{end} {top},{end} {TOP - 7}"
-        return (
-            _render_stroke(shape, colour)
-            + f'<path class="tip {colour}" d="M{end} {TOP - 1}l-5 -8h10z"/>'
-            + self._text((start + end) // 2, TOP - 30, note, "note")
-        )
-
-    def _arrow(self, start: int, landing: ResolvedIndex, colour: str) -> str:
-        """Along the line to the wall."""
-        assert landing.coordinate is not None
-        way = 1 if landing.written < landing.coordinate else -1
-        end = self._x(landing.coordinate) - way * (SLOT // 2 + 2)
-        middle = TOP + HIGH // 2
-        return (
-            _render_stroke(f"M{start} {middle}H{end - way * 7}", colour)
-            + f'<path class="tip {colour}" d="M{end} {middle}l{-way * 8} -5v10z"/>'
-        )
+    def _render_index(self, index: ResolvedIndex, earlier: int) -> tuple[str, str]:
+        """The way of one entry, and its letter, which nothing may cross."""
+        colour, outcome = chip_class(index.entry_number, live=True), index.outcome
+        x, way = self._x(index.written), ""
+        inside = self._line.is_inside(index.written)
+        if outcome == "used" or (outcome == "unreached" and inside):
+            chip = _render_chip(index.label, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
+            return _render_cell(f"hit {colour}", x), chip
+        if outcome == "refused":
+            way = _render_text("cross", x, TOP - 12, "✗")
+        elif outcome == "skipped":
+            way = self._render_fill(x, colour)
+        elif index.coordinate is not None:
+            end = self._x(index.coordinate)
+            if outcome == "wrapped":
+                shape = f"M{x} {TOP + 4}C{x} {TOP - 30},{end} {TOP - 30},{end} {TOP - 7}"
+                way = _render_way(shape, f"M{end} {TOP - 1}l-5 -8h10z", colour)
+                way += _render_text("note", (x + end) // 2, TOP - 30, index.arithmetic)
+            else:  # along the line to the wall
+                sign = 1 if x < end else -1
+                end -= sign * (SLOT // 2 + 2)
+                tip = f"M{end} {MIDDLE}l{-sign * 8} -5v10z"
+                way = _render_way(f"M{x} {MIDDLE}H{end - sign * 7}", tip, colour)
+        return way, _render_chip(index.label, x + 12 * earlier, MIDDLE, colour)
 
     def _render_fill(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
@@ -154,22 +137,10 @@ class _BehaviourStrip:
         half = max(11, len(text) * 4 + 5)
         middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
         return (
-            _render_stroke(f"M{x} {TOP + 4}V{TOP - 14}", colour)
-            + f'<path class="tip {colour}" d="M{x} {TOP - 21}l-5 8h10z"/>'
-            + f'<rect class="filled {colour}" x="{middle - half}" y="1" width="{2 * half}" '
-            f'height="20" rx="4"/>' + self._text(middle, 15, text, "note")
+            _render_way(f"M{x} {TOP + 4}V{TOP - 14}", f"M{x} {TOP - 21}l-5 8h10z", colour)
+            + _render_box(f"filled {colour}", middle - half, 1, 2 * half, 20)
+            + _render_text("note", middle, 15, text)
         )
-
-    @staticmethod
-    def _chip(landing: ResolvedIndex, x: int, y: int, colour: str) -> str:
-        return (
-            f'<rect class="chip {colour}" x="{x - 10}" y="{y - 10}" width="20" height="20" rx="4"/>'
-            f'<text class="letter {colour}" x="{x}" y="{y + 5}">{landing.label}</text>'
-        )
-
-    @staticmethod
-    def _text(x: int, y: int, text: str, kind: str) -> str:
-        return f'<text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>' if text else ""
 
 
 def _truncate(text: str) -> str:
@@ -181,6 +152,27 @@ def _truncate(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
-def _render_stroke(shape: str, colour: str) -> str:
-    """A line in the entry's colour with a dark casing."""
-    return f'<path class="casing" d="{shape}"/><path class="way {colour}" d="{shape}"/>'
+def _render_box(kind: str, left: int, top: int, width: int, height: int) -> str:
+    place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
+    return f'<rect class="{kind}" {place} rx="4"/>'
+
+
+def _render_cell(kind: str, x: int) -> str:
+    return _render_box(kind, x - WIDE // 2, TOP, WIDE, HIGH)
+
+
+def _render_chip(label: str, x: int, y: int, colour: str) -> str:
+    box = _render_box(f"chip {colour}", x - 10, y - 10, 20, 20)
+    return box + _render_text(f"letter {colour}", x, y + 5, label)
+
+
+def _render_text(kind: str, x: int, y: int, text: str) -> str:
+    return f'<text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>' if text else ""
+
+
+def _render_way(shape: str, tip: str, colour: str) -> str:
+    """A line in the entry's colour with a dark casing, and its tip."""
+    return (
+        f'<path class="casing" d="{shape}"/><path class="way {colour}" d="{shape}"/>'
+        f'<path class="tip {colour}" d="{tip}"/>'
+    )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
+from gscli.base.records import cached_property
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import Trace, entry_label
 from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
-from gscli.views.look import PLAIN, Line, Style, ViewOptions, cell_len
+from gscli.views.look import PLAIN, Line, ViewOptions, cell_len
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
 from gscli.views.words.comparison import (
     SHORT_TENSOR,
     ComparisonTexts,
-    ResultCell,
     describe_lettered_refusal,
 )
 
@@ -45,20 +45,13 @@ class ComparisonView(Drawing):
 
     def draw(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
-        line = self._number_line(width)
-        if not self.answers.columns:
-            body = self._differences(width, line)
-        elif line is None and self._has_columns(width):
-            body = self._table(width)
-        else:
-            body = self._render_groups(width, line)
-        summary = self.answers.summary()
-        return [
-            *self._heading(width), [], *body, [],
-            *(line for text in self.answers.list_footnotes()
-              for line in wrap_paragraph(text, width, self.look.dim, indent="  ")),
-            *wrap_paragraph(summary, width, self.look.bold, indent="  "),
-        ]  # fmt: skip
+        answers, ruler = self.answers, self._number_line(width)
+        has_table = ruler is None and answers.columns and self._table_width <= width
+        body = self._table(width) if has_table else self._render_groups(width, ruler)
+        lines = [*self._heading(width), [], *body, []]
+        for text in answers.list_footnotes():
+            lines += wrap_paragraph(text, width, self.look.dim, indent="  ")
+        return lines + wrap_paragraph(answers.summary(), width, self.look.bold, indent="  ")
 
     def _heading(self, width: int) -> list[Line]:
         title, call = f"compare {self.comparing.concept}", self.answers.call
@@ -71,25 +64,38 @@ class ComparisonView(Drawing):
 
     # --- one column per entry -------------------------------------------------------------
 
-    def _has_columns(self, width: int) -> bool:
-        if not self.answers.columns:
-            return False
-        return NARROWEST_LABEL + sum(self._widths()) + REASON_GAP + NARROWEST_REASON <= width
+    @property
+    def _table_width(self) -> int:
+        return NARROWEST_LABEL + sum(self._widths) + REASON_GAP + NARROWEST_REASON
 
-    def _text(self, answer: ResultCell) -> str:
-        return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
+    def _cells(self, group: ResultGroup) -> Line:
+        """The text of each column."""
+        look, sign = self.look, f"{self.signs.differs} "
+        styles = {"error": look.alarm, "none": look.dim, "differs": look.shared}
+        return [
+            (sign * (cell.kind == "differs") + cell.text, styles.get(cell.kind, PLAIN))
+            for cell in self.answers.make_cells(group)
+        ]
 
+    @cached_property
     def _widths(self) -> list[int]:
-        groups = self.comparing.outcome_groups
-        rows = [map(self._text, self.answers.make_cells(group)) for group in groups]
-        columns = zip(self._column_heads(), *rows, strict=True)
-        return [max(map(cell_len, column)) + 2 for column in columns]
+        rows = [self._heads, *map(self._cells, self.comparing.outcome_groups)]
+        return [max(cell_len(text) for text, _ in column) + 2 for column in zip(*rows, strict=True)]
 
-    def _column_heads(self) -> list[str]:
+    @cached_property
+    def _heads(self) -> Line:
+        """The letter of each column's entry, or its place in output."""
         numbers = range(self.answers.columns)
         if self.answers.is_per_entry:
-            return [f" {entry_label(number)} " for number in numbers]
-        return [f"[{number}]" for number in numbers]
+            return [(f" {entry_label(n)} ", self.look.value_style(n)) for n in numbers]
+        return [(f"[{n}]", self.look.dim) for n in numbers]
+
+    def _align(self, cells: Line) -> Line:
+        """One row of the table's columns."""
+        line: Line = []
+        for (text, style), width in zip(cells, self._widths, strict=True):
+            line += [(" " * (width - cell_len(text)), PLAIN), (text, style)]
+        return line
 
     def _label_width(self, width: int, columns: int) -> int:
         longest = max(cell_len(label) for g in self.comparing.outcome_groups for label in g.labels)
@@ -97,39 +103,20 @@ class ComparisonView(Drawing):
         return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
 
     def _table(self, width: int) -> list[Line]:
-        widths = self._widths()
-        room = self._label_width(width, sum(widths))
-        header: Line = [(" " * room, PLAIN)]
-        for number, head in enumerate(self._column_heads()):
-            style = self.look.value_style(number) if self.answers.is_per_entry else self.look.dim
-            header += [(" " * (widths[number] - cell_len(head)), PLAIN), (head, style)]
-        header.append((" " * REASON_GAP + "what happens", self.look.dim))
-        lines = [header]
+        columns = sum(self._widths)
+        room, first = self._label_width(width, columns), self.comparing.outcome_groups[0]
+        what = (" " * REASON_GAP + "what happens", self.look.dim)
+        lines: list[Line] = [[(" " * room, PLAIN), *self._align(self._heads), what]]
         for group in self.comparing.outcome_groups:
-            lines += self._row(group, widths, room, width)
+            labels = [self.signs.truncate(label, room - 1)
+                      for label in _wrap_labels(group.labels, room - 2)]  # fmt: skip
+            style = self.look.bold if group is first else PLAIN
+            lines += join_blocks([
+                Block(tuple([(label, style)] for label in labels), room),
+                Block((self._align(self._cells(group)),), columns + REASON_GAP),
+                make_block(self._reasons(group, width - room - columns - REASON_GAP)),
+            ], 0)  # fmt: skip
         return lines
-
-    def _row(self, group: ResultGroup, widths: list[int], room: int, width: int) -> list[Line]:
-        style = self.look.bold if group is self.comparing.outcome_groups[0] else PLAIN
-        labels = [
-            self.signs.truncate(label, room - 1) for label in _wrap_labels(group.labels, room - 2)
-        ]
-        reasons = self._reasons(group, width - room - sum(widths) - REASON_GAP)
-        answers: Line = []
-        for answer, column in zip(self.answers.make_cells(group), widths, strict=True):
-            text = self._text(answer)
-            answers += [(" " * (column - cell_len(text)), PLAIN), (text, self._value_style(answer))]
-        parts = [
-            Block(tuple([(label, style)] for label in labels), room),
-            Block((answers,), sum(widths) + REASON_GAP),
-            make_block([[(reason, self.look.dim)] for reason in reasons]),
-        ]
-        return join_blocks(parts, 0)
-
-    def _value_style(self, answer: ResultCell) -> Style:
-        look = self.look
-        styles = {"error": look.alarm, "none": look.dim, "differs": look.shared}
-        return styles.get(answer.kind, PLAIN)
 
     # --- a block per behaviour ------------------------------------------------------------
 
@@ -144,38 +131,26 @@ class ComparisonView(Drawing):
 
     def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
-        if ruler is not None:
-            return self._render_behaviours(ruler, width)
-        lines: list[Line] = []
-        for group in self.comparing.outcome_groups:
-            lines += [
-                [],
-                *self._render_name(group, name_behaviour(group), width),
-                *self._cells(group, width),
-            ]
-            reasons = self._reasons(group, width - 2)
-            lines += [[("  " + text, self.look.dim)] for text in reasons]
-        return lines[1:]
-
-    def _render_behaviours(self, ruler: NumberLineRenderer, width: int) -> list[Line]:
-        """The coordinates of a number line, and below them what each behaviour does."""
-        lines = ruler.render_head()
-        for behaviour in ruler.line.behaviours:
-            lines += self._render_behaviour(ruler, behaviour, width)
+        lines = [] if self.answers.columns else [*self._render_base(width), []]
+        lines += [*ruler.render_head(), []] if ruler else []
+        for number, group in enumerate(self.comparing.outcome_groups):
+            lines += [[]] if number else []
+            if ruler:
+                behaviour = ruler.line.behaviours[number]
+                lines += self._render_name(group, behaviour.name, width)
+                if self.answers.columns or group.first.output is not None:
+                    lines += self._render_answer(group, width)
+                lines += self._render_ways(ruler, behaviour, width)
+            elif self.answers.columns:
+                lines += self._render_name(group, name_behaviour(group), width)
+                lines += self._render_answer(group, width)
+                reasons = self._reasons(group, width - 2)
+                lines += [[("  " + text, style)] for [(text, style)] in reasons]
+            else:
+                labels = ", ".join(group.labels)
+                lines += wrap_paragraph(labels, width, self.look.bold, indent="  ")
+                lines += self._render_answer(group, width)
         return lines
-
-    def _render_behaviour(
-        self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
-    ) -> Iterator[Line]:
-        """One behaviour of a number line: name, rule sets, answer, and the ways of its numbers."""
-        yield []
-        yield from self._render_name(behaviour.group, behaviour.name, width)
-        if self.answers.columns:
-            yield from self._cells(behaviour.group, width)
-        elif behaviour.group.first.output is not None:
-            for text in self._describe_differences(behaviour.group):
-                yield from wrap_paragraph(text, width, head=INDENT)
-        yield from self._render_ways(ruler, behaviour, width)
 
     def _render_name(self, group: ResultGroup, name: str, width: int) -> list[Line]:
         name = self.signs.sanitize(name)
@@ -185,16 +160,16 @@ class ComparisonView(Drawing):
                     enumerate(labels)]  # fmt: skip
         return [[(name, self.look.bold)], *([("  " + text, self.look.dim)] for text in labels)]
 
-    def _cells(self, group: ResultGroup, width: int) -> list[Line]:
-        """The answers one after the other, each behind its letter or place."""
-        lines: list[Line] = [[("  ", PLAIN)]]
-        heads = self._column_heads()
-        for number, answer in enumerate(self.answers.make_cells(group)):
-            style = self.look.value_style(number) if self.answers.is_per_entry else self.look.dim
-            piece: Line = [(heads[number], style), (" ", PLAIN)]
-            piece += [(self._text(answer), self._value_style(answer)), ("   ", PLAIN)]
+    def _render_answer(self, group: ResultGroup, width: int) -> list[Line]:
+        """The answers one after the other behind their letters or places, or what differs."""
+        if not self.answers.columns:
+            return [line for text in self._describe_differences(group)
+                    for line in wrap_paragraph(text, width, head=INDENT)]  # fmt: skip
+        lines = [[*INDENT]]
+        for head, cell in zip(self._heads, self._cells(group), strict=True):
+            piece: Line = [head, (" ", PLAIN), cell, ("   ", PLAIN)]
             if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
-                lines.append([("  ", PLAIN)])
+                lines.append([*INDENT])
             lines[-1] += piece
         return lines
 
@@ -223,24 +198,15 @@ class ComparisonView(Drawing):
 
     # --- differences only -----------------------------------------------------------------
 
-    def _differences(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
-        lines: list[Line] = []
-        drawn = self.answers.first_result
-        if drawn is not None and drawn.trace is not None:
-            lines += [[(f"{drawn.label}: what the others are compared with", self.look.bold)]]
-            if self._is_picture_shown(drawn.trace):
-                own = make_picture(drawn.trace, self.options, title=False)
-                lines += [[], *(list(line) for line in own.render_lines(width))]
-        if ruler is not None:
-            return [*lines, [], *self._render_behaviours(ruler, width)]
-        for group in self.comparing.outcome_groups:
-            lines += [
-                [],
-                *wrap_paragraph(", ".join(group.labels), width, self.look.bold, indent="  "),
-            ]
-            for text in self._describe_differences(group):
-                lines += wrap_paragraph(text, width, head=INDENT)
-        return lines
+    def _render_base(self, width: int) -> list[Line]:
+        """What answers are compared with, and its picture."""
+        base = self.answers.first_result
+        if base is None or base.trace is None:
+            return []
+        title: Line = [(f"{base.label}: what the others are compared with", self.look.bold)]
+        if not self._is_picture_shown(base.trace):
+            return [title]
+        return [title, [], *make_picture(base.trace, self.options, title=False).render_lines(width)]
 
     def _is_picture_shown(self, trace: Trace) -> bool:
         """Whether the picture of the base is asked for, or small."""
@@ -255,13 +221,15 @@ class ComparisonView(Drawing):
 
     # --- reasons --------------------------------------------------------------
 
-    def _reasons(self, group: ResultGroup, width: int) -> list[str]:
+    def _reasons(self, group: ResultGroup, width: int) -> list[Line]:
         """The last column: why it refuses, or what became of unusual entries."""
-        trace = group.first.trace
+        trace, texts = group.first.trace, list[str]()
         if group.first.output is None:
             refusal = self.signs.sanitize(describe_lettered_refusal(group))
-            return wrap(refusal, width, break_on_hyphens=False)
-        return [] if trace is None else _wrap_labels(self._format_unusual(trace), width, "  ")
+            texts = wrap(refusal, width, break_on_hyphens=False)
+        elif trace is not None:
+            texts = _wrap_labels(self._format_unusual(trace), width, "  ")
+        return [[(text, self.look.dim)] for text in texts]
 
     def _format_unusual(self, trace: Trace) -> list[str]:
         sentences: list[str] = []

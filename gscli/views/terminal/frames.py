@@ -1,12 +1,15 @@
 """One entry at a time: only it is lit, cells that are done keep their new value.
 
-No full-screen mode, so that scrollback stays; without a terminal the frames follow each other.
+By the keys n, p, g, a, ? and q; without a terminal all in a row. No full-screen mode, so that
+scrollback stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -17,16 +20,16 @@ from gscli.base.words import format_count
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_view_options
-from gscli.views.lines import Drawing, wrap_paragraph
-from gscli.views.look import PLAIN, Line, ViewOptions
-from gscli.views.picture import render_legend, render_title, render_with_table
+from gscli.views.lines import Drawing, FunctionDrawing, render_text, wrap_paragraph
+from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
+from gscli.views.picture import make_picture, render_legend, render_title, render_with_table
 from gscli.views.steps import OutputReplay, views_after
 from gscli.views.subject import GRIDS, add_expected, add_grid_headers
 from gscli.views.summary import describe_purpose
 from gscli.views.terminal.legend import render_entries
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
-from gscli.views.words.formula import explain_entry
+from gscli.views.words.formula import Formula, cite_rule, explain_entry
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
@@ -166,7 +169,134 @@ def make_frames(
     return Frames(trace, options, expectation)
 
 
-def select_steps(found: Frames, options: ViewOptions) -> range:
+def select_steps(frames: Frames, options: ViewOptions) -> range:
     """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
     limit = STEPPED_ENTRIES if options.limit is None else options.limit
-    return range(min(limit, len(found)) + 1)
+    return range(min(limit, len(frames)) + 1)
+
+
+def show_steps(
+    trace: Trace,
+    options: ViewOptions,
+    step: int | None = None,
+    expectation: OutputDiagnosis | None = None,
+) -> None:
+    """Frame number `step`; else by keys on a terminal, and one after the other elsewhere."""
+    frames = make_frames(trace, options, expectation)
+    if step is not None:
+        sys.stdout.write(render_text(frames.step(step), options))
+    elif frames and sys.stdin.isatty() and sys.stdout.isatty():
+        from typer import getchar
+
+        run_step_keys(frames, sys.stdout, getchar)
+    else:
+        steps = select_steps(frames, options)[1:]
+        for number in steps:
+            sys.stdout.write("\n" * (number > 1) + render_text(frames.step(number), options))
+        if len(steps) < len(frames):
+            rest = len(frames) - len(steps)
+            sys.stdout.write(f"\n{rest:,} more steps: --limit N, --step N\n")
+
+
+_KEYS = (
+    ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
+)  # fmt: skip
+_NEXT = ("n", "N", " ", "\r", "\n", "\x1b[C", "\x1b[B")
+_BACK = ("p", "P", "\x7f", "\b", "\x1b[D", "\x1b[A")
+_QUIT = ("q", "Q", "", "\x04", "\x1b")
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LONGEST_ENTRY = 12
+_KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
+
+
+def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
+    """Show frames as the keys ask until q or the end of input."""
+    step, pressed = 1, _split_keys(keys)
+    _print_above_keys(frames.step(step), frames, step, screen)
+    while (key := next(pressed)) not in _QUIT:
+        target = step
+        if key in _NEXT:
+            target += 1
+        elif key in _BACK:
+            target -= 1
+        elif key in ("g", "G"):
+            entry = _read_entry(frames, screen, pressed)
+            target = step if entry is None else entry + 1
+        elif key in ("a", "A"):
+            whole = make_picture(frames.trace, frames.options, diagnosis=frames.diagnosis)
+            _print_above_keys(whole, frames, step, screen)
+        elif key == "?":
+            _print_above_keys(_make_rule_drawing(frames), frames, step, screen)
+        if target != step and 0 <= target <= len(frames):
+            step = target
+            _print_above_keys(frames.step(step), frames, step, screen)
+
+
+def _split_keys(keys: Callable[[], str]) -> Iterator[str]:
+    """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
+    while True:
+        try:
+            read = keys()
+        except EOFError:
+            read = ""
+        yield from _KEY.findall(read) or [""]
+
+
+def _print_above_keys(drawing: Drawing, frames: Frames, step: int, screen: IO[str]) -> None:
+    """A drawing, and below it the keys and where one is."""
+    look = make_style_sheet(frames.options)
+    line: Line = []
+    for key, word in _KEYS:
+        line += [(f" {key} ", look.shared), (f" {word}  ", PLAIN)]
+    line.append((f"  {step} of {len(frames)}", look.dim))
+    for part in (drawing, FunctionDrawing(lambda _: [[], line, []], frames.options)):
+        _write(render_text(part, part.options), screen)
+
+
+def _write(text: str, screen: IO[str]) -> None:
+    screen.write(text)
+    screen.flush()  # also what has no end of line yet
+
+
+def _read_entry(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
+    """The entry that is typed as a letter or a number, or None."""
+    _write(f"entry (a letter, or 1 to {len(frames)}): ", screen)
+    typed = ""
+    while (key := next(pressed)) not in _ENTER:
+        if key in _ERASE:
+            typed = typed[:-1]
+        elif key in ("", "\x1b", "\x04") or len(typed) >= _LONGEST_ENTRY:
+            break
+        elif key.isalnum() and key.isascii():
+            typed += key
+            _write(key, screen)
+    _write("\n", screen)
+    return parse_entry(typed)
+
+
+def parse_entry(typed: str) -> int | None:
+    """The entry that a letter or a number from 1 means.
+
+    >>> parse_entry("c"), parse_entry("3"), parse_entry("aa"), parse_entry("?")
+    (2, 2, 52, None)
+    """
+    if typed.isdecimal():
+        return int(typed) - 1
+    if not typed or not typed.isascii() or not typed.isalpha():
+        return None
+    number = 0
+    for letter in typed:
+        number = number * len(_ALPHABET) + _ALPHABET.index(letter) + 1
+    return number - 1
+
+
+def _make_rule_drawing(frames: Frames) -> Drawing:
+    """The rule at length: formula, legal indices, the operator's own help, the source."""
+    options, formula = frames.options, Formula(frames.trace)
+    look = make_style_sheet(options)
+    doc = frames.trace.operator.doc.splitlines()
+    lines: list[Line] = [[], [(formula.equation, look.bold)]]
+    for text in (*formula.meaning, "", *doc, "", cite_rule(frames.trace)):
+        lines += wrap_paragraph(look.signs.sanitize_line(text), options.width)
+    return FunctionDrawing(lambda _: lines, options)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gscli.traces import entry_label
+from gscli.views.lines import line_width
 from gscli.views.look import PLAIN, Line, StyleSheet, cell_len
-from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
+from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
 
 _GAP = 2
 _HEAD = "index "
@@ -23,7 +25,7 @@ REASON = 22
 
 
 class NumberLineRenderer:
-    """Draws the landings of a number line below its coordinates."""
+    """Draws what becomes of the indices of a number line below its coordinates."""
 
     def __init__(self, line: NumberLine, look: StyleSheet) -> None:
         self.line, self.look, self.signs = line, look, look.signs
@@ -43,59 +45,44 @@ class NumberLineRenderer:
 
     def render_ways(self, behaviour: Behaviour) -> Iterator[Line]:
         """A line per number that is not its own coordinate, and per cell that is hit twice."""
-        for landing in behaviour.indices:
-            if landing.outcome in ("wrapped", "clipped"):
-                yield self._arrow(landing)
-            elif landing.outcome == "skipped":
-                yield self.render_stop(landing, landing.describe(behaviour.skip_text))
-        for meeting in behaviour.duplicate_writes:
-            yield self._render_duplicate_write(meeting)
+        for index in behaviour.indices:
+            if index.outcome == "skipped":
+                yield self.render_stop(index, index.describe(behaviour.skip_text))
+            elif index.outcome in ("wrapped", "clipped"):
+                yield self._render_arrow(index)
+        for duplicate in behaviour.duplicate_writes:  # the letters of entries below their cell
+            length = sum(len(entry_label(number)) for number in duplicate.numbers)
+            start = max(self._position_of(duplicate.cell) - length + 1, 0)
+            yield self._render_line(self._blank(), start, duplicate.numbers, duplicate.outcome_text)
 
-    def render_stop(self, landing: ResolvedIndex, told: str) -> Line:
+    def render_stop(self, index: ResolvedIndex, text: str) -> Line:
         """A number that goes nowhere."""
-        line = self._blank()
-        at = self._position_of(landing.written)
+        line, at = self._blank(), self._position_of(index.written)
         line[at - 1] = self.signs.skipped
-        return self._render_line("".join(line), at, [landing.entry_number], landing.label, told)
+        return self._render_line(line, at, [index.entry_number], text)
 
-    def _arrow(self, landing: ResolvedIndex) -> Line:
+    def _render_arrow(self, index: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
-        assert landing.coordinate is not None
-        start, end = map(self._position_of, (landing.written, landing.coordinate))
-        line = self._blank()
-        dash, cross = ("─", "┼") if self.signs.utf8 else ("-", "+")
+        assert index.coordinate is not None
+        start, end = map(self._position_of, (index.written, index.coordinate))
+        line, (dash, cross, *tips) = self._blank(), "─┼←→" if self.signs.utf8 else "-+<>"
         for at in range(min(start, end), max(start, end) + 1):
             line[at] = dash if line[at] == " " else cross
-        tips = "←→" if self.signs.utf8 else "<>"
         line[end] = tips[end > start]
-        return self._render_line(
-            "".join(line), start, [landing.entry_number], landing.label, landing.describe("")
-        )
-
-    def _render_duplicate_write(self, meeting: DuplicateWrite) -> Line:
-        """The letters of the entries that meet in a cell, below it."""
-        by_number = {
-            index.entry_number: index for each in self.line.behaviours for index in each.indices
-        }
-        letters = "".join(by_number[number].label for number in meeting.numbers)
-        at = max(self._position_of(meeting.cell) - len(letters) + 1, 0)
-        line = "".join(self._blank())
-        return self._render_line(line, at, meeting.numbers, letters, meeting.outcome_text)
+        return self._render_line(line, start, [index.entry_number], index.describe(""))
 
     def _render_line(
-        self, line: str, at: int, numbers: Sequence[int], letters: str, told: str
+        self, cells: Sequence[str], start: int, numbers: Sequence[int], text: str
     ) -> Line:
-        """A line with letters written over it from `at`, and words behind it."""
-        size = len(letters) // len(numbers)
-        chips: Line = [
-            (letters[place * size : (place + 1) * size], self.look.value_style(number))
-            for place, number in enumerate(numbers)
-        ]
+        """A line with letters of entries written over it from `start`, and words behind it."""
+        line = "".join(cells)
+        chips = [(entry_label(number), self.look.value_style(number)) for number in numbers]
+        stop = start + line_width(chips)
         return [
-            (" " * len(_HEAD) + line[:at], PLAIN),
+            (" " * len(_HEAD) + line[:start], PLAIN),
             *chips,
-            (f"{line[at + len(letters) :]}{' ' * _GAP}", PLAIN),
-            (told, self.look.dim),
+            (line[stop:] + " " * _GAP, PLAIN),
+            (text, self.look.dim),
         ]
 
     def _position_of(self, place: int) -> int:
