@@ -7,7 +7,7 @@ Drawings say what their runs of text are by `Style.role`; `place_runs` says once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import TypeAlias
 
@@ -86,45 +86,47 @@ class Crosshair:
     ) -> None:  # fmt: skip
         self._grid, self._ink, self._sheets = grid, ink, sheets
         self._texts = [""] * (runs[-1].line + 1 if runs else 0)
-        self._spots: dict[Role, list[PlacedRun]] = {}
+        by_role: dict[Role, list[PlacedRun]] = {}
         for run in runs:
             self._texts[run.line] += _expand_wide(run.text)
-            self._spots.setdefault(run.style.role, []).append(run)
-        self._targets = self._spots.get("cell", [])
-        self._results = self._spots.get("result", [])
+            by_role.setdefault(run.style.role, []).append(run)
+        self._entry, self._targets, self._results = (
+            by_role.get(role, []) for role in ("entry", "cell", "result")
+        )
+        self._rows, self._columns = (by_role.get(role, []) for role in ("row", "column"))
 
     def render_underlay(self) -> Iterator[str]:
         """Bands from the heads to the cells."""
-        if "entry" not in self._spots:
+        if not self._entry:
             return
-        for head in self._spots.get("row", []):
+        for head in self._rows:
             ends = [target.stop for target in self._targets if target.line == head.line]
             if ends:
                 yield self._render_band(head, head.start, max(ends), head.line + 1)
-        for head in self._spots.get("column", []):
-            column = [target for target in self._targets if target.start < head.stop <= target.stop]
-            below = [target for target in column if target.line > head.line]
+        for head in self._columns:
+            below = [cell for cell in self._targets
+                     if cell.line > head.line and cell.start < head.stop <= cell.stop]  # fmt: skip
             if below:
-                last = max(target.line for target in below)
                 start = min(target.start for target in below)
-                yield self._render_band(head, start, below[0].stop, last + 1)
+                yield self._render_band(head, start, below[0].stop, below[-1].line + 1)
 
     def render_overlay(self) -> Iterator[str]:
         """Elbows from the entry to the first head of its row and of its column."""
-        entry = self._spots.get("entry", [])
-        if not entry or not self._targets:
+        if not self._entry or not self._targets:
             return
-        rows, columns = (self._spots.get(role, [])[:1] for role in ("row", "column"))
-        first = self._targets[0]
+        rows, columns, first = self._rows[:1], self._columns[:1], self._targets[0]
         if not rows and not columns:  # a vector has no letters at its heads
             columns = [first._replace(line=first.line - 1, start=first.stop - 1)]
         above = min(cell.line for cell in (*columns, *rows)) - (0 if columns else 1)
-        for head in rows:
-            yield from self._render_elbow(entry, self._route_to_row(entry, head, above), 0)
-        for head in columns:
-            yield from self._render_elbow(entry, self._route_to_column(entry, head), len(rows))
+        routes = [self._route_to_row(head, above) for head in rows]
+        routes += map(self._route_to_column, columns)
+        for order, route in enumerate(routes):
+            lane, y = route[0][0], self._grid.y(self._entry[0].line + 0.5) + 4 * order - 2
+            behind = lane > self._grid.x(0)
+            start = self._entry_end if behind else min(cell.start for cell in self._entry)
+            yield from self._render_arrow([(self._grid.x(start), y), (lane, y), *route])
         if self._results:
-            yield from self._render_arrow(self._route_copy(), entry[0].style.background)
+            yield from self._render_arrow(self._route_copy())
 
     def _route_copy(self) -> list[Point]:
         """From the cells that are read to the head of the row or column that they become.
@@ -140,15 +142,16 @@ class Crosshair:
             middle = self._x(last, last.stop - 0.5, last.line + 1)
             points = [(middle, grid.y(last.line + 1) - 3), (middle, between)]
         head = self._text_start(result)
-        lane = self._lane_before(head, last.line, result.line) if head > last.stop else None
+        before = range(head - 2, head - _GAP - 1, -1) if head > last.stop else ()
+        lane = self._find_lane(before, 1, last.line, result.line)
         x = grid.x(0) - 2 * _APART if lane is None else grid.x(lane + 0.5)
         y, end = grid.y(result.line + 0.5), self._x(result, head, result.line + 0.5)
         level = lane is not None and last.line == result.line and alone
         if level and self._is_blank(last.line, last.stop, head):
             return [start, (end, y)]
         points.append((x, between))
-        before = self._texts[result.line][head : result.start].rpartition("│")[2]
-        if before.strip():  # other cells: the column's head is what can be reached
+        between_cells = self._texts[result.line][head : result.start].rpartition("│")[2]
+        if between_cells.strip():  # other cells: the column's head is what can be reached
             over = grid.y(result.line - 1) - 1
             middle = self._x(result, result.stop - 0.5, result.line - 0.5)
             return [*points, (x, over), (middle, over), (middle, over + 6)]
@@ -161,52 +164,11 @@ class Crosshair:
             start -= 1
         return start + len(own[start:]) - len(own[start:].lstrip())
 
-    def _lane_before(self, start: int, *lines: int) -> int | None:
-        """A lane before a block without text between two lines."""
-        for lane in range(start - 2, start - _GAP - 1, -1):
-            if all(
-                self._is_blank(line, lane, lane + 1) for line in range(min(lines), max(lines) + 1)
-            ):
-                return lane
-        return None
-
-    def _route_to_row(self, entry: Sequence[PlacedRun], head: PlacedRun, above: int) -> list[Point]:
-        """Straight along a free lane; else through the lane above the heads and down beside."""
-        grid = self._grid
-        if all(target.line != head.line for target in self._targets):  # a plane: before its name
-            head = head._replace(start=self._text_start(head))
-        lane, y = self._lane_behind(entry, head.line), grid.y(head.line + 0.5)
-        x = self._x(head, head.start, head.line + 0.5)
-        points = [(x - 4, y), (x, y)]
-        if lane is not None and lane < head.start and self._is_blank(head.line, lane, head.start):
-            return [(grid.x(lane + 0.5), y), *points]
-        beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
-        return [(self._lane_x(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
-
-    def _route_to_column(self, entry: Sequence[PlacedRun], head: PlacedRun) -> list[Point]:
-        grid = self._grid
-        x, over = self._x(head, head.stop - 0.5, head.line + 0.5), grid.y(head.line) - 1
-        return [(self._lane_x(entry, head.line, _APART), over), (x, over), (x, over + 6)]
-
-    def _lane_x(self, entry: Sequence[PlacedRun], line: int, apart: int) -> float:
-        """The lane behind the entry, or where text stands in it that before the whole figure."""
-        lane = self._lane_behind(entry, line)
-        left = self._grid.x(0) - _APART - apart
-        return left if lane is None else self._grid.x(lane + 0.5) + apart
-
-    def _lane_behind(self, entry: Sequence[PlacedRun], line: int) -> int | None:
-        """A column of cells behind the entry without text between its line and another."""
-        stop = self._text_end(entry)
-        lines = range(min(line, entry[0].line), max(line, entry[0].line) + 1)
-        for lane in range(stop, stop + _GAP):
-            if all(self._is_blank(number, lane, lane + 2) for number in lines):
-                return lane
-        return None
-
-    def _text_end(self, entry: Sequence[PlacedRun]) -> int:
+    @property
+    def _entry_end(self) -> int:
         """Where the line of the entry ends in its table."""
-        own, stop = self._texts[entry[0].line], max(cell.stop for cell in entry)
-        while stop < len(own) and own[stop : stop + _GAP].strip():
+        text, stop = self._texts[self._entry[0].line], max(cell.stop for cell in self._entry)
+        while stop < len(text) and text[stop : stop + _GAP].strip():
             stop += 1
         return stop
 
@@ -214,21 +176,43 @@ class Crosshair:
         """Whether no text stands in some cells of a line."""
         return not self._texts[line][start:stop].strip()
 
-    def _render_elbow(
-        self, entry: Sequence[PlacedRun], rest: Sequence[Point], order: int
-    ) -> Iterator[str]:
-        grid, lane = self._grid, rest[0][0]
-        y = grid.y(entry[0].line + 0.5) + 4 * order - 2
-        behind = lane > grid.x(0)
-        start = self._text_end(entry) if behind else min(cell.start for cell in entry)
-        yield from self._render_arrow(
-            [(grid.x(start), y), (lane, y), *rest], entry[0].style.background
-        )
+    def _find_lane(self, lanes: Iterable[int], width: int, line: int, other: int) -> int | None:
+        """The first of some columns of cells that has no text from one line to another."""
+        lines = range(min(line, other), max(line, other) + 1)
+        free = (lane for lane in lanes
+                if all(self._is_blank(each, lane, lane + width) for each in lines))  # fmt: skip
+        return next(free, None)
 
-    def _render_arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
-        """A line in the colour of its entry with a dark casing, and its tip."""
+    def _lane_behind(self, line: int) -> int | None:
+        """The way behind the entry to another line."""
+        stop = self._entry_end
+        return self._find_lane(range(stop, stop + _GAP), 2, line, self._entry[0].line)
+
+    def _route_to_row(self, head: PlacedRun, above: int) -> list[Point]:
+        """Straight along a free lane; else through the lane above the heads and down beside."""
+        grid = self._grid
+        if all(target.line != head.line for target in self._targets):  # a plane: before its name
+            head = head._replace(start=self._text_start(head))
+        lane, y = self._lane_behind(head.line), grid.y(head.line + 0.5)
+        x = self._x(head, head.start, head.line + 0.5)
+        if lane is not None and lane < head.start and self._is_blank(head.line, lane, head.start):
+            return [(grid.x(lane + 0.5), y), (x - 4, y), (x, y)]
+        beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
+        return [(self._lane_x(above, 0), over), (beside, over), (beside, y), (x, y)]
+
+    def _route_to_column(self, head: PlacedRun) -> list[Point]:
+        x, over = self._x(head, head.stop - 0.5, head.line + 0.5), self._grid.y(head.line) - 1
+        return [(self._lane_x(head.line, _APART), over), (x, over), (x, over + 6)]
+
+    def _lane_x(self, line: int, apart: int) -> float:
+        """The lane behind the entry, or where text stands in it that before the whole figure."""
+        lane, left = self._lane_behind(line), self._grid.x(0) - _APART - apart
+        return left if lane is None else self._grid.x(lane + 0.5) + apart
+
+    def _render_arrow(self, points: Sequence[Point]) -> Iterator[str]:
+        """A line in the colour of the entry with a dark casing, and its tip."""
         shape = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        for color, width in ((self._ink, 3.2), (entry, 1.6)):
+        for color, width in ((self._ink, 3.2), (self._entry[0].style.background, 1.6)):
             yield (
                 f'<path d="{shape}" fill="none" stroke="{color}" stroke-width="{width}"'
                 ' stroke-linejoin="round" shape-rendering="auto"/>'

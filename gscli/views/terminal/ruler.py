@@ -65,7 +65,8 @@ class NumberLineRenderer:
         """The way of a number to its cell, or to the end where it stops."""
         assert index.coordinate is not None
         start, end = map(self._position_of, (index.written, index.coordinate))
-        line, (dash, cross, *tips) = self._blank(), "─┼←→" if self.signs.utf8 else "-+<>"
+        line = self._blank()
+        dash, cross, *tips = list("─┼←→" if self.signs.utf8 else "-+<>")
         for at in range(min(start, end), max(start, end) + 1):
             line[at] = dash if line[at] == " " else cross
         line[end] = tips[end > start]
