@@ -1,8 +1,8 @@
 """Write everything that is recorded anew: screens of lessons and README, help, refusals, pictures.
 
     python tests/record.py            everything
-    python tests/record.py WHAT…      samples, one lesson (first-look), README, help, usage,
-                                      refusals, tables, code, views or compare
+    python tests/record.py WHAT…      samples, one lesson (first-look), README, calls, help,
+                                      usage, refusals, tables, code, views or compare
 
 Afterwards read `git diff`: a screen that changed is a change people see.
 """
@@ -57,7 +57,7 @@ def main(names: list[str]) -> int:
 
 def _seconds(name: str) -> int:
     """What takes longest begins first, so that no core waits for it at the end."""
-    return {"README": 0, "samples/77-embedding-table": 1, "refusals": 2}.get(name, 3)
+    return {"README": 0, "samples/41-embedding-table": 1, "refusals": 2}.get(name, 3)
 
 
 if __name__ == "__main__":

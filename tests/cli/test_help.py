@@ -175,7 +175,7 @@ MORE_OFFERS = {
     "gather --pal": "--palette",
     "show dat": "data/ data/x.npy",
     "help ex": "exit-codes",
-    "samples 79": "79-pictures",
+    "samples 43": "43-pictures",
     "samples pic": "pictures",
     "gather --dtype bf": "bfloat16",
     "convert --dtype float3": "float32",

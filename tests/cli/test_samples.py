@@ -28,19 +28,25 @@ from gscli.layout.axes import Tensor
 ALL = lessons.list_lessons()
 
 SHEET = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]]
-ANSWERS: list[tuple[str, int, Any]] = [
-    # lesson, number of its command, the output that the page prints
+ROW = "'[[1.0,2.0,3.0,4.0,5.0]]'"
+ANSWERS: list[tuple[str, int | str, Any]] = [
+    # lesson, number of its command or another command, the output that the page prints
     ("onnx-gather-axis-0", 0, [[[1.0, 1.2], [2.3, 3.4]], [[2.3, 3.4], [4.5, 5.7]]]),
     ("onnx-gather-axis-1", 0, [[[1.0, 1.9]], [[2.3, 3.9]], [[4.5, 5.9]]]),
     ("onnx-gather-negative", 0, [0.0, 1.0, 0.0]),
-    ("article-gather-nd-lines", 0, [[[1, 2]], [[5, 6]]]),
     ("article-gather-nd-cells", 0, [1, 4]),
+    ("article-gather-nd-cells", 3, [[[1, 2]], [[5, 6]]]),
     ("mxnet-first-axis", 1, [2, 2]),
     ("onnx-scatter-elements", 0, [[2.0, 1.1, 0.0], [1.0, 0.0, 2.2], [0.0, 2.1, 1.2]]),
-    ("onnx-scatter-elements-axis-1", 0, [[1.0, 1.1, 3.0, 2.1, 5.0]]),
-    ("onnx-scatter-elements-axis-1", 1, [[1.0, 1.1, 2.1, 4.0, 5.0]]),
-    ("onnx-scatter-elements-duplicates", 0, [[1.0, 5.2, 3.0, 4.0, 5.0]]),
-    ("onnx-scatter-nd-cells", 0, [1, 11, 3, 10, 9, 6, 7, 12]),
+    ("onnx-scatter-elements", 3, [[1.0, 1.1, 2.1, 4.0, 5.0]]),
+    ("onnx-scatter-elements", f"gscli scatter-elements {ROW} '[[1,3]]' '[[1.1,2.1]]' --axis 1",
+     [[1.0, 1.1, 3.0, 2.1, 5.0]]),
+    ("duplicates",
+     f"gscli scatter-elements {ROW} '[[1,1]]' '[[1.1,2.1]]' --axis 1 --reduction add",
+     [[1.0, 5.2, 3.0, 4.0, 5.0]]),
+    ("onnx-scatter-nd-slices",
+     "gscli scatter-nd '[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
+     [1, 11, 3, 10, 9, 6, 7, 12]),
     ("onnx-scatter-nd-slices", 0,
      [[[5] * 4, [6] * 4, [7] * 4, [8] * 4], SHEET, [[1] * 4, [2] * 4, [3] * 4, [4] * 4],
       [SHEET[2], SHEET[3], SHEET[0], SHEET[1]]]),
@@ -81,14 +87,15 @@ def test_pictures_load_nothing_from_elsewhere() -> None:
 @pytest.mark.parametrize(("name", "number", "answer"), ANSWERS)
 def test_answers_of_the_reference_pages(
     name: str,
-    number: int,
+    number: int | str,
     answer: Any,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lesson = lessons.find_lesson(name)
     monkeypatch.chdir(lesson.folder)
-    words = shlex.split(lesson.console_commands[number].command)
+    command = number if isinstance(number, str) else lesson.console_commands[number].command
+    words = shlex.split(command)
     assert run_safely([*words[1:], "--json=output"]) == 0
     output = json.loads(capsys.readouterr().out)
     expected = np.array(answer)
@@ -161,9 +168,9 @@ def test_prose_of_a_lesson_fits_the_screen(
 
 
 def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
-    _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="60")
-    assert "note: recorded 78 columns wide; --run draws for this terminal" in shown
-    _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="100")
+    _, shown = on_terminal(["samples", "first-scatter"], COLUMNS="60")
+    assert "note: recorded 80 columns wide; --run draws for this terminal" in shown
+    _, shown = on_terminal(["samples", "first-scatter"], COLUMNS="100")
     assert "note:" not in shown
 
 

@@ -129,7 +129,7 @@ def test_a_document_of_numbers_in_the_command_loads_no_reader_and_no_view() -> N
 
 def test_a_small_run_loads_few_modules_of_ours() -> None:
     """Each costs a third of a millisecond or more, before the first word is read."""
-    lesson = Path(__file__).parents[2] / "samples" / "22-first-scatter"
+    lesson = Path(__file__).parents[2] / "samples" / "12-first-scatter"
     (loaded,) = loaded_by(("scatter-nd", str(lesson)))
     ours = {name for name in loaded if name.startswith("gscli")} - {"gscli.frameworks.onnx"}
     assert len(ours) <= MOST_MODULES

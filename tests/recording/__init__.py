@@ -66,6 +66,7 @@ def recordings() -> dict[str, Recording]:
         },
         "README": Recording(partial(sessions.replay_file, ROOT / "README.md")),
         "help": Recording(texts.help_of_everything, "tests/golden/help/*.txt"),
+        "calls": Recording(partial(sessions.replay_file, ROOT / "tests/golden/calls.md")),
         "usage": Recording(partial(sessions.replay_file, ROOT / "tests/golden/help/usage.md")),
         "refusals": Recording(texts.refusals),
         "tables": Recording(texts.article_tables),
