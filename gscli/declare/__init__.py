@@ -260,14 +260,14 @@ class Signature:
         """UsageError where an input is missing, or one is named that the operator does not have;
         ShapeRefused for more index arrays than there can be axes.
         """
-        given = dict.fromkeys(names)
+        passed = dict.fromkeys(names)
         known = {item.name for item in self.inputs if item.kind != "many"}
         for item in self.inputs:
-            if item.name in known and not item.optional and item.name not in given:
+            if item.name in known and not item.optional and item.name not in passed:
                 raise UsageError(
                     f"{self.full_name} needs {item.name}", valid=" ".join(self.input_names)
                 )
-        many = self.variadic_inputs(given)
+        many = self.variadic_inputs(passed)
         if len(many) > MAX_INDEX_ARRAYS:
             raise ShapeRefused(
                 "more index arrays than data can have axes",
@@ -275,7 +275,7 @@ class Signature:
                 valid=f"0 … {MAX_INDEX_ARRAYS}",
             )
         known.update(many)
-        for name in given:
+        for name in passed:
             if name not in known:
                 raise self._unknown_name_error("input", name, list(self.input_names))
 

@@ -106,9 +106,9 @@ class KnownFailures(Record):
 
     def warn_of_unmatched(self, names: Iterable[str]) -> None:
         """Tell on standard error which lines stand for no failure that was met."""
-        met = list(names)
+        failures = list(names)
         for pattern in self.patterns:
-            if not any(fnmatchcase(name, pattern) for name in met):
+            if not any(fnmatchcase(name, pattern) for name in failures):
                 print_stderr(f"warning: --except: no failure is {sanitize(pattern)}\n")
 
 

@@ -67,8 +67,8 @@ def gather(
     check_batch_dims(batch, -indices.rank, indices.rank, indices)
     batch += indices.rank * (batch < 0)
     name = "axis" if axis is not None else "axis = batch_dims"
-    given = batch_dims if axis is None else axis
-    where = normalize_axis(given, params.rank, name=name, of="params")
+    number = batch_dims if axis is None else axis
+    where = normalize_axis(number, params.rank, name=name, of="params")
     if batch > where:
         raise ShapeRefused(
             "batch_dims is beyond the axis",
