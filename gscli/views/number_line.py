@@ -15,7 +15,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult
+from gscli.lab.answers import ResultGroup, RuleSetResult
 from gscli.layout import Layout
 from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
@@ -144,16 +144,10 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     behaviours = tuple(
         _make_behaviour(answers, group, numbers, size) for group in comparing.outcome_groups
     )
-    return NumberLine(size, places, _format_values(answers, comparing, size), behaviours)
-
-
-def _format_values(
-    answers: ComparisonTexts, comparing: ComparisonResult, size: int
-) -> tuple[str, ...]:
     data: Array = next(iter(comparing.inputs.values()))
-    if data.ndim != 1 or data.size != size:
-        return ("",) * size
-    return tuple(answers.numbers.format_values(data))
+    is_line = data.ndim == 1 and data.size == size
+    values = tuple(answers.numbers.format_values(data)) if is_line else ("",) * size
+    return NumberLine(size, places, values, behaviours)
 
 
 def _axis_size(trace: Trace) -> int | None:
@@ -172,16 +166,16 @@ def _make_behaviour(
     name = name_behaviour(group)
     if trace is not None:
         entries = trace.entries(MOST_ENTRIES)
-        landings = tuple(_resolve_index(entry, size) for entry in entries)
+        indices = tuple(_resolve_index(entry, size) for entry in entries)
         duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
         if duplicates:
             words = REDUCTION_WORDS[trace.reduction]
             said = words.combines.format(reduction=trace.reduction)
-            moved = any(landing.outcome != "used" for landing in landings)
+            moved = any(index.outcome != "used" for index in indices)
             name = f"{name}, {said}" if moved and name else said
         fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
         short = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
-        return Behaviour(name, group, landings, duplicates, short)
+        return Behaviour(name, group, indices, duplicates, short)
     if group.first.output is not None:
         return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
@@ -261,14 +255,8 @@ def _name_policy(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
     if layout.kind == "scatter":
         instead, alone = "drop", "drop what is outside"
     else:
-        instead = (
-            "the least integer"
-            if _is_smallest_integer(layout.fill_value)
-            else str(layout.fill_value)
-        )
+        fill = layout.fill_value
+        least = isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))
+        instead = "the least integer" if least else str(fill)
         alone = f"{instead} for anything outside"
     return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)
-
-
-def _is_smallest_integer(fill: object) -> bool:
-    return isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))

@@ -45,20 +45,20 @@ def entry_chip(number: int, *, live: bool = True, spoken: bool = True) -> str:
 class CellRenderer:
     """The cells of one tensor; `skipped`: numbers of the entries without a target.
 
-    Where the reader is `asked`, cells of data have no letters, those of indices and updates do not
+    Where `is_question`, cells of data have no letters, those of indices and updates do not
     say what becomes of their entries, and those of output have no value.
     """
 
     def __init__(
-        self, tensor: PageTensor, skipped: Collection[int], *, asked: bool = False
+        self, tensor: PageTensor, skipped: Collection[int], *, is_question: bool = False
     ) -> None:
         role = tensor.subject.role
         self._tensor, self._role = tensor, role
-        self._is_output, self._is_blank = role == "output", asked and role == "output"
-        self._entries = {} if asked and role == "data" else tensor.entries
-        self._signs = {} if asked else tensor.signs
-        self._wanted = {} if asked else tensor.expected_texts
-        self._skipped = () if asked else skipped
+        self._is_output, self._is_blank = role == "output", is_question and role == "output"
+        self._entries = {} if is_question and role == "data" else tensor.entries
+        self._signs = {} if is_question else tensor.signs
+        self._expected = {} if is_question else tensor.expected_texts
+        self._skipped = () if is_question else skipped
 
     def render_cell(self, cell: Coordinates) -> str:
         """One `<td>`."""
@@ -69,12 +69,12 @@ class CellRenderer:
         if numbers:
             return self._render_touched(cell, numbers)
         same = self._tensor.initial_texts[cell] == self._tensor.texts[cell]
-        if not self._is_output or (same and cell not in self._wanted):
+        if not self._is_output or (same and cell not in self._expected):
             return f"<td>{text}</td>"
         # Entries that are not told wrote it.
         label = escape(self.spoken_position(cell) + self._spoken_value(cell, []))
         was = self._render_previous(cell) if self._tensor.initial_texts[cell] else ""
-        kind = ' class="off"' if cell in self._wanted else ""
+        kind = ' class="off"' if cell in self._expected else ""
         return (
             f'<td data-e=""{kind} aria-label="{label}"><span class="e"></span>{was}'
             f"<b>{text}</b>{self._render_sign(cell)}</td>"
@@ -120,7 +120,7 @@ class CellRenderer:
     def _render_sign(self, cell: Coordinates) -> str:
         """What became of the number, or what the cell should hold."""
         how = self._signs.get(cell)
-        sign = self._wanted.get(cell, "") if how is None else UTF8.for_outcome(how)
+        sign = self._expected.get(cell, "") if how is None else UTF8.for_outcome(how)
         return f'<em data-t="{escape(sign)}"></em>' if sign else ""
 
     def _render_previous(self, cell: Coordinates) -> str:
@@ -132,13 +132,13 @@ class CellRenderer:
         lost = self._role == "updates" and cell in self._signs
         unused = all(number in self._skipped for number in numbers)
         fates = ["fill" if self._is_output else "drop"] if lost or (numbers and unused) else []
-        return [*fates, "off"] if cell in self._wanted else fates
+        return [*fates, "off"] if cell in self._expected else fates
 
     def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:
         text, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
         if self._is_output:
             filled = ", filled" if "fill" in self._outcome_classes(cell, numbers) else ""
-            expected = f", expected {self._wanted[cell]}" if cell in self._wanted else ""
+            expected = f", expected {self._expected[cell]}" if cell in self._expected else ""
             return f"{text}{filled}{expected}"
         if how is None:
             return text

@@ -32,6 +32,8 @@ MAX_UNUSUAL = 8
 
 NOUN = "answer"
 
+_ERROR = '<span aria-hidden="true">✗ </span>error'
+
 COMPARE_STYLE = "compare.css"
 
 
@@ -42,12 +44,10 @@ class ComparisonSection:
         self._comparing, self._answers = comparing, ComparisonTexts(comparing, options)
         self._name = f"example-{number + 1}"
         self._sections: dict[str, AnswerSection] = {}
-        answering = [group for group in comparing.outcome_groups if group.first.trace is not None]
-        for place, group in enumerate(answering):
-            assert group.first.trace is not None
-            self._sections[group.first.label] = AnswerSection(
-                TraceView(group.first.trace, options), place, group, self._name
-            )
+        for group in comparing.outcome_groups:
+            if (trace := group.first.trace) is not None:
+                view, place = TraceView(trace, options), len(self._sections)
+                self._sections[group.first.label] = AnswerSection(view, place, group, self._name)
 
     @property
     def title(self) -> str:
@@ -116,49 +116,41 @@ class ComparisonSection:
         section = self._sections.get(first)
         link = section.name if section else ""
         steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
-        render_middle = self._cells if self._answers.columns else self._render_differing_cells
         return (
             f'<tr><th scope="row"><b>{escape(first)}</b>{also}{f" {steps}" * bool(link)}</th>'
-            f'{render_middle(group)}<td class="why">{self._render_reasons(group)}</td></tr>'
+            f'{self._render_cells(group)}<td class="why">{self._render_reasons(group)}</td></tr>'
         )
 
-    def _cells(self, group: ResultGroup) -> str:
-        has_place = group.first.entry is not None and self._answers.is_per_entry
-        if group.first.output is None and not has_place:
-            return f'<td class="error" colspan="{self._answers.columns}"><b>{self._error}</b></td>'
-        return "".join(self._cell(answer) for answer in self._answers.make_cells(group))
-
-    @property
-    def _error(self) -> str:
-        return '<span aria-hidden="true">✗ </span>error'
-
-    def _cell(self, answer: ResultCell) -> str:
-        text = escape(answer.text)
-        if answer.kind == "error":
-            text = self._error
-        elif answer.kind == "none":
-            text = '<span aria-hidden="true">·</span><span class="v">no value</span>'
-        elif answer.kind == "differs":
-            text = f'<span aria-hidden="true">≠ </span>{text}{self._differs}'
-        return f'<td class="{answer.kind}"><b>{text}</b></td>'
-
-    @property
-    def _differs(self) -> str:
-        return f'<span class="v"> differs from {escape(self._comparing.base.label)}</span>'
-
-    def _render_differing_cells(self, group: ResultGroup) -> str:
-        drawn = self._answers.first_result
-        if group.first.output is None or drawn is None:
-            return f'<td class="error"><b>{self._error}</b></td>'
-        if group.first is drawn:
+    def _render_cells(self, group: ResultGroup) -> str:
+        """A cell per column, or the list of those that differ."""
+        answers, row = self._answers, group.first
+        has_place = answers.columns and answers.is_per_entry and row.entry is not None
+        if row.output is None and not has_place:
+            span = f' colspan="{answers.columns}"' if answers.columns else ""
+            return f'<td class="error"{span}><b>{_ERROR}</b></td>'
+        if answers.columns:
+            return "".join(map(self._render_cell, answers.make_cells(group)))
+        if row is answers.first_result:
             return '<td class="word">the others are compared with it</td>'
-        differences = self._answers.list_differences(group, LISTED_CELLS)
-        if isinstance(differences, str):
-            return f'<td class="word">{escape(differences)}</td>'
-        if not differences.listed:
-            return '<td class="word">none</td>'
-        items = "".join(_render_differences(differences, drawn.label))
+        differences = answers.list_differences(group, LISTED_CELLS)
+        if isinstance(differences, str) or not differences.listed:
+            word = escape(differences) if isinstance(differences, str) else "none"
+            return f'<td class="word">{word}</td>'
+        assert answers.first_result is not None
+        items = "".join(_render_differences(differences, answers.first_result.label))
         return f'<td class="cells"><ul>{items}</ul></td>'
+
+    def _render_cell(self, cell: ResultCell) -> str:
+        text = escape(cell.text)
+        if cell.kind == "error":
+            text = _ERROR
+        elif cell.kind == "none":
+            text = '<span aria-hidden="true">·</span><span class="v">no value</span>'
+        elif cell.kind == "differs":
+            base = escape(self._comparing.base.label)
+            spoken = f'<span class="v"> differs from {base}</span>'
+            text = f'<span aria-hidden="true">≠ </span>{text}{spoken}'
+        return f'<td class="{cell.kind}"><b>{text}</b></td>'
 
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
@@ -203,15 +195,15 @@ class AnswerSection(RunSection):
         return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
-def _render_differences(found: ListedDifferences, base: str) -> Iterator[str]:
+def _render_differences(differences: ListedDifferences, base: str) -> Iterator[str]:
     than = f'<span class="v"> differs from {escape(base)}: </span>'
-    for place, mine, other in found.listed:
+    for place, mine, other in differences.listed:
         yield (
             f"<li><code>{escape(place)}</code> <b>{escape(mine)}</b>"
             f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}</li>'
         )
-    if found.more:
-        yield f"<li>and {format_count(found.more, 'more cell')}</li>"
+    if differences.more:
+        yield f"<li>and {format_count(differences.more, 'more cell')}</li>"
 
 
 def _render_reason(entry: int | None, text: str) -> str:

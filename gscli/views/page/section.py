@@ -124,7 +124,7 @@ class RunSection:
             role = tensor.subject.role
             markup = render_tensor(
                 tensor,
-                CellRenderer(tensor, self._skipped, asked=quiz),
+                CellRenderer(tensor, self._skipped, is_question=quiz),
                 title=self._name(tensor),
                 column_headers=self._column_headers(tensor),
             )

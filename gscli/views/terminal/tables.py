@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,20 @@ WIDEST = 40
 HEADS = ("cell", "is", "expected")
 
 
+def _list_cells(
+    differences: TensorDifference, options: ViewOptions, letters: Sequence[str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Place, both values and entries of each differing cell that is listed."""
+    signs, shown = choose_signs(options), differences.cells[: options.limit or SHOWN]
+    for cell, letter in zip(shown, chain(letters, repeat("")), strict=False):
+        at = f"[{','.join(map(str, cell.at))}]"
+        actual, expected = (signs.sanitize(str(value), WIDEST)
+                            for value in (cell.actual, cell.expected))  # fmt: skip
+        yield at, actual, expected, letter
+
+
 def describe_cells(
-    found: TensorDifference, options: ViewOptions, letters: Sequence[str] = ()
+    differences: TensorDifference, options: ViewOptions, letters: Sequence[str] = ()
 ) -> list[str]:
     """A sentence for each differing cell that is listed.
 
@@ -97,66 +110,56 @@ def describe_cells(
     >>> describe_cells(compare_tensors(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
     ['cell [1] is 2, expected 3; reached by entry b.']
     """
-    signs, lines = choose_signs(options), list[str]()
-    shown = found.cells[: options.limit or SHOWN]
-    for cell, letter in zip(shown, [*letters, *[""] * len(shown)], strict=False):
-        at = ",".join(map(str, cell.at))
-        values = [signs.sanitize(str(value), WIDEST) for value in (cell.actual, cell.expected)]
+    lines: list[str] = []
+    for at, actual, expected, letter in _list_cells(differences, options, letters):
         names = letter.split()
         word = "entry" if len(names) == 1 else "entries"
         reached = f"; reached by {word} {', '.join(names)}" if names else ""
-        lines.append(f"cell [{at}] is {values[0]}, expected {values[1]}{reached}.")
+        lines.append(f"cell {at} is {actual}, expected {expected}{reached}.")
     return lines
 
 
 class DifferenceView(Drawing):
-    """`told` are the sentences, the first of them the verdict; `letters` name entries by cell.
+    """`sentences`: the first of them the verdict; `letters` name entries by cell.
 
     `listed`: the first differing cells stand in a table.
     """
 
     def __init__(
         self,
-        found: TensorDifference,
-        told: Sequence[str],
+        differences: TensorDifference,
+        sentences: Sequence[str],
         options: ViewOptions,
         letters: Sequence[str] = (),
         *,
         listed: bool = True,
     ) -> None:
         super().__init__(options)
-        self.found, self.told, self.letters = found, told, letters
+        self.differences, self.sentences, self.letters = differences, sentences, letters
         self.listed = listed
 
     def draw(self, width: int) -> list[Line]:
-        """The verdict, the first differing cells, then the rest of what is told."""
-        verdict, *others = self.told
-        style = self.look.bold if self.found.is_equal else self.look.alarm
+        """The verdict, the first differing cells, then the rest of what is said."""
+        verdict, *others = self.sentences
+        style = self.look.bold if self.differences.is_equal else self.look.alarm
         lines = wrap_paragraph(verdict, width, style)
-        if self.found.cells and self.listed:
+        if self.differences.cells and self.listed:
             lines += [[], *self._table(), []]
         for text in others:
             lines += wrap_paragraph(text, width, indent="    ")
         return lines
 
     def _table(self) -> list[Line]:
-        shown, look = self.found.cells[: self.options.limit or SHOWN], self.look
-        texts = [
-            [f"[{','.join(map(str, cell.at))}]" for cell in shown],
-            [self.signs.sanitize(str(cell.actual), WIDEST) for cell in shown],
-            [self.signs.sanitize(str(cell.expected), WIDEST) for cell in shown],
+        look, rows = self.look, list(_list_cells(self.differences, self.options, self.letters))
+        *columns, letters = zip(*rows, strict=True)
+        wide = max(map(cell_len, letters))
+        blocks = [
+            align_right([(head, look.dim), *((text, PLAIN) for text in column)])
+            for head, column in zip(HEADS, columns, strict=True)
         ]
-        columns = [
-            align_right([(head, look.dim), *((text, PLAIN) for text in own)])
-            for head, own in zip(HEADS, texts, strict=True)
-        ]
-        letters = [*self.letters, *[""] * len(shown)][: len(shown)]
-        wide = max(map(cell_len, letters), default=0)
-        chips = make_block(
-            [[], *([(f" {pad_right(letter, wide)}", look.bold)] for letter in letters)]
-        )
-        lines = join_blocks([chips, make_block(join_blocks(columns, 2))], 1)
-        if self.found.differing_count > len(shown):
+        chips: list[Line] = [[(f" {pad_right(letter, wide)}", look.bold)] for letter in letters]
+        lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
+        if self.differences.differing_count > len(rows):
             lines.append([(f" {self.signs.down}", look.dim)])
         return lines
 
