@@ -216,45 +216,37 @@ class Signature:
         word = self.version_label
         for attribute in self.attributes:
             option, name = attribute.option, attribute.name
-            if option.since is not None and name in attrs and version < option.since:
-                raise UsageError(
-                    f"{name} needs {word} {option.since}, this is {word} {version}",
-                    where=f"{self.name}-{version}",
-                    hint=f"--{word} {option.since}",
-                )
-            needed = option.choices_since.get(str(values[name]), 0)
+            is_known = name not in attrs or version >= (option.since or 0)
+            brought = option.choices_since
+            needed = brought.get(str(values[name]), 0) if is_known else option.since or 0
             if version < needed:
-                legal = [c for c in attribute.choices if option.choices_since.get(c, 0) <= version]
+                what = f"{name}={values[name]}" if is_known else name
+                legal = [c for c in attribute.choices if is_known and brought.get(c, 0) <= version]
                 raise UsageError(
-                    f"{name}={values[name]} needs {word} {needed}, this is {word} {version}",
+                    f"{what} needs {word} {needed}, this is {word} {version}",
                     where=f"{self.name}-{version}",
                     valid=" ".join(legal),
                     hint=f"--{word} {needed}",
                 )
 
     def _unknown_name_error(self, what: str, name: str, known: list[str]) -> UsageError:
-        return UsageError(
-            f"{self.full_name} has no {what} {name!r}"[:200],
-            valid=" ".join(known) or "none",
-            hint=suggest_names(name, known, count=1),
+        problem, near = (
+            f"{self.full_name} has no {what} {name!r}",
+            suggest_names(name, known, count=1),
         )
+        return UsageError(problem[:200], valid=" ".join(known) or "none", hint=near)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
         values = self.bind_attributes(attrs)
-        layout = self.function(*self._bind_tensors(tensors), **values)
-        return layout._replace(attributes=tuple(values.items()))
-
-    def _bind_tensors(
-        self, tensors: Mapping[str, Tensor]
-    ) -> list[Tensor | tuple[Tensor, ...] | None]:
         self.check_input_names(tensors)
-        return [
-            tuple(tensors[name] for name in variadic_names(item.name, tensors))
-            if item.kind == "many"
-            else tensors.get(item.name)
-            for item in self.inputs
-        ]
+        bound: dict[str, Tensor | tuple[Tensor, ...] | None] = {}
+        for item in self.inputs:
+            bound[item.name] = tensors.get(item.name)
+            if item.kind == "many":
+                bound[item.name] = tuple(tensors[name] for name in self.variadic_inputs(tensors))
+        layout = self.function(*bound.values(), **values)
+        return layout._replace(attributes=tuple(values.items()))
 
     def check_input_names(self, names: Iterable[str]) -> None:
         """UsageError where an input is missing, or one is named that the operator does not have;
@@ -264,9 +256,8 @@ class Signature:
         known = {item.name for item in self.inputs if item.kind != "many"}
         for item in self.inputs:
             if item.name in known and not item.optional and item.name not in passed:
-                raise UsageError(
-                    f"{self.full_name} needs {item.name}", valid=" ".join(self.input_names)
-                )
+                problem = f"{self.full_name} needs {item.name}"
+                raise UsageError(problem, valid=" ".join(self.input_names))
         many = self.variadic_inputs(passed)
         if len(many) > MAX_INDEX_ARRAYS:
             raise ShapeRefused(

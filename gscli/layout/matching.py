@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.records import Record
-from gscli.layout.axes import Addressing, Axis, Shape, Tensor
+from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
 from gscli.layout.families import DimensionNumbers, address_axis, address_elements, address_vectors
 from gscli.layout.forms import count_batch_axes
 
@@ -114,9 +114,7 @@ def find_dimension_numbers(addressing: Addressing, index_shape: Shape) -> Dimens
 def _specs(addressing: Addressing, index_shape: Shape) -> tuple[Tensor, Tensor]:
     """Data and indices, as far as a family builds an addressing of them."""
     data = Tensor("", tuple(axis.size for axis in addressing.axes), "")
-    if not addressing.columns:
-        return data, Tensor("", index_shape, "")
-    column = addressing.columns[0]
+    column = addressing.columns[0] if addressing.columns else Column("", "")
     return data, Tensor(column.source, index_shape, column.dtype)
 
 

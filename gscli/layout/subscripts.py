@@ -193,11 +193,12 @@ def run_subscript(
 
 def check_array_count(items: Sequence[Item], count: int) -> None:
     """A subscript has a letter for each of `count` index arrays, else UsageError."""
-    letters, text = sum(item.is_array for item in items), format_subscript(items)
+    letters = sum(item.is_array for item in items)
     if letters != count:
+        text = f"{format_count(letters, 'array')} in {format_subscript(items)!r}"
         raise UsageError(
             "the subscript and the index arrays differ in number",
-            where=f"{format_count(letters, 'array')} in {text!r}, got {count}"[:200],
+            where=f"{text}, got {count}"[:200],
             hint="i stands for one index array",
         )
 
