@@ -9,7 +9,7 @@ function Crosshair(stage, facts, linked, ink) {
   var gather = Boolean(stage.closest(".gather"));
   var target = stage.querySelector(gather ? ".data" : ".output");
   var output = stage.querySelector(".output");
-  var given = stage.querySelector(".given");
+  var inputs = stage.querySelector(".given");
   var under = draw(stage, "svg", { "class": "under", "aria-hidden": "true" });
   var over = draw(stage, "svg", { "class": "over", "aria-hidden": "true" });
   var lane = make("div", { "class": "lane", "aria-hidden": "true" });
@@ -17,7 +17,7 @@ function Crosshair(stage, facts, linked, ink) {
   var current = null;
   var marked = [];
   var shapes = [];
-  given.after(lane);
+  inputs.after(lane);
 
   function show(entry) {
     marked.forEach(function (head) { head.classList.remove("at", ink(current)); });
@@ -76,12 +76,12 @@ function Crosshair(stage, facts, linked, ink) {
      change would lay the page out again. */
 
   function box(element) {
-    var origin = stage.getBoundingClientRect(), found = element.getBoundingClientRect();
+    var origin = stage.getBoundingClientRect(), edges = element.getBoundingClientRect();
     return {
-      left: found.left - origin.left, right: found.right - origin.left,
-      top: found.top - origin.top, bottom: found.bottom - origin.top,
-      x: (found.left + found.right) / 2 - origin.left,
-      y: (found.top + found.bottom) / 2 - origin.top
+      left: edges.left - origin.left, right: edges.right - origin.left,
+      top: edges.top - origin.top, bottom: edges.bottom - origin.top,
+      x: (edges.left + edges.right) / 2 - origin.left,
+      y: (edges.top + edges.bottom) / 2 - origin.top
     };
   }
 
@@ -90,13 +90,13 @@ function Crosshair(stage, facts, linked, ink) {
     function edge(pick, side) {
       return pick.apply(null, boxes.map(function (each) { return each[side]; }));
     }
-    var found = {
+    var outline = {
       left: edge(Math.min, "left"), right: edge(Math.max, "right"),
       top: edge(Math.min, "top"), bottom: edge(Math.max, "bottom")
     };
-    found.x = (found.left + found.right) / 2;
-    found.y = (found.top + found.bottom) / 2;
-    return found;
+    outline.x = (outline.left + outline.right) / 2;
+    outline.y = (outline.top + outline.bottom) / 2;
+    return outline;
   }
 
   function redraw() {
@@ -124,11 +124,11 @@ function Crosshair(stage, facts, linked, ink) {
   // The card stands beside the numbers that it holds, where it has room beside them.
   function place() {
     card.style.transform = "";
-    var from = linked[current].filter(function (cell) { return given.contains(cell); });
-    if (!from.length || phone.matches || box(lane).left < box(given).right) { return; }
+    var from = linked[current].filter(function (cell) { return inputs.contains(cell); });
+    if (!from.length || phone.matches || box(lane).left < box(inputs).right) { return; }
     var room = box(lane), rows = around(from), height = box(card).bottom - box(card).top;
-    var wanted = rows.y - height / 2 - room.top;
-    var down = between(0, wanted, Math.max(0, room.bottom - room.top - height));
+    var top = rows.y - height / 2 - room.top;
+    var down = between(0, top, Math.max(0, room.bottom - room.top - height));
     card.style.transform = "translateY(" + down + "px)";
   }
 
@@ -154,7 +154,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   // From the entry's own numbers to the card.
   function wedge() {
-    var from = linked[current].filter(function (cell) { return given.contains(cell); });
+    var from = linked[current].filter(function (cell) { return inputs.contains(cell); });
     var to = box(card);
     if (!from.length) { return; }
     var numbers = around(from);

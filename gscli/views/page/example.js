@@ -8,7 +8,7 @@ function Example(section) {
   var facts = JSON.parse(section.querySelector(".facts").textContent);
   var gather = section.classList.contains("gather");
   var stage = section.querySelector(".stage");
-  var given = stage.querySelector(".given");
+  var inputs = stage.querySelector(".given");
   var rows = all(section, ".entries button");
   var skipped = rows.map(function (row) { return row.querySelector("i").className === "x"; });
   var linked = facts.labels.map(function () { return []; });
@@ -51,7 +51,7 @@ function Example(section) {
     light([]);
     crosshair.redraw();
     linked[step].forEach(function (cell) {
-      if (given.contains(cell)) { cell.classList.add("lit"); lit.push(cell); }
+      if (inputs.contains(cell)) { cell.classList.add("lit"); lit.push(cell); }
     });
     predict.ask(step);
   }
@@ -86,7 +86,7 @@ function Example(section) {
   function reveal() {
     if (!step || step > rows.length) { return; }
     var cell = output.cells(step - 1)[0];
-    [given.querySelector(".lit"), rows[step - 1]].map(function (part) {
+    [inputs.querySelector(".lit"), rows[step - 1]].map(function (part) {
       return part && part.closest(".tall") ? [part.closest(".tall"), hidden(part)] : [null, 0];
     }).forEach(function (move) { if (move[1]) { move[0].scrollTop += move[1]; } });
     if (cell) { cell.scrollIntoView({ block: "nearest", inline: "nearest" }); }
@@ -210,7 +210,7 @@ function Example(section) {
 
   // Many entries scroll in frames of their own, so that the target stays in sight.
   if (rows.length > MANY) {
-    [given, section.querySelector(".entries")].forEach(function (part) {
+    [inputs, section.querySelector(".entries")].forEach(function (part) {
       part.classList.add("tall");
     });
   }

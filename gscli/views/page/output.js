@@ -8,12 +8,12 @@ function Output(stage, facts, gather, skipped) {
   var last = facts.entries.length + (facts.finish ? 1 : 0);
   var step = last;
   var cells = all(stage, ".output td[data-e]").map(function (td, number) {
-    var was = td.querySelector(".was"), wanted = td.querySelector("em");
+    var was = td.querySelector(".was"), expected = td.querySelector("em");
     return {
       td: td, number: number, entries: entriesOf(td), start: was ? was.getAttribute("data-t") : "",
       end: td.querySelector("b").textContent,
       place: td.getAttribute("aria-label").split(" is ")[0],
-      wanted: wanted ? wanted.getAttribute("data-t") : ""
+      expected: expected ? expected.getAttribute("data-t") : ""
     };
   });
   var written = facts.entries.map(function () { return []; });
@@ -51,11 +51,11 @@ function Output(stage, facts, gather, skipped) {
     var entries = done(cell, step), now = text(cell, step);
     var colour = entries.length ? ink(entries[entries.length - 1]) : "";
     var filled = entries.length && entries.every(function (entry) { return skipped[entry]; });
-    var off = cell.wanted && isFinal(cell, entries);
+    var off = cell.expected && isFinal(cell, entries);
     var chips = cell.td.querySelector(".e");
     var bold = cell.td.querySelector("b");
     cell.td.setAttribute("aria-label", cell.place + " is " + (now || "empty")
-      + (filled ? ", filled" : "") + (off ? ", expected " + cell.wanted : "") + entryWords(entries));
+      + (filled ? ", filled" : "") + (off ? ", expected " + cell.expected : "") + entryWords(entries));
     cell.td.className = colour + (filled ? " fill" : "") + (off ? " off" : "") + " n" + Math.min(entries.length, LETTERS);
     bold.textContent = now || "·";
     chips.textContent = "";
@@ -82,21 +82,21 @@ function Output(stage, facts, gather, skipped) {
     return ", entry " + (labels.length ? labels.join(", ") + " and " : "") + end;
   }
 
+  function cellOf(td) { return cells.find(function (cell) { return cell.td === td; }); }
+
   // What a cell holds now, and before any entry came.
   function value(td) {
-    var found = cells.find(function (cell) { return cell.td === td; });
-    return found ? text(found, step) : td.textContent;
+    var cell = cellOf(td);
+    return cell ? text(cell, step) : td.textContent;
   }
 
   return {
     last: last, go: go, ink: ink, value: value,
     cells: function (entry) { return written[entry].map(function (cell) { return cell.td; }); },
-    after: function (td, entry) {
-      return text(cells.find(function (cell) { return cell.td === td; }), entry + 1);
-    },
+    after: function (td, entry) { return text(cellOf(td), entry + 1); },
     start: function (td) {
-      var found = cells.find(function (cell) { return cell.td === td; });
-      return found ? found.start : "";
+      var cell = cellOf(td);
+      return cell ? cell.start : "";
     }
   };
 }

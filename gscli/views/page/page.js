@@ -52,11 +52,11 @@ function Turns(frame, noun) {
   }
 
   function follow(event) {
-    var wanted = document.getElementById(location.hash.slice(1));
-    var asked = sections.findIndex(function (section) { return wanted && section.contains(wanted); });
-    show(asked < 0 ? current : asked);
-    if (event && sections[asked] === wanted) { // it was hidden when its link was followed
-      var heading = wanted.querySelector("h1, h2, h3");
+    var target = document.getElementById(location.hash.slice(1));
+    var place = sections.findIndex(function (section) { return target && section.contains(target); });
+    show(place < 0 ? current : place);
+    if (event && sections[place] === target) { // it was hidden when its link was followed
+      var heading = target.querySelector("h1, h2, h3");
       nav.scrollIntoView();
       heading.tabIndex = -1;
       heading.focus({ preventScroll: true });

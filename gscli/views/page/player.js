@@ -9,9 +9,9 @@ function Player(last, go) {
   var next = button("next ▶", function () { stop(); go(step + 1); });
   var play = button("▶ play", function () { if (timer) { stop(); } else { start(); } });
   var slider = make("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "step" });
-  var told = make("span");
+  var progress = make("span");
   var element = make("div", { "class": "controls" });
-  [back, next, play, slider, told].forEach(function (part) { element.appendChild(part); });
+  [back, next, play, slider, progress].forEach(function (part) { element.appendChild(part); });
   slider.addEventListener("input", function () { stop(); go(Number(slider.value)); });
 
   function start() {
@@ -33,7 +33,7 @@ function Player(last, go) {
     step = at;
     slider.value = step;
     slider.setAttribute("aria-valuetext", "step " + step + " of " + last);
-    told.textContent = "step " + step + " of " + last;
+    progress.textContent = "step " + step + " of " + last;
     enable(back, step > 0);
     enable(next, step < last);
     enable(play, last > 0);

@@ -37,15 +37,15 @@ function Predict(target, facts, gather, linked, after, tell, done) {
 
   function place(typed) {
     var numbers = (typed.match(/-?\d+/g) || []).map(Number);
-    var found = all(target, "td").filter(isCell).find(function (each) {
+    var chosen = all(target, "td").filter(isCell).find(function (each) {
       return String(placeOf(each)) === String(numbers);
     });
-    if (found) { answer(found); } else { reply.textContent = "No such cell is shown."; }
+    if (chosen) { answer(chosen); } else { reply.textContent = "No such cell is shown."; }
   }
 
   function answer(chosen) {
     var there = linked[entry].filter(function (each) { return target.contains(each); });
-    if (chosen && there.indexOf(chosen) >= 0) { found(chosen, there); return; }
+    if (chosen && there.indexOf(chosen) >= 0) { askValue(chosen, there); return; }
     if (!chosen && !there.length) { finish("Right, nowhere. "); return; }
     var known = chosen && facts.entries[entry].places.find(function (each) {
       return matches(each[0], placeOf(chosen));
@@ -62,7 +62,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
     return place.every(function (at, axis) { return at === null || at === coordinates[axis]; });
   }
 
-  function found(chosen, there) {
+  function askValue(chosen, there) {
     if (there.length > 1) { finish("Right. "); return; }
     cell = gather ? linked[entry].find(function (each) { return !target.contains(each)
       && each.closest(".output"); }) : chosen;
@@ -72,10 +72,10 @@ function Predict(target, facts, gather, linked, after, tell, done) {
   }
 
   function value(typed) {
-    var wanted = after(cell, entry);
-    if (same(typed.trim(), wanted)) { finish("Right. "); return; }
+    var right = after(cell, entry);
+    if (same(typed.trim(), right)) { finish("Right. "); return; }
     var known = facts.entries[entry].values.find(function (each) {
-      return same(typed.trim(), each[0]) && !same(each[0], wanted);
+      return same(typed.trim(), each[0]) && !same(each[0], right);
     });
     reply.textContent = known ? facts.why[known[1]] : "Not " + (typed.trim() || "empty") + ".";
   }

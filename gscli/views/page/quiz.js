@@ -9,7 +9,7 @@ function Quiz(section, solved) {
   var starts = cells.map(function (cell) {
     return cell.querySelector(".was").getAttribute("data-t");
   });
-  var wanted = answers();
+  var solution = answers();
   var inputs = cells.map(function (cell, place) {
     var input = make("input", {
       "aria-label": cell.getAttribute("aria-label") + ", your answer", autocomplete: "off",
@@ -37,24 +37,24 @@ function Quiz(section, solved) {
     });
   }
 
-  function changes(place) { return !same(starts[place], wanted[place]); }
+  function changes(place) { return !same(starts[place], solution[place]); }
 
   // A cell counts when it changes, or when it was changed and should not have been.
   function check() {
     var right = 0, spoilt = 0;
     inputs.forEach(function (input, place) {
-      var given = input.value.trim() || starts[place];
-      var good = same(given, wanted[place]);
+      var typed = input.value.trim() || starts[place];
+      var good = same(typed, solution[place]);
       right += good && changes(place) ? 1 : 0;
       spoilt += good || changes(place) ? 0 : 1;
       cells[place].className = !good ? "wrong" : changes(place) ? "right" : "";
       input.setAttribute("aria-invalid", String(!good));
     });
-    var told = right + " of " + changing + " cells that change are right";
-    if (spoilt) { told += ", and " + spoilt + " should have kept its value"; }
+    var verdict = right + " of " + changing + " cells that change are right";
+    if (spoilt) { verdict += ", and " + spoilt + " should have kept its value"; }
     score.textContent = right === changing && !spoilt
       ? "All " + changing + " cells that change are right. Reveal shows the steps."
-      : told + ". Try again, or reveal.";
+      : verdict + ". Try again, or reveal.";
   }
 
   function reveal() {
@@ -67,11 +67,11 @@ function Quiz(section, solved) {
 }
 
 // Values are compared as numbers where they are numbers: 41 is 41.0.
-function same(given, wanted) {
+function same(typed, right) {
   function bare(text) {
     text = text.replace(/^"|"$/g, "").toLowerCase();
     return { "true": "t", "false": "f" }[text] || text;
   }
-  var a = bare(given), b = bare(wanted);
+  var a = bare(typed), b = bare(right);
   return a === b || (a !== "" && b !== "" && Number(a) === Number(b));
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,6 +29,9 @@ sight, and headers are never far.
 
 _MATRIX = 2
 
+Positions: TypeAlias = Sequence[int | range]
+"""Rows or columns of a table; ranges are left out of it."""
+
 
 def render_tensor(
     tensor: PageTensor, cells: CellRenderer, *, title: str = "", column_headers: Sequence[str] = ()
@@ -38,9 +42,8 @@ def render_tensor(
     """
     subject = tensor.subject
     kind = f"{dtype_name(subject.array.dtype)} {format_shape_words(tensor.shape)}"
-    tables = _tables(
-        tensor, f"{escape(title or subject.name)} <small>{kind}</small>", cells, column_headers
-    )
+    name = f"{escape(title or subject.name)} <small>{kind}</small>"
+    tables = _TensorTables(tensor, cells, column_headers).render(name)
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in describe_hidden_cells(tensor))
@@ -49,30 +52,94 @@ def render_tensor(
     )
 
 
-def _tables(tensor: PageTensor, name: str, cells: CellRenderer, heads: Sequence[str]) -> str:
-    if not tensor.texts:
-        return f'<p class="name">{name}</p><p class="rest">no cells</p>'
-    rank = len(tensor.shape)
-    if rank <= _MATRIX and not tensor.has_regions:
-        return _table(tensor, tensor.sheets[0].selection, (), name, cells, heads)
-    parts = [f'<p class="name">{name}</p>']
-    if tensor.has_regions:
-        count = format_count(len(tensor.sheets), "neighbourhood")
-        parts.append(f'{render_map_svg(tensor)}<p class="close">{count}, close up</p>')
-        rows = [
-            [(sheet.selection, lead) for sheet in tensor.sheets for lead in sheet.selection.planes]
-        ]
-    else:
-        seen = tensor.sheets[0].selection
-        grouped = groupby(seen.planes, lambda lead: lead[:-1])
-        rows = [[(seen, lead) for lead in row] for _, row in grouped]
-    for row in rows:
-        tables = (
-            _table(tensor, seen, lead, _caption(tensor, seen, lead), cells, heads)
-            for seen, lead in row
+class _TensorTables:
+    """The tables of one tensor: one a plane, of many rows or columns several."""
+
+    def __init__(self, tensor: PageTensor, cells: CellRenderer, heads: Sequence[str]) -> None:
+        self._tensor, self._cells, self._heads = tensor, cells, heads
+        self._headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
+        self._numbered = len(tensor.shape) >= _MATRIX or tensor.is_upright
+
+    def render(self, name: str) -> str:
+        """All of them below their name."""
+        tensor, first = self._tensor, self._tensor.sheets[0].selection
+        if not tensor.texts:
+            return f'<p class="name">{name}</p><p class="rest">no cells</p>'
+        if len(tensor.shape) <= _MATRIX and not tensor.has_regions:
+            return self._render_plane(first, (), name)
+        parts = [f'<p class="name">{name}</p>']
+        if tensor.has_regions:
+            count = format_count(len(tensor.sheets), "neighbourhood")
+            parts.append(f'{render_map_svg(tensor)}<p class="close">{count}, close up</p>')
+            selections = [sheet.selection for sheet in tensor.sheets]
+            rows = [[(seen, lead) for seen in selections for lead in seen.planes]]
+        else:
+            grouped = groupby(first.planes, lambda lead: lead[:-1])
+            rows = [[(first, lead) for lead in row] for _, row in grouped]
+        for row in rows:
+            tables = (
+                self._render_plane(seen, lead, _caption(tensor, seen, lead)) for seen, lead in row
+            )
+            parts.append(f'<div class="planes">{"".join(tables)}</div>')
+        return "".join(parts)
+
+    def _render_plane(self, seen: Selection, lead: Coordinates, caption: str) -> str:
+        rows, columns = map(_with_gaps, (seen.rows, seen.columns), seen.allowed[-_MATRIX:])
+        if self._tensor.is_upright:
+            rows, columns = columns, [0]
+        blocks, chunks = _split_positions(rows, BLOCK), _split_positions(columns, CHUNK)
+        if len(blocks) == len(chunks) == 1:
+            return self._render_table(lead, rows, columns, caption)
+        captions = [caption, *(f"<small>from {_first_position(b)}</small>" for b in blocks[1:])]
+        return "".join(
+            f'<div class="block">{self._render_block(lead, block, chunks, name)}</div>'
+            for block, name in zip(blocks, captions, strict=True)
         )
-        parts.append(f'<div class="planes">{"".join(tables)}</div>')
-    return "".join(parts)
+
+    def _render_block(
+        self, lead: Coordinates, rows: Positions, chunks: Sequence[Positions], caption: str
+    ) -> str:
+        """The same rows of every part of the columns, side by side."""
+        if len(chunks) == 1:
+            return self._render_table(lead, rows, chunks[0], caption)
+        later = (f"<small>from column {_first_position(chunk)}</small>" for chunk in chunks[1:])
+        pairs = zip(chunks, [caption, *later], strict=True)
+        tables = (self._render_table(lead, rows, columns, name) for columns, name in pairs)
+        return "".join(f'<div class="chunk">{table}</div>' for table in tables)
+
+    def _render_table(
+        self, lead: Coordinates, rows: Positions, columns: Positions, caption: str
+    ) -> str:
+        """A `<table>` of some rows and columns."""
+        corner = '<td class="gap"></td>' if self._numbered else ""
+        heads = _headers(columns, self._heads)
+        head = f"<thead><tr>{corner}{heads}</tr></thead>" if self._headed else ""
+        body = "".join(self._row(lead, row, columns) for row in rows)
+        place = f' data-l="{",".join(map(str, lead))}"' if lead else ""
+        return (
+            f'<table role="grid" aria-readonly="true"{place}><caption>{caption}</caption>{head}'
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    def _row(self, lead: Coordinates, row: int | range, columns: Positions) -> str:
+        if isinstance(row, range):
+            text = f"⋮ {format_count(len(row), 'row')}"
+            return f'<tr><td class="gap" colspan="{len(columns) + 1}">{text}</td></tr>'
+        line = [column if isinstance(column, range) else self._at(lead, row, column)
+                for column in columns]  # fmt: skip
+        header, owner = "", None
+        if self._numbered:
+            batch = 0 < self._tensor.subject.batch >= len(self._tensor.shape) - 1
+            shown = [at for at in line if not isinstance(at, range)]
+            owner = None if batch else self._cells.find_row_entry(shown)
+            header = _row_header(self._cells, row, owner, batch=batch)
+        return f"<tr>{header}{''.join(_cell(self._cells, at, owner) for at in line)}</tr>"
+
+    def _at(self, lead: Coordinates, row: int, column: int) -> Coordinates:
+        if self._tensor.is_upright:
+            return (row,)
+        rank = len(self._tensor.shape)
+        return (*lead, row, column)[-rank:] if rank else ()
 
 
 def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
@@ -105,44 +172,7 @@ def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
         yield f"{format_count(int(touched) - len(tensor.entries), 'touched cell')} not shown"
 
 
-def _table(
-    tensor: PageTensor,
-    seen: Selection,
-    lead: Coordinates,
-    caption: str,
-    cells: CellRenderer,
-    heads: Sequence[str],
-) -> str:
-    """One plane as a table; of many rows or columns, as tables of some each."""
-    rows, columns = (
-        _with_gaps(shown, allowed)
-        for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))
-    )
-    if tensor.is_upright:
-        rows, columns = columns, [0]
-    frames = [
-        _TableFrame(tensor, lead, chunk, cells, heads) for chunk in _split_positions(columns, CHUNK)
-    ]
-    blocks = list(_split_positions(rows, BLOCK))
-    if len(blocks) == len(frames) == 1:
-        return frames[0].table(rows, caption)
-    captions = [caption] + [f"<small>from {_first_position(block)}</small>" for block in blocks[1:]]
-    return "".join(
-        f'<div class="block">{_chunks(frames, block, name)}</div>'
-        for block, name in zip(blocks, captions, strict=True)
-    )
-
-
-def _chunks(frames: Sequence[_TableFrame], rows: Sequence[int | range], caption: str) -> str:
-    """The same rows of every part of the columns, side by side."""
-    if len(frames) == 1:
-        return frames[0].table(rows, caption)
-    captions = [caption] + [f"<small>from column {later.first}</small>" for later in frames[1:]]
-    tables = [frame.table(rows, name) for frame, name in zip(frames, captions, strict=True)]
-    return "".join(f'<div class="chunk">{table}</div>' for table in tables)
-
-
-def _split_positions(places: Sequence[int | range], size: int) -> Iterator[Sequence[int | range]]:
+def _split_positions(places: Positions, size: int) -> list[Positions]:
     """All at once where they are few, else some each.
 
     >>> [[len(part) for part in _split_positions(range(size), 10)] for size in (15, 25)]
@@ -150,60 +180,11 @@ def _split_positions(places: Sequence[int | range], size: int) -> Iterator[Seque
     """
     if len(places) <= size + size // 2:
         size = len(places)
-    for first in range(0, len(places), size or 1):
-        yield places[first : first + size]
+    return [places[first : first + size] for first in range(0, len(places), size or 1)]
 
 
-def _first_position(places: Sequence[int | range]) -> int:
+def _first_position(places: Positions) -> int:
     return places[0].start if isinstance(places[0], range) else places[0]
-
-
-class _TableFrame:
-    """What the rows of one plane have in common."""
-
-    def __init__(
-        self,
-        tensor: PageTensor,
-        lead: Coordinates,
-        columns: Sequence[int | range],
-        cells: CellRenderer,
-        heads: Sequence[str],
-    ) -> None:
-        self._tensor, self._lead, self._columns, self._cells = tensor, lead, columns, cells
-        headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
-        self._numbered = len(tensor.shape) >= _MATRIX or tensor.is_upright
-        corner = '<td class="gap"></td>' if self._numbered else ""
-        self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
-        self.first = _first_position(columns)
-        places = ",".join(map(str, lead))
-        self._open = '<table role="grid" aria-readonly="true"' + (
-            f' data-l="{places}">' if lead else ">"
-        )
-
-    def table(self, rows: Sequence[int | range], caption: str) -> str:
-        """A `<table>` of some rows."""
-        body = "".join(map(self._row, rows))
-        return f"{self._open}<caption>{caption}</caption>{self._head}<tbody>{body}</tbody></table>"
-
-    def _row(self, row: int | range) -> str:
-        if isinstance(row, range):
-            text = f"⋮ {format_count(len(row), 'row')}"
-            return f'<tr><td class="gap" colspan="{len(self._columns) + 1}">{text}</td></tr>'
-        line = [column if isinstance(column, range) else self._at(row, column)
-                for column in self._columns]  # fmt: skip
-        if not self._numbered:
-            return f"<tr>{''.join(_cell(self._cells, at, None) for at in line)}</tr>"
-        batch = 0 < self._tensor.subject.batch >= len(self._tensor.shape) - 1
-        shown = [at for at in line if not isinstance(at, range)]
-        owner = None if batch else self._cells.find_row_entry(shown)
-        cells = "".join(_cell(self._cells, at, owner) for at in line)
-        return f"<tr>{_row_header(self._cells, row, owner, batch=batch)}{cells}</tr>"
-
-    def _at(self, row: int, column: int) -> Coordinates:
-        if self._tensor.is_upright:
-            return (row,)
-        rank = len(self._tensor.shape)
-        return (*self._lead, row, column)[-rank:] if rank else ()
 
 
 def _cell(cells: CellRenderer, at: Coordinates | range, owner: int | None) -> str:
@@ -212,7 +193,7 @@ def _cell(cells: CellRenderer, at: Coordinates | range, owner: int | None) -> st
     return cells.render_cell(at) if owner is None else cells.render_row_cell(at, owner)
 
 
-def _headers(columns: Sequence[int | range], heads: Sequence[str]) -> str:
+def _headers(columns: Positions, heads: Sequence[str]) -> str:
     return "".join(
         f'<th scope="col" class="gap" aria-label="{format_count(len(at), "column")} not '
         f'shown">⋯</th>'

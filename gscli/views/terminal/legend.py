@@ -206,12 +206,7 @@ class _PlaneMap:
     """One plane, or several that are touched in the same places."""
 
     def __init__(
-        self,
-        shape: Shape,
-        name: str,
-        marks: Sequence[Mark],
-        width: int,
-        look: StyleSheet,
+        self, shape: Shape, name: str, marks: Sequence[Mark], width: int, look: StyleSheet
     ) -> None:
         self._shape, self._name, self._signs, self._look = shape, name, look.signs, look
         self._margin = len(str(shape[0] - 1)) + 2
@@ -264,15 +259,13 @@ class _PlaneMap:
     def _style(self, mark: Mark) -> Style:
         return self._look.alarm if mark.alarm else self._look.value_style(mark.number)
 
-    def _draw_letter(self, label: str, line: int, wanted: int, style: Style) -> bool:
+    def _draw_letter(self, label: str, line: int, place: int, style: Style) -> bool:
         """Write a label at its place, or beside it where another stands."""
-        size = cell_len(label)
-        for shift in sorted(range(-SHIFTS, SHIFTS + 1), key=lambda one: (abs(one), one < 0)):
-            first = min(wanted, self._wide - size) + shift
-            places = range(first, first + size)
+        row, size = self._canvas[line], cell_len(label)
+        for shift in sorted(range(-SHIFTS, SHIFTS + 1), key=lambda by: (abs(by), by < 0)):
+            first = min(place, self._wide - size) + shift
             free = first >= 0 and first + size <= self._wide
-            if free and not any(self._canvas[line][place][0].isalpha() for place in places):
-                for place, letter in zip(places, label, strict=True):
-                    self._canvas[line][place] = (letter, style)
+            if free and not any(text.isalpha() for text, _ in row[first : first + size]):
+                row[first : first + size] = [(letter, style) for letter in label]
                 return True
         return False
