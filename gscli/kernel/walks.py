@@ -274,7 +274,6 @@ def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
 def _defer_addresses(
     plan: ValidatedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]
 ) -> Deferred:
-    """Index numbers that wait for C."""
     from gscli.kernel.loops import Deferred
 
     return Deferred(columns, shape, plan.raise_out_of_bounds)

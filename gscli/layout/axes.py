@@ -334,7 +334,6 @@ def reshape_box(box: Box, before: Shape, after: Shape) -> Box:
 
 
 def _reshape_coordinates(cell: Sequence[int], before: Shape, after: Shape) -> list[int]:
-    """Where a cell of a tensor stands after a reshape."""
     number = sum(at * step for at, step in zip(cell, row_major_strides(before), strict=True))
     steps = zip(row_major_strides(after), after, strict=True)
     return [number // max(step, 1) % max(size, 1) for step, size in steps]

@@ -75,7 +75,6 @@ def check_dtypes(
 
 
 def _raise_or_collect(tensor: Tensor, refusal: DtypeError) -> None:
-    """Refuse the tensor's type, or note that for a caller who asks."""
     if tensor.dtype_errors is None:
         raise refusal
     if all(noted.name != tensor.name for noted in tensor.dtype_errors):

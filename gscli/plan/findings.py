@@ -88,7 +88,6 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
 
 
 def _describe_axis(layout: Layout, finding: Finding) -> str:
-    """What the number addresses, and how large that is."""
     data = layout.data_name or "output"
     size = layout.axes[layout.column_axes[finding.slot]].size
     if finding.axis is None:

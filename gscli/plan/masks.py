@@ -97,13 +97,12 @@ def expand_masks(
             parts += [(name, part) for part in _mask_positions(name, arrays[name], data, axis)]
         elif name:
             parts.append((name, arrays[name]))
-    numbered = {f"{operator.variadic}_{number}": pair for number, pair in enumerate(parts)}
-    rest = {name: (name, array) for name, array in arrays.items() if name not in names} | numbered
-    return ExpandedMasks(
-        {key: array for key, (_, array) in rest.items()},
-        {key: name for key, (name, _) in rest.items()},
-        {**attrs, "subscript": format_subscript(every)},
-    )
+    result = {name: array for name, array in arrays.items() if name not in names}
+    sources = {name: name for name in result}
+    for number, (name, part) in enumerate(parts):
+        key = f"{operator.variadic}_{number}"
+        result[key], sources[key] = part, name
+    return ExpandedMasks(result, sources, {**attrs, "subscript": format_subscript(every)})
 
 
 def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:

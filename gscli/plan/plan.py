@@ -275,7 +275,6 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
 
 
 def _max_index(numbers: Array) -> int:
-    """The largest of some index numbers read as unsigned."""
     if numbers.nbytes < BLOCK:
         return max_as_unsigned(numbers)
     return max(max_as_unsigned(part) for part in mapped.iter_blocks(numbers))

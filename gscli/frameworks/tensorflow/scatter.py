@@ -151,7 +151,6 @@ def tensor_scatter_nd_min() -> None:
 
 
 def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
-    """The numbers of scatter_nd's shape."""
     if shape.dtype != indices.dtype:
         where = f"shape is {shape.dtype}, indices is {indices.dtype}"
         raise DtypeRefused("shape must have the type of indices", where=where, valid=indices.dtype)
