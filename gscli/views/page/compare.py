@@ -133,9 +133,8 @@ class ComparisonSection:
         if row is answers.first_result:
             return '<td class="word">the others are compared with it</td>'
         differences = answers.list_differences(group, LISTED_CELLS)
-        if isinstance(differences, str) or not differences.listed:
-            word = escape(differences) if isinstance(differences, str) else "none"
-            return f'<td class="word">{word}</td>'
+        if not differences.listed:
+            return f'<td class="word">{escape(differences.reason or "none")}</td>'
         assert answers.first_result is not None
         items = "".join(_render_differences(differences, answers.first_result.label))
         return f'<td class="cells"><ul>{items}</ul></td>'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gscli.base.words import format_count
-from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult
-from gscli.traces import entry_label
-from gscli.views.look import ViewOptions, choose_signs
+from gscli.lab.answers import ComparisonResult, ResultGroup
+from gscli.traces import Trace, entry_label
+from gscli.views.look import ViewOptions
 from gscli.views.words.comparison import LISTED_CELLS, SHORT_TENSOR, ComparisonTexts, join_names
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index, describe_skip, describe_tensor
@@ -24,82 +24,64 @@ def describe_comparison(comparing: ComparisonResult, options: ViewOptions) -> st
     >>> print(describe_comparison(found, ViewOptions()).splitlines()[3])
     ONNX Gather-13 refuses: entry b is 5, index out of range, legal: -2 to 1.
     """
-    plain = options._replace(utf8=False)
-    signs = choose_signs(plain)
-    lines = _ComparisonSentences(comparing, ComparisonTexts(comparing, plain)).lines()
-    return "\n".join(signs.sanitize_line(line) for line in lines) + "\n"
+    answers = ComparisonTexts(comparing, options._replace(utf8=False))
+    return "".join(f"{answers.signs.sanitize_line(line)}\n" for line in _iter_sentences(answers))
 
 
-class _ComparisonSentences:
-    def __init__(self, comparing: ComparisonResult, answers: ComparisonTexts) -> None:
-        self.comparing = comparing
-        self.answers = answers
-
-    def lines(self) -> Iterator[str]:
-        """What is compared, each answer, and how many there are."""
-        call = ", ".join(self.answers.call.replace("=", " is ").split("  "))
-        yield f"compare {self.comparing.concept}" + (f", {call}." if call else ".")
-        numbers = self.answers.numbers
-        for name, array in self.comparing.inputs.items():
-            yield from describe_tensor(name, array, numbers, SHORT_TENSOR)
-        for group in self.comparing.outcome_groups:
-            yield self._group(group)
-            if group.first is self.answers.first_result and not self.answers.columns:
-                assert group.first.output is not None
-                lines = describe_tensor("output", group.first.output, numbers, SHORT_TENSOR)
-                yield from (f"  {text}" for text in lines)
-            yield from self._unusual(group.first)
-            if group.first.trace is not None:
-                sentences = self.answers.describe_duplicates(group.first.trace, LISTED_CELLS)
-                yield from (f"  entries {text}." for text in sentences)
-        yield from self.answers.list_footnotes()
-        yield self.answers.summary("To differ is to have")
-
-    def _group(self, group: ResultGroup) -> str:
-        names = join_names(group.labels)
+def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
+    """What is compared, each answer, and how many there are."""
+    comparing, numbers = answers.comparing, answers.numbers
+    call = ", ".join(answers.call.replace("=", " is ").split("  "))
+    yield f"compare {comparing.concept}" + (f", {call}." if call else ".")
+    for name, array in comparing.inputs.items():
+        yield from describe_tensor(name, array, numbers, SHORT_TENSOR)
+    for group in comparing.outcome_groups:
+        output, trace = group.first.output, group.first.trace
+        verb, text = (
+            ("refuse", _describe_refusal) if output is None else ("answer", _describe_answer)
+        )
         alone = "s" if len(group.labels) == 1 else ""
-        if group.first.output is None:
-            return f"{names} refuse{alone}: {self._refusal(group)}."
-        return f"{names} answer{alone}: {self._answer(group)}."
+        yield f"{join_names(group.labels)} {verb}{alone}: {text(answers, group)}."
+        if group.first is answers.first_result and output is not None and not answers.columns:
+            lines = describe_tensor("output", output, numbers, SHORT_TENSOR)
+            yield from (f"  {line}" for line in lines)
+        if trace is not None:
+            yield from _iter_unusual(answers, trace)
+            duplicates = answers.describe_duplicates(trace, LISTED_CELLS)
+            yield from (f"  entries {line}." for line in duplicates)
+    yield from answers.list_footnotes()
+    yield answers.summary("To differ is to have")
 
-    def _refusal(self, group: ResultGroup) -> str:
-        entry = group.first.entry
-        text = (
-            self.answers.describe_refusal(group)
-            .replace(" … ", " to ")
-            .replace(", legal ", ", legal: ")
-        )
-        return (
-            text if entry is None else f"entry {entry_label(entry)} is {text.replace(' ', ', ', 1)}"
-        )
 
-    def _answer(self, group: ResultGroup) -> str:
-        if self.answers.columns:
-            return "; ".join(
-                f"{self._place(number)} {answer.text}"
-                + (", which differs" if answer.kind == "differs" else "")
-                for number, answer in enumerate(self.answers.make_cells(group))
-            )
+def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:
+    text = answers.describe_refusal(group)
+    text = text.replace(" … ", " to ").replace(", legal ", ", legal: ")
+    if group.first.entry is None:
+        return text
+    return f"entry {entry_label(group.first.entry)} is {text.replace(' ', ', ', 1)}"
+
+
+def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
+    if not answers.columns:
         more = "more cell differs", "more cells differ"
-        return "; ".join(
-            self.answers.describe_differences(group, "{} is {}, not {}", more, "the output below")
-        )
+        template, itself = "{} is {}, not {}", "the output below"
+        return "; ".join(answers.describe_differences(group, template, more, itself))
+    sentences: list[str] = []
+    for number, cell in enumerate(answers.make_cells(group)):
+        entry = f"entry {entry_label(number)} reads"
+        place = entry if answers.is_per_entry else f"output[{number}] is"
+        differs = ", which differs" if cell.kind == "differs" else ""
+        sentences.append(f"{place} {cell.text}{differs}")
+    return "; ".join(sentences)
 
-    def _place(self, number: int) -> str:
-        if self.answers.is_per_entry:
-            return f"entry {entry_label(number)} reads"
-        return f"output[{number}] is"
 
-    def _unusual(self, row: RuleSetResult) -> Iterator[str]:
-        """What became of numbers that are not their own coordinates."""
-        if row.trace is None:
-            return
-        teller = Describer(row.trace, self.answers.numbers)
-        unusual = list(self.answers.unusual_entries(row.trace))
-        for entry in unusual[:TOLD_ENTRIES]:
-            remarks = [describe_index(teller, adjustment).plain for adjustment in entry.adjustments]
-            remarks += [] if entry.live else [describe_skip(teller)]
-            yield f"  entry {entry.label}: {'; '.join(remarks)}."
-        if len(unusual) > TOLD_ENTRIES:
-            more = format_count(len(unusual) - TOLD_ENTRIES, "more entry", "more entries")
-            yield f"  and {more} with such numbers."
+def _iter_unusual(answers: ComparisonTexts, trace: Trace) -> Iterator[str]:
+    """What became of numbers that are not their own coordinates."""
+    teller, unusual = Describer(trace, answers.numbers), list(answers.unusual_entries(trace))
+    for entry in unusual[:TOLD_ENTRIES]:
+        remarks = [describe_index(teller, adjustment).plain for adjustment in entry.adjustments]
+        remarks += [] if entry.live else [describe_skip(teller)]
+        yield f"  entry {entry.label}: {'; '.join(remarks)}."
+    if len(unusual) > TOLD_ENTRIES:
+        more = format_count(len(unusual) - TOLD_ENTRIES, "more entry", "more entries")
+        yield f"  and {more} with such numbers."

@@ -44,10 +44,14 @@ class ResultCell(Record):
 
 
 class ListedDifferences(Record):
-    """Cells that differ, as (place, value here, value there), and how many more there are."""
+    """Cells that differ, as (place, value here, value there), and how many more there are.
+
+    `reason`: why none are listed, if that is not for want of any.
+    """
 
     listed: tuple[tuple[str, str, str], ...]
     more: int
+    reason: str = ""
 
 
 class ComparisonTexts:
@@ -112,14 +116,15 @@ class ComparisonTexts:
             for number, text in enumerate(texts)
         ]
 
-    def list_differences(self, group: ResultGroup, limit: int) -> ListedDifferences | str:
-        """The cells that differ from the drawn row's, or a word on why none are listed."""
+    def list_differences(self, group: ResultGroup, limit: int) -> ListedDifferences:
+        """The cells that differ from the drawn row's."""
         output = group.first.output
         base = None if self.first_result is None else self.first_result.output
         assert output is not None
         assert base is not None
         if output.shape != base.shape:
-            return f"another shape: [{','.join(map(str, output.shape))}]"
+            reason = f"another shape: [{','.join(map(str, output.shape))}]"
+            return ListedDifferences((), 0, reason)
         flags = unequal_cells(output, base)
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
         listed: list[tuple[str, str, str]] = []
@@ -143,12 +148,11 @@ class ComparisonTexts:
         `more`: what is counted of cells that are not listed, one of them and several.
         """
         differences = self.list_differences(group, LISTED_CELLS)
-        if isinstance(differences, str):
-            return [differences]
         sentences = [template.format(*difference) for difference in differences.listed]
         if differences.more:
             sentences.append(f"and {format_count(differences.more, *more)}")
-        return sentences or [itself if group.first is self.first_result else "no cell differs"]
+        same = itself if group.first is self.first_result else "no cell differs"
+        return sentences or [differences.reason or same]
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
@@ -181,9 +185,12 @@ class ComparisonTexts:
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
         lines = [f"{where}{_problem(group, error)}"]
-        for number, (legal, labels) in enumerate(_legal_ranges(group).items()):
-            others = f" in {', '.join(labels)}" if number else ""
-            lines.append(f"{'or' if number else 'legal'} {legal}{others}")
+        legal: dict[str, list[str]] = {}
+        for row in group.rows:
+            if row.error is not None and row.error.valid:
+                legal.setdefault(row.error.valid, []).append(row.label)
+        for number, (valid, labels) in enumerate(legal.items()):
+            lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
         unchecked = [row.label for row in group.rows if row.is_unchecked]
         whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
         return ", ".join(lines) + (f"; unchecked there{whom}" if unchecked else "")
@@ -191,10 +198,8 @@ class ComparisonTexts:
     def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
         """Who wins, or what adds up, where entries write the same cells."""
         teller = Describer(trace, self.numbers)
-        duplicates = find_duplicate_writes(
-            teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else []
-        )
-        for entries, outcome in islice(duplicates, limit):
+        written = trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else []
+        for entries, outcome in islice(find_duplicate_writes(teller, written), limit):
             letters = join_names([entry.label for entry in entries])
             yield f"{letters} write {teller.format_target(entries[0])}: {outcome}"
 
@@ -254,15 +259,6 @@ def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:
         if part.size > 1 and 2 * np.count_nonzero(part) > part.size:
             return place[:rank]
     return place
-
-
-def _legal_ranges(group: ResultGroup) -> dict[str, list[str]]:
-    """What each row of a refusing group calls legal, and the labels of those that do."""
-    ranges: dict[str, list[str]] = {}
-    for row in group.rows:
-        if row.error is not None and row.error.valid:
-            ranges.setdefault(row.error.valid, []).append(row.label)
-    return ranges
 
 
 def describe_lettered_refusal(group: ResultGroup) -> str:
