@@ -169,13 +169,9 @@ class RegularFile:
 
     def read(self, offset: int, length: int) -> bytes:
         """Exactly the bytes asked for; CannotRead where the file became shorter."""
-        with read_errors(self.name):
-            content = os.pread(self.descriptor, length, offset)
-        if len(content) == length:
-            return content
-        whole = memoryview(bytearray(length))
-        self.read_into(offset, whole)
-        return bytes(whole)
+        content = bytearray(length)
+        self.read_into(offset, memoryview(content))
+        return bytes(content)
 
     def read_into(self, offset: int, view: memoryview) -> None:
         """All of `view` from a place on; CannotRead where the file became shorter."""

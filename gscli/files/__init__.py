@@ -32,7 +32,6 @@ from gscli.disk.mapped import RegularFile, read_errors
 from gscli.files.content import (
     TEXT_LIMIT,
     Content,
-    ReadBounds,
     blocking_reader,
     check_kind,
     check_limit,
@@ -274,20 +273,20 @@ def sniff_suffix(content: Content) -> str:
     return _suffix_of_magic(content.read_prefix(len(MAGIC)))
 
 
-def stream_bounds(first: bytes, limit: int, name: str) -> ReadBounds:
-    """How far to read a stream, judged by its first bytes: a text may not be as long as others.
+def stream_bounds(first: bytes, limit: int, name: str) -> tuple[int, int]:
+    """How far to read a stream (`BoundsFunction`): a text may not be as long as others.
 
     The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
     """
     suffix = _suffix_of_magic(first[: len(MAGIC)])
     if suffix == ".json":
-        return ReadBounds(min(limit, TEXT_LIMIT), limit)
+        return min(limit, TEXT_LIMIT), limit
     if suffix != ".npy":
-        return ReadBounds(limit, limit)
+        return limit, limit
     header = parse_header(first[:PREFIX_LIMIT], name)
     size = header.offset + header.nbytes
     check_limit(size, limit, name, "the stream")
-    return ReadBounds(limit, size)
+    return limit, size
 
 
 def _suffix_of_magic(first: bytes) -> str:

@@ -19,7 +19,6 @@ import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array, DType
-from gscli.base.records import Record
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, check_system, find_undo_file, open_file, read_errors
 
@@ -46,15 +45,10 @@ _KINDS = (
 )
 
 
-class ReadBounds(Record):
-    """How far to read a stream: more than `limit` bytes are refused, `enough` are all it has."""
-
-    limit: int
-    expected_size: int
-
-
-BoundsFunction: TypeAlias = "Callable[[bytes, int, str], ReadBounds]"
-"""Says of a stream's first bytes, the limit and its name how far to read."""
+BoundsFunction: TypeAlias = "Callable[[bytes, int, str], tuple[int, int]]"
+"""Says of a stream's first bytes, the limit and its name how many bytes are refused, and how many
+are all it has.
+"""
 
 
 class Content:

@@ -193,34 +193,25 @@ def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
     return ContentRefused(f"member {sanitize(entry.name, 60)} {why}", where=name)
 
 
-class _MemberRecord(Record):
-    """What the directory says about a member."""
-
-    name: bytes
-    checksum: int
-    size: int
-    offset: int
-
-
 class ZipWriter:
     """Members one after the other, then `finish`."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._members: list[_MemberRecord] = []
+        self._members: list[ZipEntry] = []
         self._position = 0
 
     def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
         """Write one member whose bytes have this size and CRC-32."""
-        member = _MemberRecord(name.encode(), checksum, size, self._position)
+        encoded, offset = name.encode(), self._position
         extra = struct.pack("<2H2Q", 1, 16, size, size) if size >= _SIZE_ELSEWHERE else b""
         stated = _SIZE_ELSEWHERE if extra else size
-        first = b"PK\x03\x04", _VERSION64 if extra else _VERSION, _name_flags(member.name)
-        sizes = checksum, stated, stated, len(member.name), len(extra)
-        self._write(_LOCAL.pack(*first, 0, 0, _FIRST_DAY, *sizes) + member.name + extra)
+        first = b"PK\x03\x04", _VERSION64 if extra else _VERSION, _name_flags(encoded)
+        sizes = checksum, stated, stated, len(encoded), len(extra)
+        self._write(_LOCAL.pack(*first, 0, 0, _FIRST_DAY, *sizes) + encoded + extra)
         for piece in pieces:
             self._write(piece)
-        self._members.append(member)
+        self._members.append(ZipEntry(name, offset, size, size, checksum, is_deflated=False))
 
     def finish(self) -> None:
         """Write the directory and the end record, with 64-bit numbers where they are needed."""
@@ -253,14 +244,15 @@ def _name_flags(name: bytes) -> int:
     return 0 if name.isascii() else _UTF8_NAME
 
 
-def _format_directory_entry(member: _MemberRecord) -> bytes:
+def _format_directory_entry(member: ZipEntry) -> bytes:
+    name = member.name.encode()
     numbers = (member.size, member.size, member.offset)
     wide = [number for number in numbers if number >= _SIZE_ELSEWHERE]
     extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
     size, offset = min(member.size, _SIZE_ELSEWHERE), min(member.offset, _SIZE_ELSEWHERE)
     version = _VERSION64 if extra else _VERSION
     head = _DIRECTORY.pack(
-        *(b"PK\x01\x02", _UNIX | version, version, _name_flags(member.name), 0, 0, _FIRST_DAY),
-        *(member.checksum, size, size, len(member.name), len(extra), 0, 0, 0, _READABLE, offset),
+        *(b"PK\x01\x02", _UNIX | version, version, _name_flags(name), 0, 0, _FIRST_DAY),
+        *(member.checksum, size, size, len(name), len(extra), 0, 0, 0, _READABLE, offset),
     )
-    return head + member.name + extra
+    return head + name + extra

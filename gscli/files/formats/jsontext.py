@@ -130,7 +130,6 @@ def find_value(text: str, path: JsonPath) -> tuple[int, int]:
 
 
 def _skip_whitespace(text: str, position: int) -> int:
-    """The next position that is not white space."""
     return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from math import prod
 from typing import Any, TypeAlias
@@ -63,11 +63,8 @@ def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -
     """
     mapped.release_pages(*plan.inputs.values())
     place = parse_location(path)
-    check_writable(place)
     folder = os.path.dirname(os.path.realpath(place.path))
-    check = partial(mapped.check_unchanged, *plan.inputs.values())
-    in_place = open_folder(place.path, is_array_or_group, check=check)
-    with temp_file_errors(folder), in_place as hidden:
+    with temp_file_errors(folder), open_new_store(plan, place) as hidden:
         total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
         counter = ProgressCounter(progress, total)
         # Closed before the folder is removed: whoever writes behind has ended then.
@@ -75,6 +72,13 @@ def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -
             for count in written:
                 counter.add(count)
     return LazyArray.of(open_zarr_array(place, opaque=output_dtype(plan)))
+
+
+def open_new_store(plan: Plan, place: ZarrPath) -> AbstractContextManager[str]:
+    """The folder in which a store grows, as long as the inputs of a plan are as they were."""
+    check_writable(place)
+    check = partial(mapped.check_unchanged, *plan.inputs.values())
+    return open_folder(place.path, is_array_or_group, check=check)
 
 
 def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
@@ -110,7 +114,7 @@ def chunk_grid(plan: Plan, source: ChunkedArray) -> ChunkGrid | None:
 
 
 def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[int]:
-    """Write the store; yields bytes as they are done."""
+    """Yields bytes as they are done."""
     layout, dtype = plan.layout, output_dtype(plan)
     store = zarr_source(plan.inputs.get(layout.data_name or ""))
     grid = None if store is None else chunk_grid(plan, store)

@@ -190,9 +190,7 @@ def _ask_workers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
 def check_workers(client: Any, paths: Sequence[str]) -> None:
     """Every worker must run the same versions and see the same files. Raises UsageError."""
     own = package_versions()
-    answers = _ask_workers(client, package_versions)
-    blind = _ask_workers(client, missing_paths, list(paths))
-    for worker, there in answers.items():
+    for worker, there in _ask_workers(client, package_versions).items():
         other = [name for name in own if own[name] != there[name]]
         if other:
             raise UsageError(
@@ -201,7 +199,7 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
                 details=tuple(f"{name} {own[name]} here, {there[name]} there" for name in other),
                 hint="install the same where workers run: bits and formats depend on them",
             )
-    for worker, missing in blind.items():
+    for worker, missing in _ask_workers(client, missing_paths, list(paths)).items():
         if missing:
             problem = f"a worker cannot see {sanitize(missing[0])}"
             raise CannotRead(problem, where=worker, hint=SAME_NAMES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,14 @@ from weakref import WeakSet
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array, LazyArray
-from gscli.disk import mapped
-from gscli.files.stores.folder import open_folder
 from gscli.files.stores.zarr_format import check_writable, choose_chunk_shape, create_zarr_array
-from gscli.files.stores.zarr_place import ZarrPath, is_array_or_group, parse_location
+from gscli.files.stores.zarr_place import ZarrPath, parse_location
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
 from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import create_like
-from gscli.stream.chunked.to_store import chunk_grid
+from gscli.stream.chunked.to_store import chunk_grid, open_new_store
 from gscli.stream.cluster import tasks
 from gscli.stream.cluster.connection import cancel_futures, check_workers, cluster_client
 from gscli.stream.cluster.tasks import FileReference, Shuffle, pickle_plan, to_file_reference
@@ -86,8 +83,7 @@ class _ClusterRun:
         check_workers(self.client, [*paths, own, os.path.dirname(target)])
         self._content = self.client.submit(bytes, pickle_plan(self.plan), pure=False)
         self._check_indices()
-        check = partial(mapped.check_unchanged, *self.plan.inputs.values())
-        with open_folder(place.path, is_array_or_group, check=check) as hidden:
+        with open_new_store(self.plan, place) as hidden:
             try:
                 (self._scatter if self.plan.layout.kind == "scatter" else self._gather)(hidden)
             except BaseException:
