@@ -123,9 +123,9 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     >>> from gscli.views.look import ViewOptions
     >>> writers = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
     >>> line = make_number_line(ComparisonTexts(writers, ViewOptions()))
-    >>> line.places, [one.name for one in line.behaviours]
+    >>> line.places, [behaviour.name for behaviour in line.behaviours]
     (range(-1, 8), ['refuse what is outside', 'wrap around', 'clip to the nearest end'])
-    >>> [landing.arithmetic for landing in line.behaviours[1].indices]
+    >>> [index.arithmetic for index in line.behaviours[1].indices]
     ['+3', '7 mod 3 = 1']
     """
     comparing = answers.comparing
@@ -169,13 +169,12 @@ def _make_behaviour(
         indices = tuple(_resolve_index(entry, size) for entry in entries)
         duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
         if duplicates:
-            words = REDUCTION_WORDS[trace.reduction]
-            said = words.combines.format(reduction=trace.reduction)
+            combines = REDUCTION_WORDS[trace.reduction].combines.format(reduction=trace.reduction)
             moved = any(index.outcome != "used" for index in indices)
-            name = f"{name}, {said}" if moved and name else said
+            name = f"{name}, {combines}" if moved and name else combines
         fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
-        short = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
-        return Behaviour(name, group, indices, duplicates, short)
+        skip_text = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
+        return Behaviour(name, group, indices, duplicates, skip_text)
     if group.first.output is not None:
         return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
@@ -191,9 +190,9 @@ def _iter_duplicate_writes(
     if trace.kind != "scatter":
         return
     for writers, text in find_duplicate_writes(Describer(trace, answers.numbers), entries):
-        landing = _resolve_index(writers[0], 0)
-        if landing.coordinate is not None:
-            yield DuplicateWrite(landing.coordinate, tuple(entry.number for entry in writers), text)
+        cell = _resolve_index(writers[0], 0).coordinate
+        if cell is not None:
+            yield DuplicateWrite(cell, tuple(entry.number for entry in writers), text)
 
 
 def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
@@ -204,25 +203,22 @@ def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
     return ResolvedIndex(entry.number, written, moved.sign, size, moved.coordinate)
 
 
-def name_behaviour(way: ResultGroup) -> str:
-    """What all rule sets of a way do with numbers outside, by their rules or else by what is seen.
+def name_behaviour(group: ResultGroup) -> str:
+    """What all rule sets of a group do with numbers outside, by their rules or what is seen.
 
     >>> from gscli.lab.compare import compare
     >>> inputs = {"data": [10, 20, 30], "indices": [0, 7]}
-    >>> [
-    ...     name_behaviour(one)
-    ...     for one in compare("gather", inputs, only=["onnx", "tf"]).outcome_groups
-    ... ][0]
+    >>> name_behaviour(compare("gather", inputs, only=["onnx", "tf"]).outcome_groups[0])
     'refuse what is outside'
     """
-    names = {_name_by_policy(row) for row in way.rows if not row.from_runtime}
+    names = {_name_by_policy(row) for row in group.rows if not row.from_runtime}
     if not names:
         return "the runtime's own answer"
     if len(names) == 1:
         return names.pop()
-    if way.first.trace is None:
+    if group.first.trace is None:
         return "refuse what is outside"
-    return _name_by_outcomes(way.first.trace)
+    return _name_by_outcomes(group.first.trace)
 
 
 def _name_by_policy(row: RuleSetResult) -> str:

@@ -65,20 +65,11 @@ class CellRenderer:
         if self._is_blank:
             label = escape(self.spoken_position(cell))
             return f'<td aria-label="{label}">{self._render_previous(cell)}<b></b></td>'
-        numbers, text = self._entries.get(cell, []), escape(self._tensor.texts[cell])
-        if numbers:
+        numbers, text = self._entries.get(cell, []), self._tensor.texts[cell]
+        changed = cell in self._expected or self._tensor.initial_texts[cell] != text
+        if numbers or (self._is_output and changed):  # entries that are not listed may write it
             return self._render_touched(cell, numbers)
-        same = self._tensor.initial_texts[cell] == self._tensor.texts[cell]
-        if not self._is_output or (same and cell not in self._expected):
-            return f"<td>{text}</td>"
-        # Entries that are not told wrote it.
-        label = escape(self.spoken_position(cell) + self._spoken_value(cell, []))
-        was = self._render_previous(cell) if self._tensor.initial_texts[cell] else ""
-        kind = ' class="off"' if cell in self._expected else ""
-        return (
-            f'<td data-e=""{kind} aria-label="{label}"><span class="e"></span>{was}'
-            f"<b>{text}</b>{self._render_sign(cell)}</td>"
-        )
+        return f"<td>{escape(text)}</td>"
 
     def find_row_entry(self, line: Sequence[Coordinates]) -> int | None:
         """The entry that a whole row of indices or updates belongs to, and no other."""
@@ -105,15 +96,16 @@ class CellRenderer:
 
     def _render_touched(self, cell: Coordinates, numbers: Sequence[int]) -> str:
         chips = self._render_chips(numbers)
-        fates = self._outcome_classes(cell, numbers)
-        kinds = [f"n{len(chips)}", self.chip_class(numbers[-1]), *fates]
+        kinds = [f"n{len(chips)}", self.chip_class(numbers[-1])] if numbers else []
+        kinds += self._outcome_classes(cell, numbers)
+        style = f'class="{" ".join(kinds)}" ' if kinds else ""
         value = self._spoken_value(cell, numbers)
         label = self.spoken_position(cell) + value + spoken_entries(numbers)
         has_previous = self._is_output and self._tensor.initial_texts[cell]
         was = self._render_previous(cell) if has_previous else ""
         return (
-            f'<td data-e="{" ".join(map(str, numbers))}" class="{" ".join(kinds)}" '
-            f'aria-label="{escape(label)}"><span class="e">{"".join(chips)}</span>{was}'
+            f'<td data-e="{" ".join(map(str, numbers))}" {style}aria-label="{escape(label)}">'
+            f'<span class="e">{"".join(chips)}</span>{was}'
             f"<b>{escape(self._tensor.texts[cell])}</b>{self._render_sign(cell)}</td>"
         )
 

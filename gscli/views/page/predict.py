@@ -61,7 +61,8 @@ class Mistakes:
         """What to say to an answer of this kind."""
         if kind == "axis":
             axis = self._trace.layout.column_axes[0]
-            return f"The index counts along axis {axis}: it names a {self._word(axis)}."
+            word = axis_word(axis, len(self._shape))
+            return f"The index counts along axis {axis}: it names a {word}."
         if kind == "replaced":
             return f"That is the update alone: {self._trace.reduction} combines it with the cell."
         return _EXPLANATIONS[kind]
@@ -146,6 +147,3 @@ class Mistakes:
         right: CellPattern, changes: dict[int, int] | dict[int, int | None]
     ) -> CellPattern:
         return [changes.get(axis, at) for axis, at in enumerate(right)]
-
-    def _word(self, axis: int) -> str:
-        return axis_word(axis, len(self._shape))

@@ -45,7 +45,10 @@ def render_entries(
     fits = aligned <= width
     lines: list[Line] = []
     for entry, row in zip(entries, rows, strict=True):
-        columns = _pad_columns(row[:_COLUMNS], widths) if fits else row[:_COLUMNS]
+        columns = row[:_COLUMNS]
+        if fits:
+            columns = [[*piece, (" " * (room - line_width(piece)), PLAIN)]
+                       for piece, room in zip(columns, widths, strict=True)]  # fmt: skip
         size = teller.format_slice_size(entry.target) if entry.target is not None else ""
         if size and fits and aligned + GAP + cell_len(size) <= width:
             columns.append([(size, PLAIN)])
@@ -97,13 +100,6 @@ def _render_chip(entry: Entry, labels: int, look: StyleSheet, style: Style) -> L
     if not look.bars:
         return [(pad_right(f"{entry.label}:", labels + 1), style), (" ", PLAIN)]
     return [(f" {pad_right(entry.label, labels)} ", style), (" ", PLAIN)]
-
-
-def _pad_columns(row: Sequence[Line], widths: Sequence[int]) -> list[Line]:
-    return [
-        [*piece, (" " * (width - line_width(piece)), PLAIN)]
-        for piece, width in zip(row, widths, strict=True)
-    ]
 
 
 def _wrap_pieces(
