@@ -68,6 +68,20 @@ class Browser:
         """Click the first element of a selector."""
         self._post(f"element/{self.find(selector)[ELEMENT]}/click", {})
 
+    def follow(self, selector: str, *keys: str) -> None:
+        """Click a link to another place of the page, or press keys on it; the page has moved then.
+
+        What listens to a changed address is called later, in the order in which it asked to be.
+        """
+        self.run("window.moved = new Promise(f => addEventListener('hashchange', f, {once: true}))")
+        if keys:
+            self.run("document.querySelector(arguments[0]).focus()", selector)
+            self.press(*keys)
+        else:
+            self.click(selector)
+        script = "const done = arguments[0]; window.moved.then(() => done())"
+        self._post("execute/async", {"script": script, "args": []})
+
     def type(self, selector: str, text: str) -> None:
         """Write into a field."""
         self._post(f"element/{self.find(selector)[ELEMENT]}/value", {"text": text})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import everyday, slow
-from page.browser import PATIENCE, Browser, browser, missing
+from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
 from gscli import trace
@@ -462,7 +461,7 @@ def test_a_lesson_holds_runs_and_comparisons(show: Any) -> None:
         ".filter(s => s.offsetParent).map(s => s.id)"
     )
     assert window.run(seen) == ["example-2", "example-2-answer-1"]
-    window.click("[href='#example-2-answer-3']")
+    window.follow("[href='#example-2-answer-3']")
     assert window.run(seen) == ["example-2", "example-2-answer-3"]
     window.press("Right")
     output = (
@@ -489,12 +488,7 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     window = show(comparison())
     window.resize(1120, height)
     assert window.run(CURRENT) == "NumPy take (wrap)"
-    window.run("document.querySelector('[href=\"#example-1-answer-3\"]').focus()")
-    window.press("Enter")
-    waited = 0.0
-    while window.run(FOCUSED) != "TF gather GPU" and waited < PATIENCE:  # links are followed later
-        time.sleep(0.1)
-        waited += 0.1
+    window.follow("[href='#example-1-answer-3']", "Enter")
     assert window.run(FOCUSED) == window.run(CURRENT) == "TF gather GPU"
     assert window.run(MARKED).startswith("TF gather GPU")
     top = "return document.querySelector('nav').getBoundingClientRect().top"
@@ -505,10 +499,10 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     window.click("nav button:last-child")
     assert window.run(MARKED).startswith("JAX x[i]")
     assert "answer 4 of" in window.run("return document.querySelector('nav').innerText")
-    window.click(".comparison .current a[href='#example-1-answers']")
+    window.follow(".comparison .current a[href='#example-1-answers']")
     assert window.run("return scrollY") < 200
     assert window.run(CURRENT) == "JAX x[i]"
-    window.click("[href='#example-1-answer-1']")
+    window.follow("[href='#example-1-answer-1']")
     assert window.run(CURRENT) == "NumPy take (wrap)"
 
 
