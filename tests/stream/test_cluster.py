@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import shutil
 import signal
@@ -267,6 +268,19 @@ class Busy:
     def run(self, *_: Any, on_error: str) -> dict[str, int]:
         del on_error
         return {"tcp://worker": self.counts.pop(0)}
+
+
+def test_nobody_logs_what_comes_late_to_a_closed_connection() -> None:
+    """Tornado would print a traceback for a callback that a busy machine calls after the end."""
+
+    def logs_errors() -> bool:
+        return logging.getLogger("tornado.application").isEnabledFor(logging.ERROR)
+
+    assert logs_errors()
+    with connection.cluster_client("", workers=1) as client:
+        assert list(client.run(logs_errors).values()) == [False]
+        assert not logs_errors()
+    assert logs_errors()
 
 
 def test_a_failed_run_waits_for_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,12 @@ CONFIG = {
     "distributed.comm.retry.count": 2,
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING": "{'tornado.application': 'critical'}",
 }
-"""Of our own cluster nothing is shown by HTTP: no dashboard, no metrics, no tasks."""
+"""Of our own cluster nothing is shown by HTTP (no dashboard, no metrics, no tasks), nor of its end.
+
+A callback that was due when a worker's connection closed fails; Tornado, not Dask, would log that.
+"""
 
 LOOPBACK = "127.0.0.1"
 
@@ -68,10 +72,11 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 def _silence_dask_logs() -> Iterator[None]:
     """Dask logs tracebacks of what is told of here as an error, and warns of large inputs.
 
-    So does asyncio, when tasks of Dask that failed are freed and nobody waited for them.
+    So do asyncio, when tasks of Dask that failed are freed and nobody waited for them, and Tornado,
+    when a callback comes late and finds its connection closed.
     """
     loggers = logging.root.manager.loggerDict
-    names = ["asyncio", *(name for name in loggers if name.startswith("distributed"))]
+    names = ["asyncio", *(name for name in loggers if name.startswith(("distributed", "tornado")))]
     levels = {logger: logger.level for logger in map(logging.getLogger, names)}
     for logger in levels:
         logger.setLevel(SILENT_LOG_LEVEL)
