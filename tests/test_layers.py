@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sources import PACKAGE, ROOT, modules, name_of, nodes_of, tree_of
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "gscli"
 ROOMS = (
     "base", "disk", "files", "layout", "declare", "plan", "kernel",
     "stream", "frameworks", "traces", "lab", "views", "runtimes", "codegen", "cli",
@@ -31,14 +30,6 @@ RUNNING = {f"frameworks/{name}.py" for name in ("execute", "duplicates", "notice
 """What runs an operator and tells what became of a call; declarations are light."""
 
 
-def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
 @cache
 def imports(path: Path, *, top_level: bool) -> tuple[str, ...]:
     """Modules that a file imports: at its top level, or anywhere (lazily, for types alone)."""
@@ -46,8 +37,7 @@ def imports(path: Path, *, top_level: bool) -> tuple[str, ...]:
 
 
 def _imports(path: Path, *, top_level: bool) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body if top_level else ast.walk(tree):
+    for node in tree_of(path).body if top_level else nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -71,7 +61,7 @@ def test_the_package_holds_its_rooms_and_nothing_loose() -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_room_opens_with_a_sentence(room: str) -> None:
-    doc = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text()))
+    doc = ast.get_docstring(tree_of(PACKAGE / room / "__init__.py"))
     assert doc
     assert doc.splitlines()[0].endswith(".")
 

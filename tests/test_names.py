@@ -6,10 +6,8 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "gscli"
+from sources import modules, name_of, nodes_of
 
 VAGUE = {
     "found", "told", "one", "taken", "given", "asked", "wanted", "met", "held", "tame", "dealt",
@@ -26,15 +24,12 @@ NOUNS = {"seed", "speed", "need", "feed", "embed"}
 """What ends like a participle and is none."""
 
 
-@cache
-def nodes() -> list[tuple[str, ast.AST]]:
+def nodes() -> Iterator[tuple[str, ast.AST]]:
     """Every node of the package with its file; adapters of runtimes stand alone."""
-    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if "adapters" not in path.parts]
-    return [
-        (path.relative_to(PACKAGE).as_posix(), node)
-        for path in paths
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    for path in modules():
+        if "adapters" not in path.parts:
+            for node in nodes_of(path):
+                yield name_of(path), node
 
 
 def functions() -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sources import modules, name_of, nodes_of
 
 from gscli.disk import processes
 from gscli.disk.processes import Child, Failure, ProcessSpec, left_running, python_program
@@ -19,7 +20,6 @@ from gscli.frameworks import find_operator
 from gscli.runtimes.catalogue import build_runtime_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 
-ROOT = Path(__file__).parents[2]
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
 
 STARTERS = {
@@ -34,15 +34,7 @@ CALLS = ("fork", "forkpty", "popen", "system", "startfile", "exec", "spawn", "po
 
 
 def test_one_module_starts_processes() -> None:
-    starting = {
-        path.relative_to(ROOT / "gscli").as_posix()
-        for path in (ROOT / "gscli").rglob("*.py")
-        if any(
-            word in (text := path.read_text("utf-8"))
-            for word in (*MODULES, *(f"os.{call}" for call in CALLS), "from os", "ProcessPool")
-        )
-        and any(map(_starts, ast.walk(ast.parse(text))))
-    }
+    starting = {name_of(path) for path in modules() if any(map(_starts, nodes_of(path)))}
     assert starting == STARTERS | {"disk/processes.py"}
 
 

@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from shell import ROOT, forked
+from shell import forked
+from sources import modules, nodes_of
 
 import gscli
 from gscli.base import UsageError
@@ -237,8 +238,8 @@ def test_a_notebook_shows_text() -> None:
 
 def test_one_module_makes_text_safe_for_markup() -> None:
     """A second way to escape would be a second place to forget."""
-    for path in (ROOT / "gscli").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in modules():
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom | ast.Import) and path.name != "markup.py":
                 names = [alias.name for alias in node.names]
                 assert getattr(node, "module", None) != "html", path

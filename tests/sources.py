@@ -1,0 +1,33 @@
+"""The package as it is written, each file parsed and walked once for all tests that read it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "gscli"
+
+
+@cache
+def modules() -> tuple[Path, ...]:
+    """Every file of the package."""
+    return tuple(sorted(PACKAGE.rglob("*.py")))
+
+
+def name_of(path: Path) -> str:
+    """A file by its place in the package."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file."""
+    return tuple(ast.walk(tree_of(path)))
