@@ -299,7 +299,7 @@ def test_index_types_differ_from_operator_to_operator() -> None:
             run("gather", LINE, np.zeros(1, dtype), dim=0)
 
 
-def test_unsigned_types_exist_only_in_index_select_from_rank_2_on() -> None:
+def test_unsigned_types_are_selected_from_rank_2_on() -> None:
     for dtype in UNSIGNED:
         data = np.arange(6).reshape(3, 2).astype(dtype)
         assert run("index_select", data, [2, 0], dim=0).tolist() == [[4, 5], [0, 1]]
@@ -311,6 +311,22 @@ def test_unsigned_types_exist_only_in_index_select_from_rank_2_on() -> None:
     assert run("index_select", small, [2], dim=0).tolist() == [3]
     with pytest.raises(DtypeRefused, match="input cannot be float8_e4m3fn"):
         run("gather", small, [2], dim=0)
+
+
+def test_index_reduce_multiplies_unsigned_types_from_rank_2_on() -> None:
+    """Seen in PyTorch 2.13.0, which has no other kernel for them."""
+    reduce = TORCH["index_reduce"]
+    for dtype in UNSIGNED:
+        data, source = (
+            np.array(rows).astype(dtype) for rows in ([[1, 2], [3, 4]], [[2, 2], [2, 3]])
+        )
+        output = reduce(data, [0, 1], source, dim=0, reduce="prod")
+        assert (output.dtype, output.tolist()) == (np.dtype(dtype), [[2, 4], [6, 12]])
+        for changed in ({"reduce": "amax"}, {"reduce": "mean"}, {"include_self": False}):
+            with pytest.raises(DtypeRefused, match=f"input cannot be {dtype}"):
+                reduce(data, [0, 1], source, **{"dim": 0, "reduce": "prod", **changed})
+        with pytest.raises(DtypeRefused, match=f"input cannot be {dtype}"):
+            reduce(data[0], [0, 1], source[0], dim=0, reduce="prod")
 
 
 def test_reductions_without_a_kernel() -> None:

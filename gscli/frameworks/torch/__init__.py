@@ -36,6 +36,8 @@ OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
 
 REAL = ("uint8", *SIGNED, *FLOATS)
 DATA = ("bool", *REAL, *COMPLEX)
+WIDE_UNSIGNED = UNSIGNED[1:]
+"""What some operators copy or multiply, and the others do not take."""
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
 scatter_strictly = partial(scatter_layout, policy=RAISE_OUTSIDE, open_order=OPEN_ORDER)

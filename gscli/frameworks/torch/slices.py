@@ -13,6 +13,7 @@ from gscli.frameworks.torch import (
     FLOAT8,
     FRAMEWORK,
     REAL,
+    WIDE_UNSIGNED,
     Dim,
     atleast_1d,
     cast_scalar,
@@ -58,7 +59,7 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     size 1. Legal: 0 … s-1. An input of rank 0 takes one index. Of the operators here this one
     takes uint16, uint32 and uint64 too, from rank 2 on.
     """
-    unsigned = ("uint16", "uint32", "uint64") if input.rank > 1 else ()
+    unsigned = WIDE_UNSIGNED if input.rank > 1 else ()
     check_dtype(input, (*DATA, *unsigned, *FLOAT8))
     addressing = _address_slices(input, dim, index, INDEX)
     shape = _slices_shape(input, addressing)
@@ -157,10 +158,11 @@ def index_reduce(
     """Reduce slices along one axis, one per index.
 
     Shapes as in index_add, reductions as in scatter_reduce, but each step is rounded to input's
-    type. bool (prod, amax, amin) and complex numbers (prod, mean) only from rank 2 on and with
-    include_self.
+    type. bool (prod, amax, amin), complex numbers (prod, mean) and uint16, uint32 and uint64 (prod)
+    only from rank 2 on and with include_self.
     """
-    check_dtype(input, DATA if input.rank > 1 and include_self else REAL)
+    unsigned = WIDE_UNSIGNED if reduce == "prod" else ()
+    check_dtype(input, (*DATA, *unsigned) if input.rank > 1 and include_self else REAL)
     reduction = parse_reduction(reduce)
     check_kernel_exists(input, reduction)
     addressing = _address_slices(input, dim, index, INDEX)

@@ -7,7 +7,7 @@ from math import prod
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK
+from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.frameworks.torch.flat import Accumulate, put_values
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
@@ -27,9 +27,6 @@ NOTATION = SubscriptRules(
 )
 """A tensor of rank 0 is read as a number, whatever its whole type."""
 
-UNSIGNED = ("uint16", "uint32", "uint64")
-"""What x[…] reads and nothing else takes."""
-
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
@@ -45,7 +42,7 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
     number, or a tensor of rank 0, takes its axis away before: input[0, :, i] has the axes of : and
     i, NumPy's those of i and :. -s … -1 count from the end.
     """
-    check_dtype(input, (*DATA, *UNSIGNED, *FLOAT8))
+    check_dtype(input, (*DATA, *WIDE_UNSIGNED, *FLOAT8))
     return gather_layout(input, run_subscript(input, subscript, indices, NOTATION), FROM_END)
 
 
