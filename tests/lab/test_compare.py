@@ -19,7 +19,7 @@ from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.terminal.compare import ComparisonView
 from gscli.views.words.compare_words import describe_comparison
 
 
@@ -97,7 +97,7 @@ def test_groups_are_whole_and_apart(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_screens_fit(name: str, width: int) -> None:
     options = ViewOptions(width=width, color="none")
-    text = render_text(make_comparison_view(compared(name), options), options)
+    text = render_text(ComparisonView(compared(name), options), options)
     assert max(map(len, text.splitlines())) <= width
 
 
@@ -131,11 +131,11 @@ def test_sentences_cut_long_answers_short() -> None:
 
 def test_colour_adds_nothing_but_colour() -> None:
     options = ViewOptions(width=100, color="truecolor")
-    colored = render_text(make_comparison_view(compared("gather"), options), options)
+    colored = render_text(ComparisonView(compared("gather"), options), options)
     plain = ViewOptions(width=100, color="none")
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     lines = [line.rstrip() for line in stripped.splitlines()]
-    assert lines == render_text(make_comparison_view(compared("gather"), plain), plain).splitlines()
+    assert lines == render_text(ComparisonView(compared("gather"), plain), plain).splitlines()
 
 
 def test_eight_rule_sets_with_their_true_answers() -> None:
@@ -245,7 +245,7 @@ def test_what_answers_are_compared_with_does_not_depend_on_the_width(name: str) 
     told = set()
     for width in (40, 60, 80, 120):
         options = ViewOptions(width=width, color="none")
-        text = " ".join(render_text(make_comparison_view(compared(name), options), options).split())
+        text = " ".join(render_text(ComparisonView(compared(name), options), options).split())
         told.add(text.partition("marks a value other than ")[2])
     assert len(told) == 1
 
@@ -254,9 +254,7 @@ def test_arrows_of_a_number_line_end_at_their_cells() -> None:
     """The coordinate above an arrow's tip is where the rule set goes, by Python's own %."""
     inputs = {"data": [10, 20, 30], "indices": [0, -1, 7]}
     options = ViewOptions(width=100, color="none")
-    lines = render_text(
-        make_comparison_view(compare("gather", inputs), options), options
-    ).splitlines()
+    lines = render_text(ComparisonView(compare("gather", inputs), options), options).splitlines()
     ruler = next(line for line in lines if line.startswith("index "))
     ends = {match.end() - 1: int(match[0]) for match in re.finditer(r"-?\d+", ruler)}
     wrapping = [line for line in lines if re.search(r"[→←]", line)]
@@ -279,14 +277,12 @@ def test_a_large_base_is_drawn_only_when_it_is_asked_for() -> None:
         (ViewOptions(color="none"), False),
         (ViewOptions(color="none", rows=3), True),
     ):
-        text = render_text(make_comparison_view(found, options), options)
+        text = render_text(ComparisonView(found, options), options)
         assert ("output  int64 [50×2]" in text) == drawn
 
 
 def test_rows_that_differ_are_listed_as_rows() -> None:
     inputs = {"data": np.arange(12).reshape(4, 3), "indices": [0, 9]}
     options = ViewOptions(color="none")
-    text = render_text(
-        make_comparison_view(compare("gather", inputs, only=["jax"]), options), options
-    )
+    text = render_text(ComparisonView(compare("gather", inputs, only=["jax"]), options), options)
     assert re.search(r"output\[1,:\]: \S+ \S+ \S+ ≠ \S+ \S+ \S+\n", text)

@@ -11,7 +11,7 @@ from gscli.lab.compare import compare
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
-from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import make_frames
 from gscli.views.terminal.tables import make_tensor_drawing
@@ -70,7 +70,7 @@ def comparisons() -> dict[str, bytes]:
         answers = compared(name)
         for width in (80, 120):
             options = ViewOptions(width=width, color="none")
-            made[f"{name}-{width}"] = render_text(make_comparison_view(answers, options), options)
+            made[f"{name}-{width}"] = render_text(ComparisonView(answers, options), options)
         made[f"{name}-plain"] = describe_comparison(answers, ViewOptions())
     return {f"tests/golden/compare/{name}.txt": text.encode() for name, text in made.items()}
 

@@ -16,7 +16,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import NumberLine
 from gscli.views.number_line import make_number_line as line_of
-from gscli.views.terminal.compare import make_comparison_view
+from gscli.views.terminal.compare import ComparisonView
 from gscli.views.words.compare_words import describe_comparison
 from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
 
@@ -94,7 +94,7 @@ def test_what_is_said_of_equal_answers_holds_for_all_of_them(
                 one.name,
                 row.label,
             )
-    drawn = render_text(make_comparison_view(comparing, PLAIN), PLAIN)
+    drawn = render_text(ComparisonView(comparing, PLAIN), PLAIN)
     for row in (row for group in comparing.groups for row in group.rows):
         assert row.label in " ".join(drawn.split())
 
@@ -160,7 +160,7 @@ def test_entries_that_meet_say_what_comes_of_it(reduction: str, told: str, name:
         assert (meeting.cell, meeting.numbers, meeting.outcome_text) == (1, (0, 1), told)
         assert behaviour.name == f"drop what is outside, {name}"
         assert str(output[1]) == told.rsplit(maxsplit=1)[-1]
-    drawn = render_text(make_comparison_view(comparing, PLAIN), PLAIN)
+    drawn = render_text(ComparisonView(comparing, PLAIN), PLAIN)
     (met,) = [one for one in drawn.split("\n") if told in one]
     ruler = next(one for one in drawn.split("\n") if one.startswith("index"))
     assert met.index("ab") + 1 == ruler.index("1")
@@ -169,14 +169,14 @@ def test_entries_that_meet_say_what_comes_of_it(reduction: str, told: str, name:
 
 def test_a_meeting_is_shown_where_all_agree() -> None:
     inputs = {"data": [1, 2], "indices": [1, 1], "updates": [5, 6]}
-    drawn = render_text(make_comparison_view(compare("scatter-elements", inputs), PLAIN), PLAIN)
+    drawn = render_text(ComparisonView(compare("scatter-elements", inputs), PLAIN), PLAIN)
     assert "the last one wins" in drawn
     assert "b, the last, wins with 6" in drawn
 
 
 def test_slices_have_a_line_too() -> None:
     inputs = {"data": [[1, 2], [3, 4]], "indices": [0, 0, -1], "updates": [[5, 6], [7, 8], [9, 9]]}
-    drawn = render_text(make_comparison_view(compare("scatter-update", inputs), PLAIN), PLAIN)
+    drawn = render_text(ComparisonView(compare("scatter-update", inputs), PLAIN), PLAIN)
     assert "index   -1 │   0   1 │" in drawn
     assert "output[1,:]: 3 4 ≠ 9 9" in drawn
     assert "-1 is outside: dropped" in drawn
@@ -190,7 +190,7 @@ def test_no_line_is_wider_than_asked(width: int, concept: str) -> None:
     if concept == "gather":
         del inputs["updates"]
     options = ViewOptions(width=width, color="none")
-    drawn = render_text(make_comparison_view(compare(concept, inputs), options), options)
+    drawn = render_text(ComparisonView(compare(concept, inputs), options), options)
     assert max(map(len, drawn.split("\n"))) <= width
     assert not re.search(r"\S…", drawn)  # nothing is cut
 
@@ -200,6 +200,6 @@ def test_the_base_is_the_same_at_every_width() -> None:
     bases = set()
     for width in range(40, 141, 20):
         options = ViewOptions(width=width, color="none")
-        drawn = " ".join(render_text(make_comparison_view(comparing, options), options).split())
+        drawn = " ".join(render_text(ComparisonView(comparing, options), options).split())
         bases.add(re.findall(r"a value other than (.*?)'s", drawn)[0])
     assert bases == {"ONNX Gather-13"}

@@ -182,9 +182,9 @@ def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, 
     texts: dict[str, str] = {}
     if settings.svg is not None:
         from gscli.views.figure import render_svg
-        from gscli.views.terminal.compare import make_comparison_view
+        from gscli.views.terminal.compare import ComparisonView
 
-        view = make_comparison_view(comparing, make_view_options(settings, is_for_file=True))
+        view = ComparisonView(comparing, make_view_options(settings, is_for_file=True))
         title = f"gscli compare {comparing.concept}"
         texts[settings.svg] = render_svg(view, title, theme=settings.theme)
     if settings.html is not None:
@@ -208,9 +208,9 @@ def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
         return ComparisonTexts(comparing, options).summary() + "\n"
     if settings.is_screen_used:
         from gscli.views.lines import render_text
-        from gscli.views.terminal.compare import make_comparison_view
+        from gscli.views.terminal.compare import ComparisonView
 
-        return render_text(make_comparison_view(comparing, options), options)
+        return render_text(ComparisonView(comparing, options), options)
     return ""
 
 

@@ -30,11 +30,6 @@ REASON_GAP = 3
 INDENT: Line = [("  ", PLAIN)]
 
 
-def make_comparison_view(comparing: ComparisonResult, options: ViewOptions) -> ComparisonView:
-    """The comparison as a rich renderable."""
-    return ComparisonView(comparing, options)
-
-
 class ComparisonView(Drawing):
     """A table where every entry has one cell; otherwise the base's picture and the differences."""
 
