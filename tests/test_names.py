@@ -28,8 +28,9 @@ def nodes() -> Iterator[tuple[str, ast.AST]]:
     """Every node of the package with its file; adapters of runtimes stand alone."""
     for path in modules():
         if "adapters" not in path.parts:
+            name = name_of(path)
             for node in nodes_of(path):
-                yield name_of(path), node
+                yield name, node
 
 
 def functions() -> Iterator[tuple[str, str]]:
