@@ -19,6 +19,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gscli.disk.mapped import RegularFile, open_regular_file
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
@@ -68,6 +69,13 @@ def _no_waiting_for_the_disk(
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> ValidatedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
     return plan_call(find_operator(name), inputs, attrs).validate()
+
+
+def open_file(path: Path) -> RegularFile:
+    """A regular file, opened as a patch opens it."""
+    file = open_regular_file(str(path))
+    assert file is not None
+    return file
 
 
 def slow(values: Iterable[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import slow
 from faults.faulty import each_step, refused
 
 from gscli.base import CannotWrite
@@ -124,7 +125,7 @@ def test_each_step_of_a_read(
     assert told is None
 
 
-@pytest.mark.parametrize("form", ["npz", "safetensors", "h5"])
+@pytest.mark.parametrize("form", ["npz", "safetensors", *slow(["h5"])])
 def test_each_step_of_changing_a_member(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

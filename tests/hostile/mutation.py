@@ -9,6 +9,7 @@ import zipfile
 import h5py
 import numpy as np
 import onnx
+from hostile.npy_files import saved
 from onnx import numpy_helper
 
 from gscli.files import save
@@ -43,7 +44,7 @@ def seeds() -> dict[str, list[bytes]]:
         np.array(7),
         np.zeros((0, 3), np.complex64),
     ]
-    by_suffix = {".npy": [_npy(array) for array in arrays]}
+    by_suffix = {".npy": [saved(array) for array in arrays]}
     by_suffix[".npz"] = [
         _npz(plain),
         _npz(np.arange(300), zipfile.ZIP_STORED),
@@ -68,16 +69,10 @@ def seeds() -> dict[str, list[bytes]]:
     return by_suffix
 
 
-def _npy(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
-
-
 def _npz(array: np.ndarray, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as file:
-        file.writestr(zipfile.ZipInfo("a.npy"), _npy(array), method)
+        file.writestr(zipfile.ZipInfo("a.npy"), saved(array), method)
     return stream.getvalue()
 
 

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import judged
+from conftest import judged, open_file
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
 from gscli.disk.mapped import (
     ATTRIBUTE,
-    RegularFile,
     find_undo_file,
-    open_regular_file,
     undo_file_of,
 )
 from gscli.disk.system import lock_file
@@ -30,17 +28,11 @@ from gscli.stream.undo_file import Bytes, UndoFile, undo, write_rows
 OLD, NEW = b"\1" * 8, b"\2" * 8
 
 
-def opened(path: Path) -> RegularFile:
-    file = open_regular_file(str(path))
-    assert file is not None
-    return file
-
-
 def interrupted(folder: Path, *, sealed: bool = True, left: bytes = b"\2" * 3 + b"\1" * 5) -> Path:
     """A file of two rows, the first old, the second cut short on its way to new."""
     target = folder / "data.npy"
     target.write_bytes(OLD + OLD)
-    note = UndoFile(opened(target), 0, 8)
+    note = UndoFile(open_file(target), 0, 8)
     old, new = (np.frombuffer(row, np.uint8).reshape(1, 8) for row in (OLD, NEW))
     note.add(np.array([1]), old, new)
     if sealed:
@@ -123,7 +115,7 @@ def test_a_reader_is_told_and_changes_nothing(tmp_path: Path) -> None:
 def test_a_file_that_is_being_patched_is_left_alone(tmp_path: Path) -> None:
     target = interrupted(tmp_path)
     before = target.read_bytes()
-    with lock_file(opened(target)), pytest.raises(CannotWrite, match="another process"):
+    with lock_file(open_file(target)), pytest.raises(CannotWrite, match="another process"):
         undo(str(target))
     assert target.read_bytes() == before
 
@@ -264,7 +256,7 @@ def crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def patch_directly(path: Path) -> int:
-    file = opened(path)
+    file = open_file(path)
     inputs = {"data": load(str(path)).array, "indices": np.array([[0], [2]])}
     inputs["updates"] = np.ones((2, 2), np.int64)
     return patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=True)
@@ -335,7 +327,7 @@ def test_without_attributes_the_name_alone_tells(
 
 def test_an_undo_file_is_removed_by_what_it_is(crashed: Path, tmp_path: Path) -> None:
     place = Path(undo_file_of(str(crashed)))
-    file = opened(place)
+    file = open_file(place)
     place.rename(tmp_path / "moved")
     place.write_bytes(b"precious")
     file.unlink()
@@ -350,7 +342,7 @@ def test_saving_old_rows_is_told_of(tmp_path: Path) -> None:
     inputs["updates"] = np.ones((2, 2), np.int64)
     plan = judged("onnx.scatter_nd", inputs, {})
     patch_in_place(
-        plan, opened(path), direct=True,
+        plan, open_file(path), direct=True,
         saving=lambda *at: told.append(("saving", *at)),
         progress=lambda *at: told.append(("writing", *at)),
     )  # fmt: skip

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Array, assert_same, judged
+from conftest import Array, assert_same, judged, open_file
 
 import gscli
 from gscli import files
 from gscli import stream as streaming
-from gscli.disk.mapped import RegularFile, open_regular_file, undo_file_of
+from gscli.disk.mapped import undo_file_of
 from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files.formats.npy import npy_header
@@ -55,14 +55,8 @@ def saved(folder: Path) -> Path:
     return folder / "data.npy"
 
 
-def opened(path: Path) -> RegularFile:
-    file = open_regular_file(str(path))
-    assert file is not None
-    return file
-
-
 def patch(path: Path, attrs: dict[str, Any], *, direct: bool = False, **more: Any) -> int:
-    file, loaded = opened(path), files.load(str(path)).array
+    file, loaded = open_file(path), files.load(str(path)).array
     assert isinstance(loaded, np.memmap)
     inputs = {"data": loaded, **INPUTS}
     plan = judged("onnx.scatter_nd", inputs, attrs)
@@ -91,7 +85,7 @@ def test_means_start_and_end_with_each_row(tmp_path: Path) -> None:
     operator = find_operator("openvino.scatter_elements_update")
     expected = gscli.run(operator.full_name, {"data": DATA, **inputs}, attrs)
     given = {"data": files.load(str(path)).array, **inputs}
-    streaming.patch_in_place(judged(operator.full_name, given, attrs), opened(path))
+    streaming.patch_in_place(judged(operator.full_name, given, attrs), open_file(path))
     assert_same(np.load(path), expected)
 
 
@@ -100,7 +94,7 @@ def test_a_bad_index_changes_nothing(tmp_path: Path) -> None:
     loaded = files.load(str(path)).array
     bad = {"data": loaded, "indices": [[0], [ROWS]], "updates": INPUTS["updates"][:2]}
     with pytest.raises(gscli.GscliError, match="out of range"):
-        streaming.patch_in_place(judged("onnx.scatter_nd", bad, {}), opened(path))
+        streaming.patch_in_place(judged("onnx.scatter_nd", bad, {}), open_file(path))
     assert_same(np.load(path), DATA)
 
 
@@ -115,7 +109,7 @@ def test_what_is_no_scatter_into_data_is_refused(
     name: str, inputs: dict[str, Array], tmp_path: Path
 ) -> None:
     with pytest.raises(gscli.GscliError, match="in place"):
-        streaming.patch_in_place(judged(name, inputs, {}), opened(saved(tmp_path)))
+        streaming.patch_in_place(judged(name, inputs, {}), open_file(saved(tmp_path)))
 
 
 @pytest.mark.parametrize("form", ["Fortran", "big-endian", "converted"])
@@ -130,9 +124,9 @@ def test_a_file_in_another_form_is_replaced_and_never_written_into(
     inputs = {"data": data, "indices": AT[:, None], "updates": INPUTS["updates"].astype(data.dtype)}
     plan, before = judged("onnx.scatter_nd", inputs, {}), path.read_bytes()
     with pytest.raises(gscli.GscliError, match="only plain data"):
-        streaming.patch_in_place(plan, opened(path), direct=True)
+        streaming.patch_in_place(plan, open_file(path), direct=True)
     assert path.read_bytes() == before
-    assert streaming.patch_in_place(plan, opened(path)) == np.unique(AT % ROWS).size
+    assert streaming.patch_in_place(plan, open_file(path)) == np.unique(AT % ROWS).size
     assert_same(np.load(path), gscli.run("onnx.scatter_nd", inputs))
 
 
@@ -158,7 +152,7 @@ def test_the_file_that_was_judged_is_the_one_that_is_changed(direct: bool, tmp_p
 @WAYS
 def test_a_file_moved_before_is_not_found_again_by_name(direct: bool, tmp_path: Path) -> None:
     path = saved(tmp_path)
-    file = opened(path)
+    file = open_file(path)
     inputs = {"data": files.load(str(path)).array, **INPUTS}
     np.save(tmp_path / "other.npy", DATA + 1)
     (tmp_path / "other.npy").rename(path)
@@ -177,7 +171,7 @@ def test_inputs_that_change_meanwhile_are_refused(name: str, direct: bool, tmp_p
         "indices": np.arange(ROWS)[:, None],
         "updates": files.load(str(tmp_path / "updates.npy")).array,
     }
-    file = opened(path)
+    file = open_file(path)
     changed = tmp_path / f"{name}.npy"
     with changed.open("r+b") as stream:
         stream.seek(-4, os.SEEK_END)
@@ -194,7 +188,7 @@ def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
     path, second = saved(tmp_path), tmp_path / "second.npy"
     second.hardlink_to(path)
     for direct in (False, True):
-        with lock_file(opened(second)), pytest.raises(gscli.GscliError, match="another process"):
+        with lock_file(open_file(second)), pytest.raises(gscli.GscliError, match="another process"):
             patch(path, {}, direct=direct)
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy", "second.npy"]
@@ -221,7 +215,7 @@ def test_a_file_with_holes_keeps_them(direct: bool, tmp_path: Path) -> None:
         file.truncate(128 + shape[0] * shape[1] * 4)
     given = {"data": files.load(str(path)).array, "indices": np.array([[5]])}
     given["updates"] = np.ones((1, shape[1]), np.float32)
-    streaming.patch_in_place(judged("onnx.scatter_nd", given, {}), opened(path), direct=direct)
+    streaming.patch_in_place(judged("onnx.scatter_nd", given, {}), open_file(path), direct=direct)
     assert path.stat().st_blocks * 512 < 1 << 20
     assert (np.load(path, mmap_mode="r")[4:7].sum(axis=1) == [0, shape[1], 0]).all()
 
@@ -316,5 +310,5 @@ def test_updates_may_come_from_the_file_itself(direct: bool, tmp_path: Path) -> 
     backwards = np.arange(ROWS)[::-1, None].copy()
     loaded = files.load(str(path)).array
     inputs = {"data": loaded, "indices": backwards, "updates": loaded}
-    streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), opened(path), direct=direct)
+    streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), open_file(path), direct=direct)
     assert_same(np.load(path), DATA[::-1])
