@@ -1,7 +1,7 @@
 """What could have produced an expected answer: other rule sets, and common mistakes, as data.
 
 Each candidate is a phrase and what it would give for the very call. Tables hold the mistakes: other
-rules for the same layout, other inputs or attributes for the same operator, and (`orders`) other
+rules for the same layout, other inputs or attributes for the same operator, and (`sample`) other
 orders of the same entries. Every candidate runs on the shared kernel.
 """
 
@@ -20,7 +20,7 @@ from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
-from gscli.lab.orders import CallVariants, DeferredRun, order_mistakes
+from gscli.lab.sample import CallVariants, DeferredRun, order_mistakes
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy
 from gscli.plan.plan import Plan

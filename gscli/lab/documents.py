@@ -53,12 +53,15 @@ def replay_trace(document: Mapping[str, object]) -> Trace:
     run = trace(name, inputs, attrs)
     output = document.get("output")
     if not isinstance(output, Mapping) or output.get("data") != dump_json(run.output)["data"]:
-        raise ContentRefused(
-            "the output is not what the call gives",
-            where=operator.full_name,
-            hint="the file was changed, or another version of gscli wrote it; run it again",
+        raise _changed_document(
+            "the output is not what the call gives", operator.full_name, "run it"
         )
     return run
+
+
+def _changed_document(problem: str, where: str, deed: str) -> ContentRefused:
+    hint = f"the file was changed, or another version of gscli wrote it; {deed} again"
+    return ContentRefused(problem, where=where, hint=hint)
 
 
 def require_text(document: Mapping[str, object], key: str) -> str:
@@ -144,11 +147,8 @@ def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:
     versions = [n for n in opsets if isinstance(n, int)] if isinstance(opsets, list) else []
     comparing = compared(only=[str(n) for n in only], opsets=versions)
     if _rule_set_outputs(comparison_to_dict(comparing)) != _rule_set_outputs(recorded):
-        raise ContentRefused(
-            "the answers are not what the calls give",
-            where=f"compare {concept}",
-            hint="the file was changed, or another version of gscli wrote it; compare again",
-        )
+        problem = "the answers are not what the calls give"
+        raise _changed_document(problem, f"compare {concept}", "compare")
     runtime_rows = [row for row in _document_rows(recorded) if row.get("runtime")]
     if not runtime_rows:
         return comparing

@@ -1,24 +1,31 @@
-"""What a plan gives at some cells alone: the whole result is never made.
+"""A call's variants: run as a whole or at some cells alone, and with entries in another order.
 
-So causes are tried on results too large to be made again for each of them.
+At some cells alone the whole result is never made. So causes are tried on results too large to be
+made again for each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base import InputRefused
-from gscli.base.arrays import Array, BoolArray, Indices, is_lazy, parse_dtype
+from gscli.base.arrays import Array, Indices, is_lazy, parse_dtype
+from gscli.base.records import Record
+from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
-from gscli.kernel.walks import window_row_addresses
+from gscli.kernel.reductions import REDUCTIONS, entry_updates, working_dtype
+from gscli.kernel.walks import cell_addresses, window_row_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
 from gscli.layout.families import address_vectors
+from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.gather import open_rows
+from gscli.traces import Trace
 
 MAX_BLOCK_ADDRESSES = 1 << 20
 """Addresses or updates that are looked at together."""
@@ -27,15 +34,10 @@ MAX_BLOCK_ADDRESSES = 1 << 20
 def run_whole(plan: ValidatedPlan) -> Array:
     """All that a plan gives."""
     layout = plan.layout
-    data = (
-        None
-        if layout.data_name is None
-        else plan.inputs[layout.data_name].reshape(layout.data_shape)
-    )
-    if layout.kind == "gather":
-        assert data is not None
-        return gather(plan, data)
-    return scatter(plan, data)
+    if layout.data_name is None:
+        return scatter(plan, None)
+    data = plan.inputs[layout.data_name].reshape(layout.data_shape)
+    return gather(plan, data) if layout.kind == "gather" else scatter(plan, data)
 
 
 def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
@@ -152,7 +154,8 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
     for first in range(0, count, block):
         last = min(first + block, count)
         rows, exist, run = window_row_addresses(plan, first, last)
-        numbers, steps = np.nonzero(_find_rows(rows, exist, cells, run))
+        reached = np.isin(rows, np.unique(cells // run))
+        numbers, steps = np.nonzero(reached if exist is None else reached & exist)
         if not numbers.size:
             continue
         flat = rows[numbers, steps][:, None] * run + np.arange(run)
@@ -164,7 +167,79 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
         yield places[chosen], values[chosen]
 
 
-def _find_rows(rows: Indices, exist: BoolArray | None, cells: Indices, run: int) -> BoolArray:
-    """Which rows of windows hold one of the cells."""
-    flags = np.isin(rows, np.unique(cells // run))
-    return flags if exist is None else flags & exist
+DeferredRun: TypeAlias = Callable[[], Array]
+"""Runs a variant."""
+
+
+class CallVariants(Record):
+    """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
+
+    trace: Trace
+    cells: Indices | None = None
+
+    def output_of(self, plan: ValidatedPlan) -> Array:
+        """What a variant gives; InputRefused where it has no such cells."""
+        if self.cells is None:
+            return run_whole(plan)
+        return run_at_cells(plan, self.cells, self.trace.output.size)
+
+    def run(
+        self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
+    ) -> tuple[ValidatedPlan, Array]:
+        """A variant's plan and what it gives."""
+        plan = plan_call(operator, inputs, attrs).validate()
+        return plan, self.output_of(plan)
+
+
+MAX_REORDERED_UPDATES = 1 << 22
+"""Updates that are put in another order at most."""
+
+
+def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+    """Each mistake in the order of entries, and what runs it."""
+    layout = call.trace.layout
+    count = layout.entry_count * max(layout.window_size, 1)
+    few = call.cells is not None or count <= MAX_REORDERED_UPDATES
+    numbers = layout.dtype != "str" and layout.data_name is not None and few
+    if layout.kind != "scatter" or not numbers or layout.is_noop:
+        return
+    rule = REDUCTIONS.get(layout.reduction)
+    if rule is None:
+        yield "the first update of a cell stays, not the last", _run_in_order(call, "first")
+    # A cell meets its updates one after the other, and nothing else happens to it.
+    elif rule.divisor is None and rule.epilogue is None and layout.include_self:
+        alone = "of updates to the same cell only the"
+        yield f"{alone} last one counts", _run_in_order(call, "last")
+        yield f"{alone} first one counts", _run_in_order(call, "first")
+        yield "updates are combined in reverse order", _run_in_order(call, "reverse")
+
+
+def _run_in_order(call: CallVariants, kept: str) -> DeferredRun:
+    """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
+
+    def compute() -> Array:
+        plan = call.trace.plan
+        if call.cells is not None:
+            plan = restrict_scatter(plan, call.cells)
+        layout = plan.layout
+        assert layout.data_name is not None
+        addresses, live = cell_addresses(plan, 0, layout.entry_count)
+        updates = entry_updates(plan, 0, layout.entry_count).reshape(addresses.shape)
+        flat, values = addresses.reshape(-1), updates.reshape(-1)
+        if live is not None:
+            flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
+        if kept != "last":
+            flat, values = flat[::-1], values[::-1]
+        work = working_dtype(layout)
+        output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
+        if layout.reduction == "none":
+            output[flat] = values
+        else:
+            ufunc = REDUCTIONS[layout.reduction].select_ufunc(work, values.dtype)
+            if kept == "reverse":
+                ufunc.at(output, flat, values)
+            else:
+                output[flat] = ufunc(output[flat], values)
+        return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)
+
+    return compute

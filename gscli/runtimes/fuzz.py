@@ -50,7 +50,6 @@ class FuzzFinding:
     mismatch: Mismatch
     reply: Reply
     count: int = 1
-    shrink_calls: int = 0
     is_known: bool = False
 
     @property
@@ -91,7 +90,6 @@ class FuzzCounts:
     skipped: int = 0
     flaky: int = 0
     slow: int = 0
-    unsupported_reason: str = ""
 
 
 @dataclass(eq=False)
@@ -182,9 +180,7 @@ def _run_fuzz_case(
         return
     answer, mismatch = ask_runtime(runtime, trial, repeat)
     tally.cases += 1
-    if answer.status == "unsupported":
-        tally.unsupported += 1
-        tally.unsupported_reason = answer.text
+    tally.unsupported += answer.status == "unsupported"
     if mismatch is None:
         return
     if not _count_known_kind(report, trial, mismatch):
@@ -236,9 +232,7 @@ def _record_finding(
     report: FuzzReport,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
-    smallest, steps = shrink_case(
-        trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1]
-    )
+    smallest = shrink_case(trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1])
     last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
     if again != mismatch:  # then the call as it was met is the evidence
         smallest, last = trial, answer
@@ -246,7 +240,7 @@ def _record_finding(
         if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
             known.count += 1
             return
-    report.differences.append(FuzzFinding(smallest, mismatch, last, shrink_calls=steps))
+    report.differences.append(FuzzFinding(smallest, mismatch, last))
 
 
 def ask_runtime(

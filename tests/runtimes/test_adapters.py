@@ -30,8 +30,8 @@ from gscli.runtimes.catalogue import (
     load_shared_module,
 )
 from gscli.runtimes.fuzz import FuzzOptions, FuzzReport, fuzz
-from gscli.runtimes.operator_names import select_supported
 from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.protocol import select_supported
 from gscli.runtimes.runtime_answers import run_case_on
 from gscli.runtimes.selftest import check_adapter
 

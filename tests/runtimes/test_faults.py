@@ -10,8 +10,8 @@ from conftest import everyday, slow
 
 from gscli.disk.processes import ProcessSpec
 from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport, ProgressCallback, fuzz
-from gscli.runtimes.operator_names import select_supported
 from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.protocol import select_supported
 from gscli.runtimes.reports import format_summary, report_to_dict
 
 WRONG = Path(__file__).parent / "wrong.py"

@@ -20,10 +20,15 @@ from gscli.files.formats.jsonarray import load_json
 from gscli.frameworks import find_operator, operators
 from gscli.lab.calls import dump_call, read_call, read_name, to_gscli_name, to_wire_name
 from gscli.runtimes.catalogue import build_runtime_command
-from gscli.runtimes.operator_names import find_operators, select_supported
 from gscli.runtimes.peer import answer_request as served
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.protocol import Reply, parse_hello, parse_reply
+from gscli.runtimes.protocol import (
+    Reply,
+    find_operators,
+    parse_hello,
+    parse_reply,
+    select_supported,
+)
 from gscli.runtimes.selftest import check_adapter
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'

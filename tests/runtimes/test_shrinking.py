@@ -22,7 +22,7 @@ SOME = everyday(operators(), operators()[::4])
 @pytest.mark.parametrize("operator", SOME, ids=lambda one: one.full_name)
 def test_a_smaller_call_meets_no_rule_that_the_larger_did_not(operator: Operator) -> None:
     for trial in islice(generate_cases(operator, 11), 1):
-        small, _ = shrink_case(trial, ANY, lambda _: ANY)
+        small = shrink_case(trial, ANY, lambda _: ANY)
         assert small.distinctions <= trial.distinctions
         assert small.cell_count <= trial.cell_count
         assert isinstance(small.expected_result, ExpectedResult) == isinstance(
@@ -35,13 +35,13 @@ def test_what_matters_is_kept() -> None:
         return ANY if np.any(trial.inputs["indices"] == -2) else None
 
     trial = next(one for one in generate_cases(find_operator("onnx.gather"), 5) if judge(one))
-    small, asked = shrink_case(trial, ANY, judge)
+    small = shrink_case(trial, ANY, judge)
     assert small.inputs["indices"].tolist() in ([-2], -2)
     assert small.cell_count <= 3
-    assert asked > 0
+    assert small is not trial
 
 
 def test_nothing_is_changed_where_nothing_smaller_fails() -> None:
     trial = next(generate_cases(find_operator("torch.gather"), 5))
-    small, _ = shrink_case(trial, ANY, lambda _: None)
+    small = shrink_case(trial, ANY, lambda _: None)
     assert small is trial

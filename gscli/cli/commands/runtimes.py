@@ -212,8 +212,8 @@ def start_checked(
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
     from gscli.runtimes.catalogue import build_runtime_command
-    from gscli.runtimes.operator_names import find_operators, select_supported
     from gscli.runtimes.process import RuntimeProcess
+    from gscli.runtimes.protocol import find_operators, select_supported
     from gscli.runtimes.selftest import check_adapter
 
     for name in names:
