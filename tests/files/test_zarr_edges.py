@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import struct
@@ -188,4 +189,5 @@ def test_a_file_that_takes_the_name_of_an_archive_is_not_read(tmp_path: Path) ->
     _archive(other / "s.zip", ("c/0", bytes(8))).replace(path)
     member = store._get("c/0", default_buffer_prototype())
     assert member.to_bytes() == bytes([1]) * 8
+    assert [asyncio.run(store.exists(name)) for name in ("c/0", "c/1")] == [True, False]
     store.close()
