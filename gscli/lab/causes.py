@@ -73,14 +73,17 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
 
 def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
-    trace = call.trace
+    trace, names = call.trace, ("data", "indices", "updates")
     for known, comparison in trace.operator.framework.operator_mappings:
         if known is not trace.operator or not _is_expressible(comparison, trace):
             continue
         try:
             comparing = compare(
                 comparison.concept,
-                _concept_inputs(trace, comparison),
+                {
+                    name: trace.inputs[own]
+                    for name, own in zip(names, comparison.inputs, strict=False)
+                },
                 run=call.run,
                 **_concept_arguments(trace, comparison),
             )
@@ -100,11 +103,6 @@ def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
     )
     fixed = fixed and all(name in trace.inputs for name in comparison.inputs if name)
     return fixed and comparison.vector_layout == "last" and not comparison.has_zero_data
-
-
-def _concept_inputs(trace: Trace, comparison: Comparison) -> dict[str, Array]:
-    names = ("data", "indices", "updates")
-    return {name: trace.inputs[own] for name, own in zip(names, comparison.inputs, strict=False)}
 
 
 def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
@@ -157,11 +155,8 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         yield f"data {without} the reduction", _run_with_layout(call, flipped)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
-            wide = layout._replace(accumulate_dtype=kept)
-            yield (
-                f"the reduction is computed in {kept or layout.dtype}",
-                _run_with_layout(call, wide),
-            )
+            cause = f"the reduction is computed in {kept or layout.dtype}"
+            yield cause, _run_with_layout(call, layout._replace(accumulate_dtype=kept))
     if layout.data_name is not None:
         zeros = layout._replace(data_name=None, fill_value=0)
         yield "data is ignored and everything starts from 0", _run_with_layout(call, zeros)

@@ -39,14 +39,13 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     )
     for name, tally in report.counts_by_operator.items():
         parts = [format_count(tally.cases, "case"), f"{tally.differing:,} differ"]
-        if tally.unsupported:
-            parts.append(f"{tally.unsupported:,} not supported")
-        if tally.flaky:
-            parts.append(f"{tally.flaky:,} only after other calls, not in a new process")
-        if tally.slow:
-            parts.append(f"{tally.slow:,} too slow once (--patience), not in a new process")
-        if tally.skipped:
-            parts.append(f"{tally.skipped:,} more left out: they would end the process again")
+        for count, words in (
+            (tally.unsupported, "not supported"),
+            (tally.flaky, "only after other calls, not in a new process"),
+            (tally.slow, "too slow once (--patience), not in a new process"),
+            (tally.skipped, "more left out: they would end the process again"),
+        ):
+            parts += [f"{count:,} {words}"] if count else []
         yield f"  {name}: {', '.join(parts)}"
     failures = report.failures(strict=strict)
     warnings = [finding for finding in report.differences if finding not in failures]
