@@ -78,7 +78,7 @@ def parse_dtype(name: str) -> DType:
     code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
     if code in _CODES:
         return np.dtype(_CODES[code])
-    text = re.fullmatch(r"[<>=|]?([US])([1-9]\d{0,8})", name)
+    text = re.fullmatch(r"[<>=|]?([US])([1-9]\d{0,7})", name)
     if text:
         return np.dtype(f"{text[1]}{text[2]}")
     raise UsageError(
@@ -362,12 +362,22 @@ def unequal_cells(left: Array, right: Array) -> BoolArray:
     [False, False, True]
     """
     if left.dtype.kind in "UTSO" or right.dtype.kind in "UTSO":
-        return np.asarray(left.astype(np.str_) != right.astype(np.str_))
+        texts = (decode_bytes(array).astype(np.str_) for array in (left, right))
+        return np.asarray(np.not_equal(*texts))
     unequal = np.asarray(left != right)
     if left.dtype.kind in "biu" or right.dtype.kind in "biu":
         return unequal
     both_nan = np.asarray(left != left) & np.asarray(right != right)  # noqa: PLR0124  NaN alone differs from itself
     return np.asarray(unequal & ~both_nan)
+
+
+def decode_bytes(array: Array) -> Array:
+    r"""Texts in place of bytes, a character for each, as documents have them; others as they are.
+
+    >>> decode_bytes(np.array([b"a", b"\xe9"])).tolist()
+    ['a', 'é']
+    """
+    return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
 
 
 def has_same_cells(left: Array, right: Array) -> bool:

@@ -12,7 +12,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, Indices, dtype_name, to_json, unequal_cells
+from gscli.base.arrays import (
+    Array,
+    BoolArray,
+    Indices,
+    decode_bytes,
+    dtype_name,
+    to_json,
+    unequal_cells,
+)
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.disk import mapped
@@ -149,7 +157,8 @@ def compare_blocks(
     count, cells = 0, list[DifferingCell]()
     largest: tuple[float, tuple[int, ...]] | None = None
     kept = list[Indices]()
-    for first, actual, expected in blocks:
+    for first, *pair in blocks:
+        actual, expected = map(decode_bytes, pair)
         numbers = np.flatnonzero(differing_cells(actual, expected, tolerance))
         if not numbers.size:
             continue

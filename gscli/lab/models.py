@@ -23,6 +23,7 @@ from gscli.base.words import format_count, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, walk_graphs
+from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
@@ -187,18 +188,18 @@ class OnnxModel:
         """
         owner, values = self.find_tensor(graph, tensor)
         if values is not None:
-            return f"{_format_type(values.data_type)} [{','.join(map(str, values.dims))}]"
+            return _format_tensor(values.data_type, values.dims)
         value = self._value_infos.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"
         tensor_type = value.type.tensor_type
-        if not tensor_type.HasField("shape"):
-            return f"{_format_type(tensor_type.elem_type)} [?]"
         sizes = [
-            str(dim.dim_value) if dim.HasField("dim_value") else sanitize(dim.dim_param, 20) or "?"
+            dim.dim_value if dim.HasField("dim_value") else sanitize(dim.dim_param, 20) or "?"
             for dim in tensor_type.shape.dim
         ]
-        return f"{_format_type(tensor_type.elem_type)} [{','.join(sizes)}]"
+        return _format_tensor(
+            tensor_type.elem_type, sizes if tensor_type.HasField("shape") else "?"
+        )
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from that the model does not hold."""
@@ -295,8 +296,10 @@ def missing_inputs_error(
     )
 
 
-def _format_type(code: int) -> str:
-    return TYPES[code][0] if code in TYPES else "?"
+def _format_tensor(code: int, sizes: Sequence[object]) -> str:
+    """Element type and shape; one of more axes than any tensor has is as good as unknown."""
+    shape = ",".join(map(str, sizes)) if len(sizes) <= RANK_LIMIT else "?"
+    return f"{TYPES[code][0] if code in TYPES else '?'} [{shape}]"
 
 
 _LISTED = 12

@@ -83,7 +83,7 @@ class TensorRenderer:
         self.pen = RowRenderer(
             look,
             last_wins=subject.last_wins,
-            is_left_aligned=subject.array.dtype.kind in "UTO",
+            is_left_aligned=subject.array.dtype.kind in "UTOS",
             dims_unmarked=subject.dims_unmarked,
             has_wide_characters=not all(map(is_narrow, self.texts.planes)),
             has_long_labels=separated,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, dtype_name
+from gscli.base.arrays import Array, BoolArray, decode_bytes, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import NARROW_INTEGERS
 from gscli.layout.axes import Box
@@ -41,6 +41,7 @@ class NumberFormat(Record):
         >>> NumberFormat(2).format_column(np.array([1.5, np.nan]))
         ['1.50', 'nan']
         """
+        array = decode_bytes(array)
         if array.dtype.kind in "UTO":
             return [self._quote(str(value)) for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "b":

@@ -19,6 +19,7 @@ import zarr
 
 import gscli
 from gscli.base import CannotWrite, ContentRefused, LimitRefused, UsageError
+from gscli.cli import run_safely
 from gscli.disk import atomic
 from gscli.files import load, members, save
 from gscli.files.content import open_content
@@ -254,6 +255,15 @@ def test_inference_of_shapes_has_a_limit_whatever_a_model_says(
     assert model.describe(model.graphs[0], "x") == "?"
 
 
+def test_sizes_that_no_tensor_has_are_not_written_out() -> None:
+    sizes = [1] * 70
+    held = onnx.TensorProto(name="t", data_type=1, dims=sizes)
+    value = onnx.helper.make_tensor_value_info("x", 7, sizes)
+    graph = onnx.helper.make_graph([], "g", [value], [], [held])
+    model = models.OnnxModel(onnx.helper.make_model(graph), "m.onnx")
+    assert [model.describe(model.graphs[0], name) for name in "tx"] == ["float32 [?]", "int64 [?]"]
+
+
 def test_a_damaged_index_of_chunks_crashes_nothing(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "c.h5", "w", libver="latest") as file:
         file.create_dataset("d", data=np.eye(8), chunks=(2, 2), maxshape=(None, None))
@@ -382,3 +392,20 @@ def test_what_takes_an_outputs_name_before_it_is_opened_stays(
         file.write(b"new")
     assert target.read_bytes() == other.read_bytes() == b"a stranger's"
     assert target.is_symlink() == (kind == "link")
+
+
+@pytest.mark.parametrize("command", ["show FILE", "diff FILE [1,2]", "diff FILE [1,2] --json"])
+def test_tensors_of_bytes_are_shown_and_compared(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "s.npy", np.array([b"a\x1b[31m\xff", b"bc"]))
+    code = run_safely([word.replace("FILE", str(tmp_path / "s.npy")) for word in command.split()])
+    out = capsys.readouterr().out
+    assert code == command.startswith("diff")
+    assert ("[31m" in out, "\x1b" in out, "b'a" in out) == (True, False, False)
+
+
+def test_types_of_text_longer_than_numpy_has_are_unknown() -> None:
+    document = json.dumps({"dtype": "U999999999", "shape": [0], "data": []})
+    with pytest.raises(ContentRefused, match="unknown element type"):
+        load(document)

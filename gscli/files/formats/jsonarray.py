@@ -19,6 +19,7 @@ from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
     DType,
+    decode_bytes,
     document_dtype,
     is_float_dtype,
     is_integer_dtype,
@@ -118,7 +119,7 @@ def json_values(flat: Array) -> list[Any]:
         parts = json_values(np.ascontiguousarray(flat).view(f"f{dtype.itemsize // 2}"))
         return [list(pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
     if dtype.kind == "S":
-        return [value.decode("latin-1") for value in flat.tolist()]
+        return list(decode_bytes(flat).tolist())
     if is_float_dtype(dtype):
         wide = flat.astype(np.float64)
         values: list[Any] = wide.tolist()
