@@ -51,7 +51,7 @@ Blocks: TypeAlias = Iterable[tuple[int, Array, Array]]
 
 
 class Tolerance(Record):
-    """How far numbers may be apart; None: RELATIVE of the expected type, 0 for all others."""
+    """How far numbers may be apart; None: DEFAULT_RTOL of the expected type, 0 for all others."""
 
     rtol: float | None = None
     atol: float = 0.0
@@ -77,10 +77,9 @@ class DifferingCell(Record):
 class TensorDifference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
-    `differing_count` of `cell_count` cells differ, the first LISTED of them are `cells`; `largest`
-    is the greatest distance between two numbers, and where it is (None: no finite one, or text).
-    `sample`:
-    numbers of at most SAMPLED differing cells, spread over all of them.
+    `differing_count` of `cell_count` cells differ, the first MAX_LISTED of them are `cells`;
+    `largest` is the greatest distance between two numbers, and where it is (None: no finite one, or
+    text). `sample`: numbers of at most MAX_SAMPLED differing cells, spread over all of them.
     """
 
     dtypes: tuple[str, str]
@@ -178,7 +177,7 @@ def compare_blocks(
 
 
 def _sample_positions(count: int) -> Indices:
-    """At most SAMPLED of `count` places, evenly spread, the first and last among them."""
+    """At most MAX_SAMPLED of `count` places, evenly spread, the first and last among them."""
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, MAX_SAMPLED)).astype(np.int64))
 
 

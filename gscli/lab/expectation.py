@@ -124,7 +124,7 @@ class OutputDiagnosis:
     def _entries_reaching(self, positions: Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some cells among those causes are tried on.
 
-        All of those that read them, of those that write them the first NAMED ones of the call.
+        All of those that read them, of those that write them the first MAX_SEARCHED_ENTRIES.
         """
         cells = positions if self.sampled_cells is None else self.sampled_cells[positions]
         if self.trace.kind == "gather":
@@ -149,7 +149,7 @@ class OutputDiagnosis:
 
     @cached_property
     def _entry_boxes(self) -> list[tuple[int, Box]]:
-        """Where the first NAMED entries end up in the output."""
+        """Where the first MAX_SEARCHED_ENTRIES end up in the output."""
         gathered = self.trace.kind == "gather"
         plan, count = self.trace.plan, min(MAX_SEARCHED_ENTRIES, self.trace.entry_count)
         entries = iter_entries(plan, count, replayed=False)

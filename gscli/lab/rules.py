@@ -236,7 +236,7 @@ def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> st
     return "flattened"
 
 
-def rules_to_dicts(found: Sequence[Rule]) -> list[dict[str, object]]:
+def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
     """The JSON form."""
     return [
         {
@@ -245,14 +245,14 @@ def rules_to_dicts(found: Sequence[Rule]) -> list[dict[str, object]]:
             "variants": list(rule.variants),
             **{column: getattr(rule, column) for column in COLUMNS},
         }
-        for rule in found
+        for rule in rules
     ]
 
 
-def format_markdown(found: Sequence[Rule]) -> str:
+def format_markdown(rules: Sequence[Rule]) -> str:
     """The rules as a Markdown table."""
     heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
-    rows = [[f"`{rule.label}`", *rule.behaviours] for rule in found]
+    rows = [[f"`{rule.label}`", *rule.behaviours] for rule in rules]
     return format_markdown_table(heads, rows)
 
 

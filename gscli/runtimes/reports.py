@@ -101,7 +101,7 @@ def _to_nested_list(array: Array) -> Any:
 
 
 def format_carets(expected: Array, actual: Array) -> str:
-    """Carets below the values of `actual` that are not those of `wanted`; "" where shapes differ.
+    """Carets below the values of `actual` that are not those of `expected`; "" where shapes differ.
 
     >>> format_carets(np.array([1, 20, 3]), np.array([1, 30, 3]))
     '    ^^'

@@ -166,9 +166,9 @@ class Trace:
         return (*self.notices, *collect_notices(self.operator, self.plan))
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
-        """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
+        """The JSON form, schema SCHEMA; entries are only counted above MAX_JSON_ENTRIES.
 
-        Inputs of up to LISTED_CELLS cells carry their `data_name`, flat as the output's, so that a
+        Inputs of up to MAX_JSON_CELLS cells carry their `data`, flat as the output's, so that a
         document of a small run says all that is needed to run it again.
         """
         from gscli.files.formats.jsonarray import dump_json
@@ -198,7 +198,7 @@ class Trace:
 
 
 def dump_input(array: Array) -> dict[str, object]:
-    """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
+    """The JSON form of an input, without its cells where there are more than MAX_JSON_CELLS."""
     from gscli.files.formats.jsonarray import dump_json
 
     if array.size <= MAX_JSON_CELLS:

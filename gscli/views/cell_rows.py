@@ -346,31 +346,33 @@ def _change_width(texts: CellTexts, mark: Mark) -> int:
 
 
 def _measure_signs(
-    pen: RowRenderer, found: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
+    pen: RowRenderer, measures: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
 ) -> None:
     for (_, _, column), sign in how.items():
-        found.signs[column] = max(found.signs[column], cell_len(pen.look.signs.for_outcome(sign)))
+        measures.signs[column] = max(measures.signs[column], cell_len(pen.look.signs.for_outcome(sign)))
 
 
-def _measure_texts(found: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
-    count = len(found.widths)
+def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
+    count = len(measures.widths)
     for text in texts:
         sizes = list(map(len if is_narrow(text) else cell_len, text))
         for column in range(count):
-            found.widths[column] = max(found.widths[column], *sizes[column::count])
+            measures.widths[column] = max(measures.widths[column], *sizes[column::count])
 
 
 def _measure_marks(
     pen: RowRenderer,
-    found: ColumnWidths,
+    measures: ColumnWidths,
     texts: Sequence[Sequence[str]],
     marked: Mapping[SheetPosition, Sequence[Mark]],
     least: int = 0,
 ) -> None:
-    count = len(found.widths)
+    count = len(measures.widths)
     for (plane, row, column), marks in marked.items():
         text = max(cell_len(texts[plane][row * count + column]), least)
-        found.widths[column] = max(found.widths[column], cell_len(pen.format_label(marks)) + text)
+        measures.widths[column] = max(
+            measures.widths[column], cell_len(pen.format_label(marks)) + text
+        )
 
 
 def is_narrow(texts: Sequence[str]) -> bool:

@@ -61,11 +61,11 @@ def split_into_regions(
     return [tuple(range(*ends) for ends in box) for box in sorted(chosen)]
 
 
-def _are_aligned(found: Sequence[Box]) -> bool:
+def _are_aligned(boxes: Sequence[Box]) -> bool:
     """Whether places lie below each other, or side by side: one table holds them without waste."""
-    return len(found) > 1 and any(
-        len({box[:place] + box[place + 1 :] for box in found}) == 1
-        for place in range(len(found[0]) - _MATRIX, len(found[0]))
+    return len(boxes) > 1 and any(
+        len({box[:place] + box[place + 1 :] for box in boxes}) == 1
+        for place in range(len(boxes[0]) - _MATRIX, len(boxes[0]))
     )
 
 

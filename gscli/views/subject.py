@@ -193,7 +193,7 @@ GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter"
 """Which tensors stand as grids beside the table of entries."""
 
 
-def add_grid_headers(trace: Trace, found: Sequence[TensorView]) -> list[TensorView]:
+def add_grid_headers(trace: Trace, views: Sequence[TensorView]) -> list[TensorView]:
     """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
     scatters = trace.kind == "scatter"
     return [
@@ -201,7 +201,7 @@ def add_grid_headers(trace: Trace, found: Sequence[TensorView]) -> list[TensorVi
             has_letters=(view.role == "output") is scatters,
             before=view.before or (PreviousValues(initial_output(trace)) if scatters else None),
         )
-        for view in found
+        for view in views
     ]
 
 

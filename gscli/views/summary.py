@@ -274,23 +274,23 @@ def _format_values(array: Array, cells: Indices) -> Array:
     return values
 
 
-def format_counts(trace: Trace, found: Counts) -> str:
+def format_counts(trace: Trace, counts: Counts) -> str:
     """How many cells were read or changed, and what else is worth a number."""
     cells = prod(trace.layout.data_shape)
     gathered = trace.kind == "gather"
-    number = found.touched if gathered or found.changed is None else found.changed
+    number = counts.touched if gathered or counts.changed is None else counts.changed
     parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
-    if found.skipped:
+    if counts.skipped:
         what = "read the fill value" if gathered else "dropped"
-        parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
-    if found.lost:
-        parts.append(format_count(found.lost, "update falls outside", "updates fall outside"))
-    if found.duplicate_count:
+        parts.append(f"{counts.skipped:,} of {counts.entries:,} entries {what}")
+    if counts.lost:
+        parts.append(format_count(counts.lost, "update falls outside", "updates fall outside"))
+    if counts.duplicate_count:
         parts.append(
-            f"{format_count(found.duplicate_count, 'cell')} "
+            f"{format_count(counts.duplicate_count, 'cell')} "
             f"{'read' if gathered else 'hit'} twice or more"
         )
     text = ", ".join(parts)
-    if found.entries < trace.entry_count:
-        text += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
+    if counts.entries < trace.entry_count:
+        text += f" (counted over the first {counts.entries:,} of {trace.entry_count:,} entries)"
     return text

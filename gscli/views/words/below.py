@@ -49,10 +49,10 @@ def make_remarks(teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
     return [*_limit_remarks(adjusted, "number"), *_limit_remarks(duplicates, "cell")]
 
 
-def _limit_remarks(found: list[Remark], thing: str) -> list[Remark]:
-    rest = len(found) - LISTED
+def _limit_remarks(remarks: list[Remark], thing: str) -> list[Remark]:
+    rest = len(remarks) - LISTED
     more = [Remark((), f"and {format_count(rest, f'more such {thing}')}")] if rest > 0 else []
-    return found[:LISTED] + more
+    return remarks[:LISTED] + more
 
 
 def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
@@ -92,10 +92,10 @@ def find_duplicate_writes(
             yield entries_of_cell, _describe_duplicate(teller, entries_of_cell)
 
 
-def _describe_duplicate(teller: Describer, found: Sequence[Entry]) -> str:
-    reduction, last = teller.trace.reduction, found[-1]
-    changes = [entry.change for entry in found if entry.change is not None]
-    single = len(changes) == len(found) and changes[-1].new.size == 1
+def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
+    reduction, last = teller.trace.reduction, entries[-1]
+    changes = [entry.change for entry in entries if entry.change is not None]
+    single = len(changes) == len(entries) and changes[-1].new.size == 1
     if reduction == "none":
         value = f" with {teller.format_each(changes[-1].new)[0]}" if single else ""
         return f"{last.label}, the last, wins{value}"
