@@ -222,4 +222,7 @@ def limit_memory(room: int) -> None:
         with open("/proc/self/statm", "rb") as file:
             size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY_ROOM + room, most))
+        limit = size + MEMORY_ROOM + room
+        if most != resource.RLIM_INFINITY:  # what `ulimit -v` allows at all
+            limit = min(limit, most)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))

@@ -349,7 +349,9 @@ def _measure_signs(
     pen: RowRenderer, measures: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
 ) -> None:
     for (_, _, column), sign in how.items():
-        measures.signs[column] = max(measures.signs[column], cell_len(pen.look.signs.for_outcome(sign)))
+        measures.signs[column] = max(
+            measures.signs[column], cell_len(pen.look.signs.for_outcome(sign))
+        )
 
 
 def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:

@@ -144,10 +144,12 @@ def test_the_other_side_in_this_process(
     assert rooms == [0]
 
 
-def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = resource.getrlimit(resource.RLIMIT_AS)
+@pytest.mark.parametrize("most", [resource.RLIM_INFINITY, 1 << 30])
+def test_memory_has_a_limit(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limit: limits.append(limit))
     isolated.limit_memory(5 << 30)
-    assert limits[0][0] > 5 << 30
-    assert limits[0][1] == before[1]
+    ((limit, kept),) = limits
+    assert kept == most
+    assert limit == most if most > 0 else limit > 5 << 30
