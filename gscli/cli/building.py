@@ -27,6 +27,7 @@ from gscli.cli.options import (
     check_combinations,
     complete_declaration,
     make_value_error,
+    split_at_end,
 )
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
@@ -63,7 +64,16 @@ class HintedCommand:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with add_default_hint(ctx.command_path, [*args]):
+            self._refuse_single_dashes(args)
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]  # a mixin
+
+    def _refuse_single_dashes(self, words: Sequence[str]) -> None:
+        """`-axis 1` would be read as `-a xis`: the name of an option needs two dashes."""
+        flags = {flag for parameter in self.params for flag in parameter.opts}  # type: ignore[attr-defined]
+        for word in split_at_end(words)[0]:
+            if f"-{word.partition('=')[0]}" in flags:
+                hint = format_suggestion([f"-{word}"])
+                raise UsageError(f"no such option: {word}"[:200], hint=hint[:200])
 
     def invoke(self, ctx: Any) -> Any:
         with add_default_hint(ctx.command_path):

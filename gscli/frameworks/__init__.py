@@ -175,12 +175,15 @@ def assign_inputs(
     usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
     example = f"{operator.command_line} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
-        count, got = len(operator.inputs), len(words) + len(named)
+        count, got, extra = len(operator.inputs), len(words) + len(named), words[len(fixed)]
+        name, mark, _ = extra.partition("=")
+        attributes = [attribute.name for attribute in operator.attributes]
+        meant = mark and name.replace("-", "_") in attributes
         raise UsageError(
             f"{operator.command} takes {count} inputs, got {got}",
-            where=f"one too many: {sanitize(words[len(fixed)])}",
+            where=f"one too many: {sanitize(extra)}",
             valid=usage,
-            hint=example,
+            hint=format_suggestion([f"--{sanitize(extra)}"]) if meant else example,
         )
     if [*words, *named.values()].count("-") > 1:
         problem = "only one input can be - (standard input)"

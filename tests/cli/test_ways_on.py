@@ -231,3 +231,32 @@ def test_wrong_operators_of_each_framework_get_near_names(
             code, told = refusal(f"gscli {framework} {operator.name}x", capsys)
             assert code == 2
             assert operator.command in hint_of(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        ("gather [1,2,3] [1] -axis 0", 2, "did you mean --axis?"),
+        ("explain gather [1,2,3] [1] -axis=0", 2, "did you mean --axis=0?"),
+        ("-width 50 help", 2, "did you mean --width?"),
+        ("gather [1,2,3] [1] axis=0", 2, "did you mean --axis=0?"),
+        ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
+        ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
+        ("gather [1,2,3] [1] --html x.pdf", 2, "--svg x.svg, then rsvg-convert x.svg -o x.pdf"),
+        ("scatter-nd [1,2,3] [1] [9]", 65, "each index is a vector of its own: '[[1]]'"),
+    ],
+)
+def test_slips_of_the_shell_get_the_words_that_were_meant(
+    words: str, code: int, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {*tmp_path.iterdir()}
+    assert run_safely(words.split()) == code
+    assert f"  help: {hint}\n" in capsys.readouterr().err
+    assert {*tmp_path.iterdir()} == before
+
+
+def test_short_options_in_one_word_are_read_as_before(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in ("gather [1,2,3] [1] -qv", "gather [1,2,3] [1] -a0 -q", "gather -q -- [1] -0"):
+        assert run_safely(words.split()) == 0, capsys.readouterr().err

@@ -347,9 +347,14 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
 
 
 def check_picture_suffix(settings: Settings) -> None:
-    """Pictures are SVG: other names would hold what their ending does not say."""
-    for flag, path in (("-o", settings.output), ("--svg", settings.svg)):
+    """Pictures are SVG: other names would hold what their ending does not say. A name that begins
+    with - is the next option, where the name was left out.
+    """
+    for flag, path in (("-o", settings.output), ("--svg", settings.svg), ("--html", settings.html)):
         root, ending = os.path.splitext(path or "")
+        if root[:1] == "-" != path:
+            problem = f"{flag} takes the name of a file"
+            raise UsageError(problem, where=f"{flag} {path}"[:200], hint=f"{flag} ./{path}"[:200])
         if ending.lower() in RASTER_SUFFIXES:
             import shlex
 

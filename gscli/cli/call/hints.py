@@ -6,8 +6,10 @@ a command which does what it says can be made from them.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from gscli.base import (
@@ -26,7 +28,7 @@ from gscli.files import STANDARD_INPUT
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS
-from gscli.plan import CallInputs
+from gscli.plan import CallInputs, plan_call
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
@@ -60,8 +62,20 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
         return _dtype_hint(error, inputs) or _example_hint(operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
-        return error.hint or _example_hint(operator)
+        return error.hint or _vector_hint(operator, inputs) or _example_hint(operator)
     return error.hint
+
+
+def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
+    """Index vectors of one number each, where numbers alone were written and vectors are taken."""
+    for name, array in inputs.arrays.items():
+        if name == "indices" and array.ndim == 1 and inputs.origins[name] == "inline":
+            vectors = array[:, None]
+            with suppress(GscliError):
+                plan_call(operator, {**inputs.arrays, name: vectors}, inputs.attrs)
+                text = json.dumps(vectors.tolist(), separators=(",", ":"))
+                return f"each index is a vector of its own: '{text}'"[:LONGEST_COMMAND]
+    return ""
 
 
 def list_operators_with(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
