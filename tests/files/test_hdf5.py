@@ -347,7 +347,7 @@ def checksum(text: bytes) -> int:
 def test_metadata_with_right_checksums_end_no_process_of_ours(
     block: bytes, offset: int, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HDF5 2.0 is ended by SIGSEGV and SIGFPE, and hangs."""
+    """HDF5 2.0 is ended by SIGSEGV and SIGFPE, and hangs; 1.14 refuses them itself."""
     path = tmp_path / "x.h5"
     with h5py.File(path, "w", libver="latest") as file:
         file.create_dataset("a", data=np.eye(4), chunks=(2, 2), maxshape=(None, None))
@@ -360,5 +360,5 @@ def test_metadata_with_right_checksums_end_no_process_of_ours(
     content[end : end + 4] = checksum(content[start:end]).to_bytes(4, "little")
     path.write_bytes(content)
     monkeypatch.setattr(isolated, "PATIENCE", 2.0)
-    with pytest.raises(ContentRefused, match=r"x\.h5 is not sound; .*(SIG|no answer)"):
+    with pytest.raises(ContentRefused, match=r"x\.h5 is not (sound; .*(SIG|no answer)|a sound)"):
         load(str(path))
