@@ -334,6 +334,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], type[GscliError], str]] = {
     "object": ({"data_type": "string", "fill_value": ""}, GscliError, "sound|objects"),
     "codec": ({"codecs": [{"name": "pickle"}]}, ContentRefused, "not a sound"),
     "type": ({"data_type": "float99"}, ContentRefused, "not a sound"),
+    "fill": ({"data_type": "bool", "fill_value": [1, 2]}, ContentRefused, "no single element"),
     "kind": ({"node_type": "other"}, CannotRead, "no Zarr array"),
 }
 

@@ -64,6 +64,8 @@ class ZarrArray(ChunkedArray):
         if not is_shape(self.shape, self.dtype.itemsize):
             where = f"{self.name}: {format_shape(self.shape)}"
             raise ContentRefused("no array can be so large", where=where)
+        if np.ndim(self.fill):
+            raise ContentRefused("the fill value is no single element", where=self.name)
         self.chunk_bytes = math.prod(self._unit) * self.dtype.itemsize
         check_limit(self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), self.name, "a chunk")
         from gscli.files.stores.codecs import limit_codecs
