@@ -13,11 +13,13 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from conftest import everyday
 from shell import forked
 from sources import modules, nodes_of
 
 import gscli
 from gscli.base import UsageError
+from gscli.cli import run_safely
 from gscli.views.markup import escape
 
 EVIL = "</script><meta http-equiv=x>\"'><svg onload=a()><!--\x1b[31m\x9b\u2028\u202e]]>&lt;\\u003c"
@@ -174,13 +176,22 @@ RUNS: dict[str, Words] = {
 }
 
 
+PARTS = 8
+"""The everyday run tries one in so many places of a document, one of them a text that is shown."""
+
+
+@pytest.mark.parametrize("part", everyday(range(PARTS), {PARTS - 1}))
 @pytest.mark.parametrize("instead", [True, False])
 @pytest.mark.parametrize("name", RUNS)
-def test_no_text_of_a_document_is_markup(name: str, instead: bool, folder: Path) -> None:
+def test_no_text_of_a_document_is_markup(
+    name: str, instead: bool, part: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     document = document_of(RUNS[name], folder)
     usual = Structure(pages([document], folder)[1]).found
-    for at in places(document):
-        status, page, errors = pages([spoilt(document, at, instead=instead)], folder)
+    for at in places(document)[part::PARTS]:
+        Path("spoilt.json").write_text(json.dumps(spoilt(document, at, instead=instead)))
+        status = run_safely(["page", "spoilt.json", "-o", "-"])
+        page, errors = capsys.readouterr()
         assert status in (0, 65), (at, errors)
         assert Structure(page).found <= usual, at
         assert_tame(page)
