@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hostile.corpus import Case, everything
+from library_process import library_in_this_process
 
 from gscli.base import GscliError
 from gscli.files import load
@@ -82,7 +83,15 @@ def unprintable(shown: str) -> list[str]:
 def test_every_case_meets_its_refusal(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    all_meet_it([one for one in CASES if one.name not in LARGE], kind, tmp_path, monkeypatch)
+    with library_in_this_process():
+        all_meet_it([one for one in CASES if one.name not in LARGE], kind, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_every_case_meets_its_refusal_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_meet_it(CASES, "h5", tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
