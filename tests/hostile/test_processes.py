@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import slow
 from sources import modules, name_of, nodes_of
 
 from gscli.disk import processes
@@ -81,12 +82,16 @@ def folder(tmp_path: Path) -> Path:
     "words",
     [
         "runtimes",
-        "runtimes numpy",
         "fuzz numpy.take --on numpy --cases 3",
-        "compare gather [1,2] [0] --as numpy --on numpy",
-        "verify case.jsonl --on numpy",
         "explain gather [1,2] [0] --code numpy --check",
         "samples article-numpy-take --run",
+        *slow(
+            [
+                "runtimes numpy",
+                "compare gather [1,2] [0] --as numpy --on numpy",
+                "verify case.jsonl --on numpy",
+            ]
+        ),
     ],
 )
 def test_no_file_of_the_current_folder_is_run(folder: Path, words: str) -> None:

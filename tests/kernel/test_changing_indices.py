@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import slow
 
 COUNT = 300_000
 
@@ -35,6 +36,7 @@ import gscli
 from gscli.base import CannotRead, IndexRefused
 
 numbers, mask = (np.load(name, mmap_mode="r") for name in sys.argv[1:3])
+rounds = int(sys.argv[3])
 line, grid, ones = np.arange(1000.0), np.arange(300_000.0).reshape(-1, 3), np.ones(len(numbers))
 column, pairs, threes = numbers[:, None], numbers.reshape(-1, 2), numbers.reshape(-1, 3)
 refusing = {
@@ -64,7 +66,7 @@ others = {
 }
 for name, call in {**refusing, **others}.items():
     answers = set()
-    for _ in range(12):
+    for _ in range(rounds):
         try:
             answers.add(call().tobytes())
         except (IndexRefused, CannotRead):
@@ -74,8 +76,11 @@ print("held")
 """
 
 
+@pytest.mark.parametrize("rounds", [3, *slow([12])])
 @pytest.mark.parametrize("way", ["plain", "compiled"])
-def test_a_number_that_changes_meanwhile_is_never_followed(way: str, tmp_path: Path) -> None:
+def test_a_number_that_changes_meanwhile_is_never_followed(
+    way: str, rounds: int, tmp_path: Path
+) -> None:
     names = [str(tmp_path / "numbers.npy"), str(tmp_path / "mask.npy")]
     np.save(names[0], np.arange(COUNT) % 3)
     np.save(names[1], np.arange(COUNT) % 7 == 0)
@@ -84,8 +89,8 @@ def test_a_number_that_changes_meanwhile_is_never_followed(way: str, tmp_path: P
         flips.stdout.readline()
         try:
             held = subprocess.run(
-                [sys.executable, "-c", CALLS, *names], capture_output=True, text=True, check=False,
-                env={**os.environ, "GSCLI_LOOPS": way},
+                [sys.executable, "-c", CALLS, *names, str(rounds)],
+                capture_output=True, text=True, check=False, env={**os.environ, "GSCLI_LOOPS": way},
             )  # fmt: skip
         finally:
             flips.kill()

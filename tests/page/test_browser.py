@@ -1,4 +1,7 @@
-"""The page in real headless Chromium: pointer, keys, slider, quiz, lesson, labels, silence."""
+"""The page in real headless Chromium: pointer, keys, slider, quiz, lesson, labels, silence.
+
+A page takes half a second: what another example shows of the same mechanism is for the gate.
+"""
 
 from __future__ import annotations
 
@@ -145,6 +148,7 @@ def test_pointing_at_an_update_lights_all_that_belongs_to_it(show: Any) -> None:
     assert window.run(CARD) == ["row0", "column1", "add10"]
 
 
+@pytest.mark.slow
 def test_a_cell_that_nothing_touches_says_so(show: Any) -> None:
     window = show(added())
     window.hover(".output tbody td")
@@ -223,6 +227,7 @@ def test_the_target_reads_as_a_sum_and_a_bar_says_how_it_filled_up(show: Any) ->
     assert window.run(sums) == []
 
 
+@pytest.mark.slow
 def test_a_cell_is_called_wrong_once_it_is_final(show: Any) -> None:
     """Cell (1,1) is never touched, (0,1) is written by a and c."""
     wanted = added().output.copy()
@@ -280,6 +285,7 @@ def test_play_runs_to_the_end_and_pauses(show: Any) -> None:
     assert window.run(f"return document.querySelector('{play}').textContent") == "▶ play"
 
 
+@pytest.mark.slow
 def test_steps_of_a_mean_show_the_mean_so_far(show: Any) -> None:
     window = show(averaged())
     go(window, 1)
@@ -377,6 +383,7 @@ def test_one_tab_stop_per_tensor_and_arrows_inside(show: Any) -> None:
     assert window.run(stops) == 3 + 1 + 1
 
 
+@pytest.mark.slow
 def test_the_list_of_entries_is_reached_by_keys(show: Any) -> None:
     window = show(added())
     window.run("document.querySelector('.entries button').focus()")
@@ -426,6 +433,7 @@ def test_a_quiz_checks_counts_and_reveals(show: Any) -> None:
     assert len(window.run(LIT)) == 4
 
 
+@pytest.mark.slow
 def test_a_quiz_counts_only_cells_that_change(show: Any) -> None:
     window = show(added(), quiz=True)
     window.click(BACK)
@@ -452,6 +460,7 @@ def test_a_lesson_goes_from_example_to_example(show: Any) -> None:
     assert window.run("return document.querySelector('.current').id") == "example-2"
 
 
+@pytest.mark.slow
 def test_a_lesson_holds_runs_and_comparisons(show: Any) -> None:
     window = show(added(), comparison())
     assert "example 1 of 2" in window.run("return document.querySelector('nav').innerText")
@@ -725,6 +734,7 @@ def test_a_step_can_be_predicted_and_each_misunderstanding_is_met(show: Any) -> 
     assert window.run(FOCUSED) == "next ▶"
 
 
+@pytest.mark.slow
 def test_a_prediction_is_clicked_and_counts_what_came_before(show: Any) -> None:
     window = show(added())
     go(window, 2)
@@ -740,6 +750,7 @@ def test_a_prediction_is_clicked_and_counts_what_came_before(show: Any) -> None:
     assert window.run(OUTPUT)[9] == "41"
 
 
+@pytest.mark.slow
 def test_nowhere_is_an_answer(show: Any) -> None:
     window = show(dropped())
     window.click(PREDICT)
@@ -755,6 +766,7 @@ def test_nowhere_is_an_answer(show: Any) -> None:
     assert words(window.run(SAID)).startswith("Right, nowhere. entry b")
 
 
+@pytest.mark.slow
 def test_a_gather_is_predicted_in_data(show: Any) -> None:
     window = show(gathered())
     window.click(PREDICT)
