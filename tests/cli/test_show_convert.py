@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import assert_same
+from library_process import library_in_this_process
 from shell import forked as gscli
 
 from gscli.cli import run_safely
@@ -146,8 +147,9 @@ def test_there_and_back(name: str, form: str, tmp_path: Path) -> None:
     array = ARRAYS[name]
     np.save(tmp_path / "a.npy", array)
     opaque = ["--dtype", "bfloat16"] if name == "bfloat16" else []
-    assert convert(tmp_path / "a.npy", tmp_path / f"b.{form}", *opaque) == 0
-    assert convert(tmp_path / f"b.{form}", tmp_path / "c.npy", *opaque) == 0
+    with library_in_this_process():
+        assert convert(tmp_path / "a.npy", tmp_path / f"b.{form}", *opaque) == 0
+        assert convert(tmp_path / f"b.{form}", tmp_path / "c.npy", *opaque) == 0
     assert_same(load(str(tmp_path / "c.npy"), dtype=opaque[-1] if opaque else None).array, array)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from library_process import library_in_this_process
 
 from gscli import files
 from gscli.base import CannotRead, GscliError, UsageError
@@ -34,7 +35,8 @@ def folder(tmp_path: Path, *files: str) -> str:
     "names", [NAMES, ("params", "idx", "src"), ("X", "Index", "Values"), ("a", "ind", "upd")]
 )
 def test_members_are_matched_by_name(names: tuple[str, ...], suffix: str, tmp_path: Path) -> None:
-    loaded = load_many(container(tmp_path, suffix, names), NAMES)
+    with library_in_this_process():
+        loaded = load_many(container(tmp_path, suffix, names), NAMES)
     for name, array in zip(NAMES, ARRAYS, strict=True):
         assert np.array_equal(loaded[name].array, array)
         assert loaded[name].origin.startswith(f"{tmp_path}/all.{suffix}::")
