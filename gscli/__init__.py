@@ -55,16 +55,17 @@ __all__ = [
 ]  # fmt: skip
 
 _LAZY = {
-    "check": ("gscli.traces.check", "check"),
-    "code": ("gscli.codegen.code", "code"),
-    "compare": ("gscli.lab.compare", "compare"),
-    "run": ("gscli.frameworks", "run"),
-    "GscliError": ("gscli.base", "GscliError"),
-    "GscliWarning": ("gscli.base", "GscliWarning"),
-    "trace": ("gscli.views", "trace"),
-    "operators": ("gscli.frameworks", "operators"),
-    "show": ("gscli.views.notebook", "show"),
+    "check": "gscli.traces.check",
+    "code": "gscli.codegen.code",
+    "compare": "gscli.lab.compare",
+    "run": "gscli.frameworks",
+    "GscliError": "gscli.base",
+    "GscliWarning": "gscli.base",
+    "trace": "gscli.views",
+    "operators": "gscli.frameworks",
+    "show": "gscli.views.notebook",
 }
+"""Where each entry point stands under its own name."""
 
 
 def load(source: str | PathLike[str], *, dtype: str | None = None) -> Array:
@@ -113,8 +114,7 @@ def _resolve(name: str) -> Any:
     from gscli.base import GscliError
 
     if name in _LAZY:
-        module, attribute = _LAZY[name]
-        return getattr(import_module(module), attribute)
+        return getattr(import_module(_LAZY[name]), name)
     if name.startswith("_") or find_spec(f"gscli.{name}") is not None:
         raise AttributeError(name)  # `from gscli import module` then imports the module itself
     from gscli.frameworks import ALIASES, NAMES, find_operator, load_framework

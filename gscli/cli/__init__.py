@@ -26,13 +26,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gscli.base import (
-    CannotRead,
-    CannotWrite,
-    ExitCode,
-    GscliError,
-    memory_error,
-)
+from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, memory_error
 from gscli.base.words import error_reason
 
 if TYPE_CHECKING:
@@ -53,9 +47,8 @@ def run_safely(arguments: Sequence[str], interrupts: Sequence[int] = ()) -> int:
         _discard_unwritable_streams()
 
 
-def _run_with_exit_code(  # noqa: PLR0911  one for every way to end
-    arguments: Sequence[str], interrupts: Sequence[int]
-) -> int:
+def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
+    refusal: GscliError
     try:
         code = invoke_command(arguments)
         _check_inputs_intact()
@@ -63,25 +56,27 @@ def _run_with_exit_code(  # noqa: PLR0911  one for every way to end
     except GscliError as error:
         if not isinstance(error, CannotWrite):  # what a clean-up could not do is to be told
             _raise_interrupt_behind(error, interrupts)
-        return _report_error(error, arguments)
+        refusal = error
     except SystemExit as stop:
         return _to_exit_code(stop)
     except OSError as error:
         if error.errno == errno.EPIPE:
             return ExitCode.BROKEN_PIPE
-        return _report_error(
-            CannotWrite("cannot write the result", where=error_reason(error)), arguments
-        )
+        refusal = CannotWrite("cannot write the result", where=error_reason(error))
     except MemoryError:
-        return _report_error(memory_error(), arguments)
+        refusal = memory_error()
     except Exception as error:
         if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise
         _raise_interrupt_behind(error, interrupts)
         from gscli.cli.messages import make_internal_error
 
-        return _report_error(make_internal_error(error), arguments)
-    return code
+        refusal = make_internal_error(error)
+    else:
+        return code
+    from gscli.cli.messages import report_error
+
+    return report_error(refusal, arguments)
 
 
 def _raise_interrupt_behind(error: BaseException, interrupts: Sequence[int]) -> None:
@@ -151,15 +146,6 @@ def _check_inputs_intact() -> None:
         )
 
 
-def _report_error(error: GscliError, arguments: Sequence[str]) -> int:
-    """Print an error on stderr; its exit code."""
-    from gscli.cli.messages import make_default_hint, print_error
-
-    error.hint = error.hint or make_default_hint(error, "gscli")
-    print_error(error, arguments)
-    return int(error.code)
-
-
 def _install_warning_printer(arguments: Sequence[str]) -> None:
     """Print what the readers of files warn of in our form, and other warnings as Python does."""
     plainly, texts = warnings.showwarning, set()
@@ -172,9 +158,9 @@ def _install_warning_printer(arguments: Sequence[str]) -> None:
         if str(message) in texts:  # by another input of the same run
             return
         texts.add(str(message))
-        from gscli.cli.messages import print_notice, stderr_screen
+        from gscli.cli.messages import print_message, stderr_screen
 
-        print_notice(notice, stderr_screen(arguments))
+        print_message(notice, stderr_screen(arguments))
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
 

@@ -40,13 +40,8 @@ def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-def complete_dtype(incomplete: str) -> list[str]:
-    """Element types by name."""
-    return complete_names(ALL_DTYPES)(incomplete)
-
-
 COMPLETERS = {
-    "dtype": complete_dtype,
+    "dtype": complete_names(ALL_DTYPES),
     "show": make_list_completer(("data", "indices", "updates", "output")),
 }
 """Shared options whose words a shell completes, besides those with choices."""

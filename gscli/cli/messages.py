@@ -16,7 +16,8 @@ import os
 import sys
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
+from traceback import walk_tb
+from typing import Any, get_args
 from unicodedata import east_asian_width
 
 from gscli.base import (
@@ -32,6 +33,7 @@ from gscli.base import (
 )
 from gscli.base.words import sanitize, suggest_names
 from gscli.cli.options import (
+    NARROWEST,
     ColorChoice,
     Screen,
     detect_screen,
@@ -45,32 +47,20 @@ _RED, _YELLOW, _CYAN, _BOLD, _DIM = "1;31", "1;33", "1;36", "1", "2"
 _ASCII = str.maketrans({"…": "...", "×": "x", "–": "-", "—": "-", "→": "->", "≠": "!="})
 
 
-def format_error(error: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
-    """A refusal as finished lines, the last one ended too. No line is wider than `width`.
+def format_message(error: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
+    """A refusal or a warning as finished lines, the last one ended too, none wider than `width`.
 
-    >>> from gscli.base import IndexRefused
+    >>> from gscli.base import IndexRefused, Notice
     >>> refused = IndexRefused("index out of range", where="indices[3] = 5", valid="-4 … 3")
-    >>> print(format_error(refused, color=False, width=80), end="")
+    >>> print(format_message(refused, color=False, width=80), end="")
     error: index out of range
       --> indices[3] = 5
        |  valid: -4 … 3
-    """
-    return _format_message("error: ", _RED, error, color, max(width, 20), utf8)
-
-
-def format_warning(warning: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
-    """A warning in the same form; the run goes on.
-
-    >>> from gscli.base import Notice
-    >>> print(format_warning(Notice("two entries write one cell"), color=False, width=80), end="")
+    >>> print(format_message(Notice("two entries write one cell"), color=False, width=80), end="")
     warning: two entries write one cell
     """
-    return _format_message("warning: ", _YELLOW, warning, color, max(width, 20), utf8)
-
-
-def _format_message(
-    word: str, style: str, error: GscliError, color: bool, width: int, utf8: bool
-) -> str:
+    is_warning, width = isinstance(error, Notice), max(width, NARROWEST)
+    word, style = ("warning: ", _YELLOW) if is_warning else ("error: ", _RED)
     lines = _format_block(word, error.problem, style, _BOLD, color, width)
     lines += _format_block("  --> ", error.where, _DIM, "", color, width)
     bar = _apply_style("   |  ", _DIM, color)
@@ -157,21 +147,21 @@ class InternalError(GscliError):
     code = ExitCode.INTERNAL_ERROR
 
 
-def print_error(error: GscliError, arguments: Sequence[str]) -> None:
-    """Print an error on stderr, as JSON when the run was asked for JSON."""
+def report_error(error: GscliError, arguments: Sequence[str]) -> int:
+    """Print an error on stderr, as JSON when the run was asked for JSON; its exit code."""
+    error.hint = error.hint or make_default_hint(error, "gscli")
     if is_json_requested(arguments):
         import json
 
-        text = json.dumps({"error": error.to_dict()}) + "\n"
+        print_stderr(json.dumps({"error": error.to_dict()}) + "\n")
     else:
-        side = stderr_screen(arguments)
-        text = format_error(error, color=side.color, width=side.width, utf8=side.utf8)
-    print_stderr(text)
+        print_message(error, stderr_screen(arguments))
+    return int(error.code)
 
 
-def print_notice(notice: Notice, side: Screen) -> None:
-    """Print a warning on stderr, which is such a screen."""
-    print_stderr(format_warning(notice, color=side.color, width=side.width, utf8=side.utf8))
+def print_message(error: GscliError, side: Screen) -> None:
+    """Print a refusal or a warning on stderr, which is such a screen."""
+    print_stderr(format_message(error, color=side.color, width=side.width, utf8=side.utf8))
 
 
 def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
@@ -205,12 +195,8 @@ def make_default_hint(error: GscliError, path: str) -> str:
 
 def make_internal_error(error: Exception) -> InternalError:
     """What gscli did not foresee, and where."""
-    place = ""
-    frame = error.__traceback__
-    while frame is not None:
-        code = frame.tb_frame.f_code
-        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"
-        frame = frame.tb_next
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    place = f"{os.path.basename(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
     return InternalError(
         "this is a bug in gscli",
         where=f"{type(error).__name__}: {error}"[:200],
@@ -221,15 +207,13 @@ def make_internal_error(error: Exception) -> InternalError:
 
 def stderr_screen(arguments: Sequence[str]) -> Screen:
     """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
-    words = {
-        name: find_option_value(f"--{name}", arguments)
-        or os.environ.get(f"GSCLI_{name.upper()}", "")
+    color, width = (
+        find_option_value(f"--{name}", arguments) or os.environ.get(f"GSCLI_{name.upper()}", "")
         for name in ("color", "width")
-    }
-    choice: ColorChoice = "auto"
-    if words["color"] in ("always", "never"):
-        choice = "always" if words["color"] == "always" else "never"
-    return detect_screen(sys.stderr, choice, parse_width(words["width"]))
+    )
+    choices: tuple[ColorChoice, ...] = get_args(ColorChoice)
+    choice: ColorChoice = next((known for known in choices if known == color), "auto")
+    return detect_screen(sys.stderr, choice, parse_width(width))
 
 
 def find_option_value(option: str, words: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from math import inf
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -54,6 +55,32 @@ def parse_byte_limit(text: str) -> int:
         if size >= 0:
             return size
     raise make_value_error("max-bytes", text, "a number of bytes", "e.g. 500M, 2G")
+
+
+def parse_tolerance(name: str, text: str) -> float:
+    """`--rtol` and `--atol`: a number from 0 up.
+
+    >>> parse_tolerance("rtol", "1e-3")
+    0.001
+    """
+    with suppress(ValueError):
+        if 0 <= (number := float(text)) < inf:
+            return number
+    raise make_value_error(name, text, "a number", "0, 1e-6, 0.5, …")
+
+
+def parse_engine(text: str) -> str:
+    """`--engine`: the address of a cluster, empty for one of this machine.
+
+    >>> parse_engine("dask=tcp://host:8786"), parse_engine("dask")
+    ('tcp://host:8786', '')
+    """
+    name, _, address = text.partition("=")
+    if name != "dask":
+        raise UsageError(
+            "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
+        )
+    return address
 
 
 def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
@@ -164,13 +191,13 @@ class Settings(Record):
     expect: str | None = _of_result(
         "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
     )
-    rtol: str | None = _of_result(
+    rtol: float | None = _of_result(
         "with --expect: difference allowed per expected value", "NUMBER",
-        needs="expect", why="--rtol goes with --expect",
+        kind=partial(parse_tolerance, "rtol"), needs="expect", why="--rtol goes with --expect",
     )  # fmt: skip
-    atol: str | None = _of_result(
+    atol: float | None = _of_result(
         "with --expect: difference allowed to all", "NUMBER",
-        needs="expect", why="--atol goes with --expect",
+        kind=partial(parse_tolerance, "atol"), needs="expect", why="--atol goes with --expect",
     )  # fmt: skip
     in_place: str | None = _of_result(
         "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
@@ -180,7 +207,9 @@ class Settings(Record):
         why="--in-place changes the file of data and has no other result",
     )
     engine: str | None = _of_result(
-        "run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"
+        "run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr",
+        "NAME",
+        kind=parse_engine,
     )
     message: str | None = _of_result(
         "with --in-place on an Icechunk store: what its commit says", "TEXT", "-m",
@@ -275,17 +304,6 @@ class Settings(Record):
         views = (self.json, self.svg, self.html, self.expect, self.step)
         return self.is_streamable and not self.is_picture_drawn and not any(views)
 
-    def picture_options(self) -> dict[str, Any]:
-        """What was asked of the picture, by the names of the view's options.
-
-        >>> Settings(rows=3, show="data,output").picture_options()
-        {'show': ('data', 'output'), 'full': False, 'rows': 3}
-        """
-        names = ("show", "full", "rows", "edge", "slice", "precision", "limit")
-        values = {name: getattr(self, name) for name in names}
-        values["show"] = tuple(self.show.split(",")) if self.show else None
-        return {name: value for name, value in values.items() if value is not None}
-
     def to_environment(self) -> dict[str, str]:
         """Variables that give another gscli these options of the screen.
 
@@ -314,10 +332,15 @@ JSON_OPTION = SHARED_OPTIONS["json"]._replace(
 """`--json` of commands that have no single result to print alone."""
 
 
+def is_set(value: object) -> bool:
+    """Whether an option was given: 0 is a value, a switch that is off is none."""
+    return value is not None and value is not False
+
+
 def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
-    present = {name for name, value in values.items() if value not in (None, False)}
+    present = {name for name, value in values.items() if is_set(value)}
     for option in (option for option in options if option.name in present):
         flags = [SHARED_OPTIONS[name].flags[-1] for name in option.excludes if name in present]
         if flags:
@@ -433,11 +456,14 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
 
     target = detect_screen(sys.stdout, settings.color, settings.width)
     depth = target.depth if target.color or target.mono else "none"
+    names = ("full", "rows", "edge", "slice", "precision", "limit")
+    chosen = {name: getattr(settings, name) for name in names}
+    chosen["show"] = tuple(settings.show.split(",")) if settings.show else None
     return ViewOptions(
         width=target.width,
         color="truecolor" if is_for_file else depth,
         palette="mono" if target.mono and not is_for_file else settings.palette,
         utf8=target.utf8 or is_for_file,
         height=target.height,
-        **settings.picture_options(),
+        **{name: value for name, value in chosen.items() if value is not None},
     )

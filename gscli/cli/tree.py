@@ -190,8 +190,7 @@ def make_root_group() -> LazyGroup:
     def build(name: str) -> Any:
         if name not in TOOLS:
             return build_operator(name)
-        command = getattr(import_module(f"gscli.cli.commands.{name}"), name)
-        return command() if inspect.isfunction(command) else command
+        return getattr(import_module(f"gscli.cli.commands.{name}"), name)
 
     version = TyperOption(
         param_decls=["version", "--version"], is_flag=True, is_eager=True, expose_value=False,

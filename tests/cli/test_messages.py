@@ -20,7 +20,7 @@ from gscli.base import (
     UsageError,
 )
 from gscli.cli import run_safely
-from gscli.cli.messages import format_error, format_warning
+from gscli.cli.messages import format_message
 
 OUT_OF_RANGE = IndexRefused(
     "index out of range",
@@ -43,7 +43,7 @@ TWICE = Notice(
 
 
 def test_index_error() -> None:
-    assert format_error(OUT_OF_RANGE, color=False, width=80) == (
+    assert format_message(OUT_OF_RANGE, color=False, width=80) == (
         "error: index out of range\n"
         "  --> idx.npy: indices[3,0] = 5\n"
         "   |  indices[3] = (5, 0)\n"
@@ -54,7 +54,7 @@ def test_index_error() -> None:
 
 
 def test_shape_error() -> None:
-    assert format_error(WRONG_SHAPE, color=False, width=80) == (
+    assert format_message(WRONG_SHAPE, color=False, width=80) == (
         "error: updates has the wrong shape\n"
         "  --> updates [4,3]\n"
         "   |  [4,3]   got\n"
@@ -64,7 +64,7 @@ def test_shape_error() -> None:
 
 
 def test_warning() -> None:
-    assert format_warning(TWICE, color=False, width=80) == (
+    assert format_message(TWICE, color=False, width=80) == (
         "warning: 2 entries write the same cell\n"
         "   |  a: indices[0] = (0, 1)   and   c: indices[2] = (0, 1)\n"
         "   |  here the last one (c) won\n"
@@ -78,7 +78,9 @@ def test_three_findings_keep_their_carets() -> None:
         CaretLine("i[1] = 8", 7, 1),
         "axis 0 of data has size 4",
     )
-    text = format_error(IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80)
+    text = format_message(
+        IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80
+    )
     assert text.splitlines()[1:] == [
         "   |  i[0] = 9",
         "   |         ^",
@@ -90,12 +92,12 @@ def test_three_findings_keep_their_carets() -> None:
 
 
 def test_colour_only_styles_words() -> None:
-    text = format_error(OUT_OF_RANGE, color=True, width=80)
-    assert bare(text) == format_error(OUT_OF_RANGE, color=False, width=80)
+    text = format_message(OUT_OF_RANGE, color=True, width=80)
+    assert bare(text) == format_message(OUT_OF_RANGE, color=False, width=80)
     error, problem, hint = (
         look_of(text, words) for words in ("error: ", OUT_OF_RANGE.problem, "  help: ")
     )
-    warning = look_of(format_warning(TWICE, color=True, width=80), "warning: ")
+    warning = look_of(format_message(TWICE, color=True, width=80), "warning: ")
     assert all(look.bold for look in (error, problem, hint, warning))
     colours = [look.color and look.color.number for look in (error, problem, hint, warning)]
     red, yellow, cyan = 1, 3, 6  # as terminals number them
@@ -105,7 +107,7 @@ def test_colour_only_styles_words() -> None:
 @pytest.mark.parametrize("error", [OUT_OF_RANGE, WRONG_SHAPE, TWICE])
 @pytest.mark.parametrize("width", [40, 50, 79])
 def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
-    text = format_error(error, color=False, width=width)
+    text = format_message(error, color=False, width=width)
     assert max(map(len, text.splitlines())) <= width
     flat = " ".join(text.split())
     assert error.problem.split()[-1] in flat
@@ -115,7 +117,7 @@ def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
 @pytest.mark.parametrize("place", [3, 60, 300])
 def test_a_caret_far_to_the_right_still_points(place: int) -> None:
     line = "x" * place + "9" + "y" * 20
-    text = format_error(
+    text = format_message(
         IndexRefused("out", details=(CaretLine(line, place, 1),)), color=False, width=50
     ).splitlines()
     assert text[1][text[2].index("^")] == "9"
@@ -124,20 +126,20 @@ def test_a_caret_far_to_the_right_still_points(place: int) -> None:
 
 def test_names_cannot_steer_the_terminal() -> None:
     error = UsageError("no \x1b[31mred", where="a\rb\x07", details=("\x9b2J",), hint="\u202eabc")
-    text = format_error(error, color=False, width=80)
+    text = format_message(error, color=False, width=80)
     assert all(character == "\n" or character.isprintable() for character in text)
     assert "\\x1b[31mred" in text
 
 
 def test_wide_characters_take_two_cells() -> None:
     name = "日本語のファイル " * 9
-    text = format_error(UsageError(name, where=name, details=(name,)), color=False, width=60)
+    text = format_message(UsageError(name, where=name, details=(name,)), color=False, width=60)
     assert max(map(cell_len, text.splitlines())) <= 60
     assert text.count("日本語") == 27
 
 
 def test_ascii_terminals() -> None:
-    text = format_error(OUT_OF_RANGE, color=False, width=80, utf8=False)
+    text = format_message(OUT_OF_RANGE, color=False, width=80, utf8=False)
     assert text.isascii()
     assert "-4 ... 3" in text
 
@@ -151,10 +153,10 @@ def test_messages_need_neither_numpy_nor_rich() -> None:
 
 
 def test_carets_are_coloured_like_the_word() -> None:
-    text = format_error(OUT_OF_RANGE, color=True, width=80)
+    text = format_message(OUT_OF_RANGE, color=True, width=80)
     assert look_of(text, "^") == look_of(text, "error: ")
     assert look_of(text, " axis 0") == Style()
-    text = format_error(UsageError("p", details=("x ^ y",)), color=True, width=80)
+    text = format_message(UsageError("p", details=("x ^ y",)), color=True, width=80)
     assert look_of(text, "^") == Style()
 
 

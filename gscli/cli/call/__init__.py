@@ -101,7 +101,12 @@ def show_run(
     mapped.check_unchanged(*trace.inputs.values())
     if saves:
         files.save(settings.output or "-", trace.output, format=settings.format)
-    _write_other_results(trace, settings, diagnosis, pictures)
+    if settings.json is not None:
+        print_json(_make_document(trace, settings, diagnosis))
+    for path, picture in pictures.items():
+        from gscli.cli.call.results import save_text
+
+        save_text(path, picture)
     if steps:
         from gscli.cli.call.results import show_steps
 
@@ -271,9 +276,9 @@ def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     seen = settings.is_screen_used and not settings.is_result_saved
     for notice in noticed:
         if not (seen and isinstance(notice, PictureNotice)):
-            from gscli.cli.messages import print_notice
+            from gscli.cli.messages import print_message
 
-            print_notice(notice, detect_screen(sys.stderr, settings.color, settings.width))
+            print_message(notice, detect_screen(sys.stderr, settings.color, settings.width))
 
 
 def render_screen(
@@ -295,23 +300,16 @@ def render_screen(
     return render_text(drawing, options), drawing.shown_differences
 
 
-def _write_other_results(
-    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None, pictures: Mapping[str, str]
-) -> None:
-    """Print the document that was asked for, and save the pictures that go to files."""
+def _make_document(
+    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
+) -> dict[str, Any]:
+    """What `--json` prints of a run."""
     if settings.json == "output":
         from gscli.files.formats.jsonarray import dump_json
 
-        print_json(dump_json(trace.output))
-    elif settings.json is not None:
-        document = trace.to_dict(settings.limit)
-        if diagnosis is not None:
-            document["expectation"] = diagnosis.to_dict()
-        print_json(document)
-    for path, text in pictures.items():
-        from gscli.cli.call.results import save_text
-
-        save_text(path, text)
+        return dump_json(trace.output)
+    document = trace.to_dict(settings.limit)
+    return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 
 
 def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | None:

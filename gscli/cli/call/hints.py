@@ -160,7 +160,7 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
 # --- element types: how to convert -------------------------------------------------------------
 
 
-def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: CallInputs) -> str:
+def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     indices = isinstance(error, IndexTypeRefused)
@@ -178,14 +178,12 @@ def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: CallInputs
     return f"{advice}: {convert}{'' if changed is None else ' --cast'}"
 
 
-def _is_text(error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, array: Array) -> bool:
+def _is_text(error: DtypeRefused, array: Array) -> bool:
     """Whether text is to become numbers or the other way round, which no conversion does."""
     return error.wanted == "str" or array.dtype.kind in "US"
 
 
-def _rewrite_hint(
-    error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, typed: bool
-) -> str:
+def _rewrite_hint(error: DtypeRefused, array: Array, *, typed: bool) -> str:
     """How an input that stands on the command line is written in another type."""
     if typed:
         return f'write "dtype": "{error.wanted}" there'
@@ -213,9 +211,7 @@ def _is_swapped(name: str, inputs: CallInputs) -> bool:
     return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)
 
 
-def _build_convert_command(
-    error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, origin: str
-) -> str:
+def _build_convert_command(error: DtypeRefused, origin: str) -> str:
     """The command that writes the input under a new name in the type that is wanted."""
     source = "-" if origin == STANDARD_INPUT else origin
     stem = "input" if source == "-" else str(Path(source.replace("::", "-")).with_suffix(""))

@@ -5,11 +5,9 @@ The views are imported here, when one is drawn.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
@@ -135,26 +133,14 @@ def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
             hint="put the others into files",
         )  # fmt: skip
     loaded = files.load(text, name="expect", max_bytes=settings.max_bytes)
-    return loaded, tolerance_of(settings)
+    return loaded, make_tolerance(settings)
 
 
-def tolerance_of(settings: Settings) -> Tolerance:
-    """`--rtol` and `--atol` as numbers from 0 up."""
+def make_tolerance(settings: Settings) -> Tolerance:
+    """The differences that `--rtol` and `--atol` allow."""
     from gscli.lab.difference import Tolerance
 
-    relative, absolute = (_parse_tolerance(name, settings) for name in ("rtol", "atol"))
-    return Tolerance(relative, absolute or 0.0)
-
-
-def _parse_tolerance(name: str, settings: Settings) -> float | None:
-    text = getattr(settings, name)
-    if text is None:
-        return None
-    with suppress(ValueError):
-        number = float(text)
-        if math.isfinite(number) and number >= 0:
-            return number
-    raise make_value_error(name, text, "a number", "0, 1e-6, 0.5, …")
+    return Tolerance(settings.rtol, settings.atol or 0.0)
 
 
 def report_diagnosis(

@@ -34,12 +34,12 @@ def is_streamed(plan: Plan, settings: Settings) -> bool:
 
 def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
     """The output, written from file to file in memory that does not grow."""
-    target, address = str(settings.output), parse_engine(settings.engine)
+    target = str(settings.output)
     with ProgressBar("writing", None, unit="bytes", quiet=settings.quiet) as progress:
-        if address is not None:
+        if settings.engine is not None:
             from gscli.stream.cluster.on_cluster import run_on_cluster
 
-            return run_on_cluster(plan, target, address, progress=progress.update)
+            return run_on_cluster(plan, target, settings.engine, progress=progress.update)
         if any(map(is_lazy, plan.inputs.values())):
             trim_large_allocations()
         if file_suffix(target) in STORES:
@@ -47,20 +47,6 @@ def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
 
             return run_to_store(plan, target, progress=progress.update)
         return run_to_file(plan, target, progress=progress.update)
-
-
-def parse_engine(text: str | None) -> str | None:
-    """`--engine`: the address of a cluster, "" for one of this machine, None for no cluster.
-
-    >>> parse_engine("dask=tcp://host:8786"), parse_engine("dask"), parse_engine(None)
-    ('tcp://host:8786', '', None)
-    """
-    name, _, address = (text or "dask").partition("=")
-    if name != "dask":
-        raise UsageError(
-            "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
-        )
-    return None if text is None else address
 
 
 def make_patcher(

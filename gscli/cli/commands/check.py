@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_count
@@ -15,16 +15,6 @@ from gscli.cli.tree import make_operator_group
 if TYPE_CHECKING:
     from gscli.cli.call import Call
     from gscli.traces.check import CheckFinding
-
-
-def check() -> Any:
-    """Every operator under check."""
-    return make_operator_group(
-        check_operator,
-        "check",
-        "Every finding about some inputs: bad indices, duplicates, shapes, types. "
-        "Exit status 1 when there is any.",
-    )
 
 
 def check_operator(invocation: Invocation) -> int:
@@ -72,3 +62,11 @@ def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
     elif isinstance(finding.error, IndexTypeRefused | UpdatesTypeRefused):
         hint = make_hint(finding.error, call.operator, call.inputs)
     return replace(finding, where=prefix_origin(finding.where, call.inputs.origins), hint=hint)
+
+
+check = make_operator_group(
+    check_operator,
+    "check",
+    "Every finding about some inputs: bad indices, duplicates, shapes, types. "
+    "Exit status 1 when there is any.",
+)

@@ -8,11 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
-from gscli.cli.building import (
-    WORDS,
-    list_declarations,
-    make_tool_command,
-)
+from gscli.cli.building import WORDS, list_declarations, make_tool_command
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.completion import complete_names, make_list_completer
 from gscli.cli.options import (
@@ -38,13 +34,6 @@ PICTURE_OPTIONS = (
     "html", "plain", "quiet", "color", "palette", "width",
     "debug",
 )  # fmt: skip
-
-
-def compare() -> LazyGroup:
-    """One command per concept."""
-    text = "The same inputs under every framework's rules; exit status 1 when answers differ."
-    summaries: dict[str, str] = {name: concept.summary for name, concept in CONCEPTS.items()}
-    return LazyGroup("compare", text, lambda: {"Commands": summaries}, _build_command)
 
 
 def _build_command(name: str) -> Any:
@@ -109,16 +98,22 @@ def _complete_frameworks(name: ConceptName, incomplete: str) -> list[str]:
     return make_list_completer(declared)(incomplete)
 
 
-def _split_list(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+def split_list(text: str) -> list[str]:
+    """`--as`: the parts between commas that say something.
+
+    >>> split_list("onnx, tf,")
+    ['onnx', 'tf']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def parse_opsets(texts: Sequence[str]) -> list[int]:
+def parse_opsets(listed: str) -> list[int]:
     """`--opset` as numbers from 1 up.
 
-    >>> parse_opsets(["11", "18"])
+    >>> parse_opsets("11,18")
     [11, 18]
     """
+    texts = split_list(listed)
     for text in texts:
         if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
             raise make_value_error("opset", text, "whole numbers", "11,13,18")
@@ -136,11 +131,11 @@ def compare_concept(
         f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}", "NAME", "-r",
         complete=complete_names(REDUCTION_NAMES),
     ),
-    only: str | None = option(
-        "frameworks to compare, the first is the base", "LIST", flag="--as"
+    only: Sequence[str] | None = option(
+        "frameworks to compare, the first is the base", "LIST", flag="--as", kind=split_list
     ),
-    opsets: str | None = option(
-        "a row for each of these versions of ONNX", "LIST", flag="--opset"
+    opsets: Sequence[int] | None = option(
+        "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
     ),
     on: str = ON,
     python: str | None = PYTHON,
@@ -155,7 +150,6 @@ def compare_concept(
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
-    rule_sets, versions = _split_list(only), parse_opsets(_split_list(opsets))
     check_outputs(settings)
     if reduction not in (None, *REDUCTION_NAMES):
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
@@ -164,7 +158,7 @@ def compare_concept(
         compare_rules, name, inputs.arrays, typed=inputs.is_typed,
         axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
     )  # fmt: skip
-    comparing = call(only=rule_sets, opsets=versions)
+    comparing = call(only=only or (), opsets=opsets or ())
     if on:
         from gscli.runtimes.runtime_answers import add_runtime_results
 
@@ -237,3 +231,11 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
         if cast is not None:
             inputs.arrays["updates"] = cast
     return inputs
+
+
+compare = LazyGroup(
+    "compare",
+    "The same inputs under every framework's rules; exit status 1 when answers differ.",
+    lambda: {"Commands": {name: concept.summary for name, concept in CONCEPTS.items()}},
+    _build_command,
+)

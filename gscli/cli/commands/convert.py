@@ -15,6 +15,7 @@ Examples:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -38,38 +39,6 @@ if TYPE_CHECKING:
 DTYPE = SHARED_OPTIONS["dtype"]._replace(help="element type of the result")
 
 
-@tool("convert", "format", JSON_OPTION, DTYPE, "max_bytes")
-def convert(
-    source: str = argument("IN", "FILE[::NAME], -, or inline", complete_file),
-    target: str = argument("OUT", "FILE[::NAME] or -", complete_file),
-    cast: bool = option("allow values to change"),
-    chunks: str | None = option("chunks of a .zarr, e.g. 4096x64", "SIZES"),
-    *,
-    settings: Settings,
-) -> int:
-    from gscli import files
-    from gscli.base.arrays import document_dtype, parse_dtype
-
-    sizes = None if chunks is None else parse_chunks(chunks)
-    if cast and settings.dtype is None:
-        raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
-    if target == "-" and settings.json is not None:
-        raise UsageError("stdout takes one result", where="OUT and --json")
-    limit = settings.max_bytes
-    loaded = files.load(
-        source, name="tensor", empty_dtype="int64", max_bytes=limit, dtype=settings.dtype,
-        opaque_only=cast,
-    )  # fmt: skip
-    array = loaded.array
-    if cast and settings.dtype is not None:
-        array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
-    files.save(target, array, format=settings.format, max_bytes=limit, chunks=sizes)
-    if settings.json is not None:
-        written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
-        print_json({"file": target, **written})
-    return 0
-
-
 def parse_chunks(text: str) -> list[int]:
     """`--chunks`: a size for each axis.
 
@@ -82,6 +51,39 @@ def parse_chunks(text: str) -> list[int]:
             return sizes
     valid = "e.g. 4096x64; -1 is the whole axis"
     raise make_value_error("chunks", text, "a size for each axis", valid)
+
+
+@tool("convert", "format", JSON_OPTION, DTYPE, "max_bytes")
+def convert(
+    source: str = argument("IN", "FILE[::NAME], -, or inline", complete_file),
+    target: str = argument("OUT", "FILE[::NAME] or -", complete_file),
+    cast: bool = option("allow values to change"),
+    chunks: Sequence[int] | None = option(
+        "chunks of a .zarr, e.g. 4096x64", "SIZES", kind=parse_chunks
+    ),
+    *,
+    settings: Settings,
+) -> int:
+    from gscli import files
+    from gscli.base.arrays import document_dtype, parse_dtype
+
+    if cast and settings.dtype is None:
+        raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
+    if target == "-" and settings.json is not None:
+        raise UsageError("stdout takes one result", where="OUT and --json")
+    limit = settings.max_bytes
+    loaded = files.load(
+        source, name="tensor", empty_dtype="int64", max_bytes=limit, dtype=settings.dtype,
+        opaque_only=cast,
+    )  # fmt: skip
+    array = loaded.array
+    if cast and settings.dtype is not None:
+        array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
+    files.save(target, array, format=settings.format, max_bytes=limit, chunks=chunks)
+    if settings.json is not None:
+        written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+        print_json({"file": target, **written})
+    return 0
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:

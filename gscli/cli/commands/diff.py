@@ -39,14 +39,14 @@ def diff(
 ) -> int:
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.call.results import render_table, tolerance_of
+    from gscli.cli.call.results import make_tolerance, render_table
     from gscli.files import list_members, load
     from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import cast_untyped
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
-    tolerance = tolerance_of(settings)
+    tolerance = make_tolerance(settings)
     rows, equal = list[dict[str, object]](), True
     for name, actual_word, expected_word in pairs:
         shown = sanitize(name)

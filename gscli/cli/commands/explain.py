@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from gscli.base import UsageError
 from gscli.cli.building import Invocation
@@ -13,13 +12,6 @@ from gscli.cli.tree import make_operator_group
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
 """What `--code` takes, without importing what writes it."""
-
-
-def explain() -> Any:
-    """Every operator under explain."""
-    return make_operator_group(
-        run_explain, "explain", "The operator's formula with real numbers, then its entries."
-    )
 
 
 def run_explain(
@@ -39,14 +31,9 @@ def run_explain(
         needs="check", why="--python names the interpreter of --check",
     ),
 ) -> int:  # fmt: skip
-    """The formula and the entries, or with `--code` the lines of other frameworks."""
+    """The formula and a line per entry, or with `--code` the lines of other frameworks."""
     if code is not None:
         return print_code(invocation, code, python, is_checked=check)
-    return explain_operator(invocation)
-
-
-def explain_operator(invocation: Invocation) -> int:
-    """The formula and a line per entry."""
     from gscli.cli.call import check_outputs, prepare, show_run
 
     expected = check_outputs(invocation.settings, invocation.words)
@@ -88,3 +75,8 @@ def print_code(invocation: Invocation, code: str, python: str | None, *, is_chec
         )
     wrong = ("not equal", "failed", "took too long")
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
+
+
+explain = make_operator_group(
+    run_explain, "explain", "The operator's formula with real numbers, then its entries."
+)

@@ -97,12 +97,9 @@ def _manual_lines() -> Iterator[str]:
     yield ".SH OPTIONS OF EVERY OPERATOR"
     for shared in SHARED_OPTIONS.values():
         yield from _option_lines(shared, f"{format_option_help(shared)}.")
-    yield ".SH JSON"
-    yield from _verbatim_lines(read_topic("json"))
-    yield ".SH COLOUR"
-    yield from _verbatim_lines(read_topic("colors"))
-    yield ".SH ENVIRONMENT"
-    yield from _verbatim_lines(read_topic("environment"))
+    for title, topic in (("JSON", "json"), ("COLOUR", "colors"), ("ENVIRONMENT", "environment")):
+        yield f".SH {title}"
+        yield from _verbatim_lines(read_topic(topic))
     yield ".SH EXIT STATUS"
     for code, text in EXIT_CODES.items():
         yield from (".TP", f".B {int(code)}", _escape_roff(text))

@@ -39,11 +39,11 @@ def rules(
     from gscli.lab import rules as computing
 
     if table is not None:
-        from gscli.lab.article_tables import format_article_table as article_table
+        from gscli.lab.article_tables import format_article_table
 
         if table not in (1, 2):
             raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
-        sys.stdout.write(article_table(table))
+        sys.stdout.write(format_article_table(table))
         return 0
     rows = computing.compute_rules(_select_operators(name, operator))
     if settings.json is not None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from gscli.base import InputRefused, UsageError
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
+from gscli.cli.options import JSON_OPTION, Settings, argument, is_set, option, print_json
 
 if TYPE_CHECKING:
     from gscli.lab.node_tests import NodeTestResult
@@ -87,9 +87,7 @@ def _is_single_node(folders: Sequence[str], settings: Settings) -> bool:
 
     inputs = len(folders) > 1 and any(parse_model_reference(word) is None for word in folders[1:])
     beside = inputs and folders[0].partition("::")[0].lower().endswith(".onnx")
-    return beside or any(
-        getattr(settings, name) not in (None, False) for name in SINGLE_NODE_OPTIONS
-    )
+    return beside or any(is_set(getattr(settings, name)) for name in SINGLE_NODE_OPTIONS)
 
 
 def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:

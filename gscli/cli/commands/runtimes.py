@@ -28,14 +28,7 @@ from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.completion import complete_names
-from gscli.cli.options import (
-    JSON_OPTION,
-    Settings,
-    argument,
-    option,
-    print_json,
-    print_stderr,
-)
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json, print_stderr
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator

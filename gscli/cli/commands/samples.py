@@ -138,6 +138,8 @@ def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
 # away. A checkout has `samples/` beside the package, a wheel has it inside.
 
 OPENING = f"{FENCE}console"
+SESSION = re.compile(rf"(?ms)^{OPENING}\n(.*?)^{FENCE}$")
+COMMAND = re.compile(r"(?m)^\$ (?P<command>.*(?:\n> .*)*)\n(?P<screen>(?:(?!\$ ).*\n)*)")
 ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</details>\n")
 """What a page of Markdown folds away, and a terminal tells when it is asked."""
 
@@ -222,29 +224,17 @@ def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
     >>> parse_sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
     ConsoleCommand(command='echo 1', screen='1\n', line=3)
     """
-    sessions: list[list[ConsoleCommand]] = []
-    inside = False
-    for number, line in enumerate(markdown.splitlines(), 1):
-        if not inside:
-            inside = line == OPENING
-            if inside:
-                sessions.append([])
-        elif line == FENCE:
-            inside = False
-        else:
-            _add_line(sessions[-1], line, number)
-    return sessions
-
-
-def _add_line(session: list[ConsoleCommand], line: str, number: int) -> None:
-    if line.startswith("$ "):
-        session.append(ConsoleCommand(line[2:], "", number))
-        return
-    last = session.pop()
-    if line.startswith("> ") and not last.screen:
-        session.append(ConsoleCommand(f"{last.command}\n{line[2:]}", "", last.line))
-    else:
-        session.append(ConsoleCommand(last.command, last.screen + line + "\n", last.line))
+    return [
+        [
+            ConsoleCommand(
+                match["command"].replace("\n> ", "\n"),
+                match["screen"],
+                line=markdown.count("\n", 0, match.start()) + 1,
+            )
+            for match in COMMAND.finditer(markdown, *session.span(1))
+        ]
+        for session in SESSION.finditer(markdown)
+    ]
 
 
 def copy_lesson(lesson: Lesson, parent: Path) -> Path:

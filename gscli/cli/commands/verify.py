@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -72,12 +72,19 @@ def verify(
     *,
     settings: Settings,
 ) -> int:
+    from gscli.lab.cases import read_cases
+    from gscli.views.progress_bar import ProgressBar
+
     check_folders_exist(junit)
     silent = quiet or settings.json is not None
     accepted, began = KnownFailures.read(known), time.monotonic()
     tally = _CaseCounts(accepted, strict, None if silent else report_format)
-    with ExitStack() as stack:
-        _run_cases(stack, files, only, tally, partial(_start_runtime, on, python, patience))
+    with _start_runner(on, python, patience) as run, ProgressBar("cases", None) as progress:
+        for path in files:
+            for case in read_cases(path, tally.refusals):
+                if only in case.id:
+                    tally.add(run(case), case, path)
+                    progress.advance()
     accepted.warn_of_unmatched(failure.id for failure in tally.failures)
     counts = {"passed": tally.passed, "failed": tally.count("failed")}
     counts |= {name: number for name in ("warning", "known") if (number := tally.count(name))}
@@ -189,37 +196,20 @@ class _CaseCounts:
             sys.stdout.write(self.failures[-1].format_text(self.form))
 
 
-def _start_runtime(
-    on: str, python: str | None, patience: float, stack: ExitStack
-) -> Callable[[Case], CaseResult | None]:
+@contextmanager
+def _start_runner(
+    on: str, python: str | None, patience: float
+) -> Iterator[Callable[[Case], CaseResult | None]]:
     """What runs a case: the runtime, or gscli where none is named."""
-    from gscli.lab.cases import run_case
-
     if not on:
-        return run_case
+        from gscli.lab.cases import run_case
+
+        yield run_case
+        return
     from gscli.runtimes.runtime_answers import run_case_on
 
-    started, _ = stack.enter_context(start_checked(on, python, patience))
-    return partial(run_case_on, started)
-
-
-def _run_cases(
-    stack: ExitStack,
-    files: Sequence[str],
-    only: str,
-    tally: _CaseCounts,
-    start: Callable[[ExitStack], Callable[[Case], CaseResult | None]],
-) -> None:
-    """Run the cases whose id contains `only`, and count what becomes of them."""
-    from gscli.lab.cases import read_cases
-    from gscli.views.progress_bar import ProgressBar
-
-    run, progress = start(stack), stack.enter_context(ProgressBar("cases", None))
-    for path in files:
-        for case in read_cases(path, tally.refusals):
-            if only in case.id:
-                tally.add(run(case), case, path)
-                progress.advance()
+    with start_checked(on, python, patience) as (started, _):
+        yield partial(run_case_on, started)
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
