@@ -20,7 +20,7 @@ from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
-from gscli.lab.sample import CallVariants, DeferredRun, order_mistakes
+from gscli.lab.sample import CallVariants, DeferredRun, order_mistakes, take_cells
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy
 from gscli.plan.plan import Plan
@@ -59,12 +59,12 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
     """
     call = CallVariants(trace, cells)
     yield from _rule_set_causes(call)
-    for table in (_layout_mistakes, _input_mistakes, order_mistakes):
+    for table in (_layout_mistakes, order_mistakes, _input_mistakes):
         for cause, compute in table(call):
             try:
                 with np.errstate(all="ignore"):
                     yield CandidateCause(cause, compute())
-            except (GscliError, TypeError):  # NumPy has no such arithmetic for some types
+            except (GscliError, TypeError, ValueError):  # no such arithmetic, or no such order
                 continue
 
 
@@ -121,19 +121,27 @@ def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
 
 # --- other rules for the same addresses ---------------------------------------------------------
 
+_NEGATIVE, _BEYOND = "negative", "beyond"
+
 _POLICY_MISTAKES = {
-    "negative indices are read as 0": (Negative.OUTSIDE, OutOfBounds.CLIP),
-    "indices out of range are clipped to the nearest end": (Negative.FROM_END, OutOfBounds.CLIP),
-    "indices are wrapped around until they fit": (Negative.OUTSIDE, OutOfBounds.WRAP),
-    "entries with a negative index are dropped": (Negative.OUTSIDE, OutOfBounds.SKIP),
-    "entries with an index out of range are dropped": (Negative.FROM_END, OutOfBounds.SKIP),
-}
-"""How index numbers become coordinates."""
+    "negative indices are read as 0": (Negative.OUTSIDE, OutOfBounds.CLIP, _NEGATIVE),
+    "negative indices count from the end": (Negative.FROM_END, OutOfBounds.CLIP, _NEGATIVE),
+    "indices out of range are clipped to the nearest end":
+        (Negative.FROM_END, OutOfBounds.CLIP, _BEYOND),
+    "indices are wrapped around until they fit": (Negative.OUTSIDE, OutOfBounds.WRAP, _BEYOND),
+    "entries with a negative index are dropped": (Negative.OUTSIDE, OutOfBounds.SKIP, _NEGATIVE),
+    "entries with an index out of range are dropped":
+        (Negative.FROM_END, OutOfBounds.SKIP, _BEYOND),
+}  # fmt: skip
+"""How index numbers become coordinates, and which of them there have to be."""
 
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
 """Types in which a reduction may be computed before it is rounded once."""
 
-_NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
+_NARROWER = {
+    "float64": ("float32",), "float32": ("float16", "bfloat16"),
+    "int64": ("int32", "int16", "int8"), "int32": ("int16", "int8"), "int16": ("int8",),
+}  # fmt: skip
 """Types that a whole model may have been converted to."""
 
 
@@ -141,10 +149,16 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout = call.trace.layout
     # These policies speak of numbers that name one row each; a wrapped window could end outside.
     rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
-    for cause, (negative, beyond) in _POLICY_MISTAKES.items() if rows else ():
-        yield cause, _run_with_layout(call, layout._replace(policy=Policy(negative, beyond)))
+    occurring = _unusual_indices(call.trace) if rows else set()
+    for cause, (negative, beyond, needed) in _POLICY_MISTAKES.items():
+        if needed in occurring:
+            policy = Policy(negative, beyond)
+            yield cause, _run_with_layout(call, layout._replace(policy=policy))
     if layout.kind != "scatter":
         return
+    yield "nothing was written", _run_without_entries(call)
+    if layout.reduction == "sub" and layout.data_name is not None:
+        yield "the cell is subtracted from the update", _run_swapped(call)
     for reduction, words in REDUCTION_WORDS.items():
         if words.missing and reduction != layout.reduction:
             other = layout._replace(reduction=reduction, unspecified_order="")
@@ -162,6 +176,49 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         yield "data is ignored and everything starts from 0", _run_with_layout(call, zeros)
 
 
+def _unusual_indices(trace: Trace) -> set[str]:
+    """Whether index numbers below zero occur, and any that lie on neither side of their axis."""
+    kinds = set[str]()
+    for column, at in zip(trace.layout.addressing.columns, trace.layout.column_axes, strict=True):
+        numbers, size = trace.plan.input_column(column), trace.layout.axes[at].size
+        if numbers.size and numbers.dtype.kind in "if":
+            if numbers.min() < 0:
+                kinds.add(_NEGATIVE)
+            if numbers.min() < -size:
+                kinds.add(_BEYOND)
+        if numbers.size and numbers.dtype.kind in "iuf" and numbers.max() >= size:
+            kinds.add(_BEYOND)
+    return kinds
+
+
+def _run_without_entries(call: CallVariants) -> DeferredRun:
+    """What a scatter writes into, as it is."""
+    layout = call.trace.layout
+
+    def compute() -> Array:
+        if layout.data_name is None:
+            shape = layout.output_shape if call.cells is None else call.cells.shape
+            return np.full(shape, layout.fill_value, call.trace.output.dtype)
+        data = call.trace.inputs[layout.data_name]
+        return (
+            data.reshape(layout.output_shape)
+            if call.cells is None
+            else take_cells(data, call.cells)
+        )
+
+    return compute
+
+
+def _run_swapped(call: CallVariants) -> DeferredRun:
+    """Update − cell, for cells that a subtraction changes."""
+
+    def compute() -> Array:
+        data, output = _run_without_entries(call)(), call.output_of(call.trace.plan)
+        return np.where(output == data, data, np.negative(output))
+
+    return compute
+
+
 def _run_with_layout(call: CallVariants, layout: Layout) -> DeferredRun:
     """The same inputs under another layout."""
     return lambda: call.output_of(Plan(layout, call.trace.inputs).validate())
@@ -175,20 +232,62 @@ def _column_major(array: Array) -> Array:
     return array.reshape(-1, order="F").reshape(array.shape)
 
 
+def _shift_last(by: int, array: Array) -> Array:
+    """The last number of each index vector moved."""
+    moved = array.copy()
+    moved[..., -1] += np.asarray(by).astype(array.dtype)
+    return moved
+
+
+def _wrap_bits(dtype: str, array: Array) -> Array:
+    return array.astype(dtype).astype(array.dtype)
+
+
+def _repeat_first(array: Array) -> Array:
+    return np.broadcast_to(array[:1], array.shape)
+
+
 _INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are counted from 1": lambda array: array - np.ones((), array.dtype),
+    "indices are counted from -1": lambda array: array + np.ones((), array.dtype),
     "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
     "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
+    "the last number of each index vector is one too high": partial(_shift_last, 1),
+    "the last number of each index vector is one too low": partial(_shift_last, -1),
     "indices are read in column-major order": _column_major,
-}
+    "indices are sorted": partial(np.sort, axis=0),
+    "indices are reversed": lambda array: array[::-1],
+    "the first indices are used for every entry": _repeat_first,
+    **{f"indices are cut to {dtype}": partial(_wrap_bits, dtype)
+       for dtype in ("int8", "uint8", "int16", "uint16", "int32")},
+}  # fmt: skip
 _UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
-    "the first update is used for every entry": lambda array: np.broadcast_to(
-        array[:1], array.shape
-    ),
+    "the first update is used for every entry": _repeat_first,
     "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
     "updates are one entry early": lambda array: np.roll(array, -1, axis=0),
     "updates are read in column-major order": _column_major,
+    "updates have the other sign": np.negative,
 }
+
+
+def _zero_row(row: int, array: Array) -> Array:
+    padded = array.copy()
+    padded[row] = 0
+    return padded
+
+
+_DATA_TRANSFORMS: dict[str, ArrayTransform] = {
+    "data is read in column-major order": _column_major,
+    "the first batch of data is used for every batch": _repeat_first,
+    "row 0 of data is padding, which is zero": partial(_zero_row, 0),
+    "the last row of data is padding, which is zero": partial(_zero_row, -1),
+}
+
+_LEFT_OUT: dict[str, ArrayTransform] = {
+    "the first entry is left out": lambda array: array[1:],
+    "the last entry is left out": lambda array: array[:-1],
+}
+"""Of indices and updates alike."""
 
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
@@ -196,24 +295,37 @@ _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout, inputs = call.trace.layout, call.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
-    updates = layout.updates.name if layout.updates is not None else None
-    for name, changes in ((indices, _INDEX_TRANSFORMS), (updates, _UPDATE_TRANSFORMS)):
-        if (
-            name
-            and inputs[name].ndim
-            and inputs[name].size
-            and inputs[name].nbytes <= MAX_TRANSFORMED_BYTES
-        ):
-            for cause, change in changes.items():
-                yield cause, _run_with_input(call, name, change)
-            for order in _transpositions(inputs[name]):
-                yield (
-                    f"{name} is transposed",
-                    _run_with_input(call, name, partial(np.transpose, axes=order)),
-                )
+    updates = (layout.updates.name if layout.updates is not None else None) or ""
+    changed = {
+        indices: _INDEX_TRANSFORMS, updates: _UPDATE_TRANSFORMS,
+        layout.data_name or "": _DATA_TRANSFORMS,
+    }  # fmt: skip
+    for name, changes in changed.items():
+        array = inputs.get(name)
+        if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
+            continue
+        for cause, change in changes.items():
+            yield cause, _run_with_inputs(call, {name: change})
+        for order in _transpositions(array):
+            transpose = partial(np.transpose, axes=order)
+            yield f"{name} is transposed", _run_with_inputs(call, {name: transpose})
+    if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
+        for cause, change in _LEFT_OUT.items():
+            yield cause, _run_with_inputs(call, {indices: change, updates: change})
     yield from _attribute_mistakes(call)
+    yield from _result_mistakes(call)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", _run_in_dtype(call, dtype)
+
+
+def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+    """The right result with its axes in another order."""
+    output = call.trace.output
+    if call.cells is not None or not 1 < output.ndim <= MAX_TRANSPOSED_AXES:
+        return
+    for order in permutations(range(output.ndim)):
+        if order != tuple(range(output.ndim)):
+            yield "the result is transposed", partial(np.transpose, output, order)
 
 
 def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
@@ -226,12 +338,15 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _run_with_input(call: CallVariants, name: str, change: ArrayTransform) -> DeferredRun:
+def _run_with_inputs(call: CallVariants, changes: Mapping[str, ArrayTransform]) -> DeferredRun:
     trace = call.trace
 
     def compute() -> Array:
-        changed = np.ascontiguousarray(change(trace.inputs[name]))
-        return call.run(trace.operator, {**trace.inputs, name: changed}, trace.attributes)[1]
+        changed = {
+            name: np.ascontiguousarray(change(trace.inputs[name]))
+            for name, change in changes.items()
+        }
+        return call.run(trace.operator, {**trace.inputs, **changed}, trace.attributes)[1]
 
     return compute
 
@@ -251,7 +366,7 @@ def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
         for axis in range(rank):
             if axis != int(value) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
-                yield f"axis is {axis}, not {value}", _run_with_input(call, "axis", change)
+                yield f"axis is {axis}, not {value}", _run_with_inputs(call, {"axis": change})
     if trace.attributes.get(_BATCHES):
         yield f"{_BATCHES} is ignored", _run_with_attributes(call, {_BATCHES: 0})
 

@@ -37,6 +37,9 @@ MAX_FULL_SEARCH_CELLS = 1 << 22
 SPREAD_SAMPLE_COUNT = 512
 """Cells of a large answer, evenly spread, that are tried beside differing ones."""
 
+SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
+"""How often differing cells, and how many of them, change places to see what fits by chance."""
+
 MAX_SEARCHED_ENTRIES = 1000
 """Entries that are looked through for those that reach a differing cell."""
 
@@ -225,8 +228,25 @@ class OutputDiagnosis:
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
-        reached = self._entries_reaching(mended)
-        return PossibleCause(cause, mended.size, reached, is_exact=not wrong.any())
+        is_exact = not wrong.any()
+        differing = output.reshape(-1)[apart], expected[apart]
+        if not is_exact and (
+            2 * mended.size < differing[0].size or self._fits_by_chance(*differing)
+        ):
+            return None
+        return PossibleCause(cause, mended.size, self._entries_reaching(mended), is_exact=is_exact)
+
+    def _fits_by_chance(self, values: Array, expected: Array) -> bool:
+        """Whether as many values fit where the expected ones are moved to each other's cells."""
+        count = min(values.size, MAX_SHIFTED_CELLS)
+        some = np.linspace(0, values.size - 1, count).astype(np.int64)
+        values, expected = values[some], expected[some]
+        shifts = np.unique(np.linspace(1, count - 1, SHIFT_COUNT).astype(np.int64))
+        fits, *by_chance = [
+            np.count_nonzero(~self.differing_mask(values, np.roll(expected, shift)))
+            for shift in (0, *shifts.tolist())
+        ]
+        return bool(fits <= max(by_chance))
 
     def describe(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
