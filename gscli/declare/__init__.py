@@ -254,10 +254,11 @@ class Signature:
         """
         passed = dict.fromkeys(names)
         known = {item.name for item in self.inputs if item.kind != "many"}
+        spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
         for item in self.inputs:
             if item.name in known and not item.optional and item.name not in passed:
                 problem = f"{self.full_name} needs {item.name}"
-                raise UsageError(problem, valid=" ".join(self.input_names))
+                raise UsageError(problem, valid=" ".join(spelt))
         many = self.variadic_inputs(passed)
         if len(many) > MAX_INDEX_ARRAYS:
             raise ShapeRefused(
@@ -268,7 +269,7 @@ class Signature:
         known.update(many)
         for name in passed:
             if name not in known:
-                raise self._unknown_name_error("input", name, list(self.input_names))
+                raise self._unknown_name_error("input", name, spelt)
 
 
 def variadic_names(name: str, names: Iterable[str]) -> list[str]:
