@@ -33,14 +33,7 @@ def call_operator(
 ) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
     values, attrs = _bind_arguments(operator, inputs, attrs)
-    refusal: GscliError | None = None
-    try:
-        plan, output = execute(operator, values, attrs, leave=True)
-    except (IndexTypeRefused, UpdatesTypeRefused) as error:
-        refusal = error  # left behind before another one may be raised: one refusal, one traceback
-    if refusal is not None:
-        values = _resolve_list_dtypes(operator, values, attrs, refusal)
-        plan, output = execute(operator, values, attrs)
+    plan, output = execute(operator, values, attrs, leave=True)
     print_warnings(operator, plan, stacklevel=4)
     return output
 
@@ -139,14 +132,21 @@ def execute(
 ) -> tuple[ValidatedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
-    With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
+    Lists take the types that the operator wants, as numbers without a type do in a shell. With
+    `overlay`, the output of a scatter into a large mapped file has the file's own pages where
     nothing is written: for callers that are done with it before the file changes. `leave` is for
     those who only want the output: data in the chunks of a zarr or Dask array are read by chunk.
     """
+    refusal: GscliError | None = None
     try:
         plan = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=leave)
+    except (IndexTypeRefused, UpdatesTypeRefused) as error:
+        refusal = error  # left behind before another one may be raised: one refusal, one traceback
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
+    if refusal is not None:
+        inputs = _resolve_list_dtypes(operator, inputs, attrs, refusal)
+        plan = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=leave)
     return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
 
 

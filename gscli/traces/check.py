@@ -127,7 +127,10 @@ def _is_solved_by_cast(
     """Whether the refusal is about a type that an untyped input takes anyway."""
     if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
         return False
-    return cast_untyped(arrays[error.name], parse_dtype(error.wanted)) is not None
+    array = arrays[error.name]
+    if isinstance(error, IndexTypeRefused) and array.size and array.dtype.kind not in "iu":
+        return False  # 1.0 is no index, whatever wrote it
+    return cast_untyped(array, parse_dtype(error.wanted)) is not None
 
 
 def _refusal_findings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from conftest import Array, slow
 from worlds import GOOD, World, bad_worlds
 from worlds.core import sample
 
+import gscli
 from gscli.base import GscliError, UsageError
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator
@@ -158,6 +160,24 @@ def test_check_agrees_with_running(name: str, count: int) -> None:
             assert refused, world
             continue
         assert bool(kinds & {"index", "inputs"}) == refused, (str(world), kinds)
+
+
+@pytest.mark.parametrize("indices", [[0], [1.0], [0.5], [True], [7], [], np.array([1.0])])
+@pytest.mark.parametrize("updates", [[10], [1.5], [1 + 1j], [], np.array([10]), np.array([1.5])])
+@pytest.mark.parametrize("data", [[1, 2], [1.5, 2.0], np.array([1.5, 2.0], np.float32)])
+def test_check_agrees_with_running_on_lists(data: object, indices: object, updates: object) -> None:
+    """Lists have no type of their own, in a shell's JSON as in a program."""
+    inputs = {"data": data, "indices": indices, "updates": updates}
+    try:
+        output = gscli.run("onnx.scatter_elements", inputs)
+    except GscliError:
+        output = None
+    kinds = {finding.kind for finding in gscli.check("onnx.scatter_elements", inputs)}
+    assert bool(kinds & {"index", "inputs"}) == (output is None), (inputs, kinds, output)
+    words = (json.dumps(value) for value in inputs.values() if isinstance(value, list))
+    with suppress(TypeError):  # JSON has no complex numbers
+        if len(texts := list(words)) == 3:
+            assert (run_safely(["scatter-elements", *texts, "-q"]) != 0) == (output is None)
 
 
 def _is_moved(entry: Entry, policy: Policy) -> bool:
