@@ -17,6 +17,7 @@ from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
 from gscli.codegen.gather_steps import emit_gather
+from gscli.codegen.index_numbers import IndexHandling
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
 from gscli.codegen.native import ALIASES, TARGETS, NativeOp, TargetFramework
@@ -89,7 +90,7 @@ def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleW
         call = writer(translation.program, translation.output, load_language(target.name)).write()
     except CannotTranslate as reason:
         return Snippet(target.name, target.title, "none", reason=str(reason))
-    broken = list_breaking_inputs(meaning, target, translation.op)
+    broken = list_breaking_inputs(meaning, target, translation.op, translation.handlings)
     apart = describe_value_difference(meaning, target, translation.op)
     answer = Snippet(
         target.name,
@@ -149,12 +150,13 @@ DTYPE_WORDS = {"str": "strings", "bool": "bool"}
 
 
 class Translation(Record):
-    """The steps of a call; `native` is None where nothing is moved."""
+    """The steps of a call, and what they do with index numbers; `op`: None if nothing is moved."""
 
     program: SnippetProgram
     output: Value
     op: NativeOp | None
     composed: bool
+    handlings: tuple[IndexHandling, ...] = ()
 
 
 def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
@@ -175,7 +177,7 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
         output, place = writing.lower()
         composed = writing.composed
     eliminate_dead_code(steps, output)
-    return Translation(steps, output, place.native, composed)
+    return Translation(steps, output, place.native, composed, tuple(placing.handlings))
 
 
 def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:

@@ -10,6 +10,7 @@ from gscli.base.records import Record
 from gscli.codegen.meaning import CallAnalysis, IndexProfile
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
+from gscli.layout import Layout
 from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Truncation
 from gscli.plan.indices import legal_range
 
@@ -24,6 +25,20 @@ class AxisBounds(Record):
     highs: int | VectorConstant
 
 
+class IndexHandling(Record):
+    """What lines do with index numbers themselves, before an operation takes them.
+
+    `counts_from_end` and `clips` move them into range, `takes_remainder` all of them, and `skips`
+    puts entries aside whose number is still outside. `is_unsigned`: one below zero is the largest.
+    """
+
+    takes_remainder: bool = False
+    counts_from_end: bool = False
+    is_unsigned: bool = False
+    clips: bool = False
+    skips: bool = False
+
+
 class IndexNormalizer:
     """Prepares the index numbers of a call for the operations of one target."""
 
@@ -33,16 +48,6 @@ class IndexNormalizer:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
         self.is_scatter = self.layout.kind == "scatter"
-
-    @property
-    def has_partial_windows(self) -> bool:
-        """Whether a window may lie partly outside and is judged as one."""
-        if not self.layout.policy.is_atomic:
-            return False
-        return any(
-            axis.column is not None and axis.window is not None and axis.span > 1
-            for axis in self.layout.axes
-        )
 
     def axis_bounds(self, index: Value, vector_dim: int) -> AxisBounds:
         """Sizes and highest starts, one number for each where the axes are alike."""
@@ -62,7 +67,7 @@ class IndexNormalizer:
         if (
             native.out_of_range != "dropped"
             or policy.out_of_bounds is not OutOfBounds.SKIP
-            or self.has_partial_windows
+            or has_partial_windows(self.layout)
         ):
             return False
         counts = policy.negative is Negative.FROM_END
@@ -72,40 +77,49 @@ class IndexNormalizer:
             or not native.negative_from_end
         )
 
-    def normalize(
-        self, index: Value, native: NativeOp, bounds: AxisBounds, profile: IndexProfile
-    ) -> tuple[Value, Value | None]:
-        """Index numbers as the operation takes them, and which of them are live."""
-        index = self._to_integers(index, profile, native)
+    def choose_handling(self, native: NativeOp, profile: IndexProfile) -> IndexHandling:
+        """What the lines must do with numbers such as occur, so that the operation is right."""
         policy = self.layout.policy
-        from_end = policy.negative is Negative.FROM_END
         if policy.out_of_bounds is OutOfBounds.WRAP:
-            if profile.negative or profile.out_of_range:
-                index = self._emit("mod", index, sizes=bounds.sizes)
-            return index, None
+            return IndexHandling(takes_remainder=profile.negative or profile.out_of_range)
         drops = self.is_scatter and self.is_dropped_by_op(native)
         skips = profile.out_of_range and policy.out_of_bounds is OutOfBounds.SKIP
         skips = (skips or (profile.negative and policy.negative is Negative.SKIP)) and not drops
         moves = policy.out_of_bounds is OutOfBounds.CLIP and profile.out_of_range
-        if profile.negative and from_end and (not native.negative_from_end or moves or skips):
-            index = self._emit("wrap", index, sizes=bounds.sizes)
+        from_end = profile.negative and policy.negative is Negative.FROM_END
         alone = (
             native.out_of_range == "border"
             and not native.negative_from_end
             and native.form != "cells"
         )
-        if (
-            profile.negative
-            and policy.truncation is Truncation.UNSIGNED
-            and isinstance(bounds.highs, int)
-        ):
-            # Read without its sign, an index below zero is the largest.
+        return IndexHandling(
+            counts_from_end=from_end and (not native.negative_from_end or moves or skips),
+            is_unsigned=profile.negative and policy.truncation is Truncation.UNSIGNED,
+            clips=moves and not alone,
+            skips=skips,
+        )
+
+    def normalize(
+        self,
+        index: Value,
+        native: NativeOp,
+        bounds: AxisBounds,
+        profile: IndexProfile,
+        handling: IndexHandling,
+    ) -> tuple[Value, Value | None]:
+        """Index numbers as the operation takes them, and which of them are live."""
+        index = self._to_integers(index, profile, native)
+        if handling.takes_remainder:
+            index = self._emit("mod", index, sizes=bounds.sizes)
+        if handling.counts_from_end:
+            index = self._emit("wrap", index, sizes=bounds.sizes)
+        if handling.is_unsigned and isinstance(bounds.highs, int):
             high = Constant(INT32_MAX, index.dtype)
             sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
             index = self.steps.where(sign, index, bounds.highs)
-        if moves and not alone:
+        if handling.clips:
             index = self._emit("clip", index, high=bounds.highs)
-        if not skips:
+        if not handling.skips:
             return index, None
         assert isinstance(bounds.highs, int)
         live = self.steps.add("inside", "live", index.shape, "bool", index, high=Constant(
@@ -139,6 +153,14 @@ class IndexNormalizer:
             for name, fact in facts.items()
         }
         return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
+
+
+def has_partial_windows(layout: Layout) -> bool:
+    """Whether a window may lie partly outside and is judged as one."""
+    return layout.policy.is_atomic and any(
+        axis.column is not None and axis.window is not None and axis.span > 1
+        for axis in layout.axes
+    )
 
 
 def make_vector_constant(numbers: list[int], dim: int, index: Value) -> int | VectorConstant:

@@ -81,6 +81,14 @@ class CallAnalysis:
         subscript = str(dict(self.layout.attributes).get("subscript") or "")
         return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(subscript.split(", "))
 
+    @property
+    def counted_inputs(self) -> list[str]:
+        """Inputs of numbers that say how many rows there are, where no attribute does."""
+        if dict(self.layout.attributes).get("num_segments") is not None:
+            return []
+        kinds = self.operator.shape_inputs.items()
+        return [name for name, kind in kinds if kind in ("largest", "ascending")]
+
     @cached_property
     def variables_by_input(self) -> dict[str, str]:
         """The name in the lines of each index input."""

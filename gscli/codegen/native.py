@@ -97,16 +97,26 @@ class NativeOp(Record):
 
 def index_outcomes(layout: Layout) -> tuple[str, str]:
     """What becomes of an index below zero, and of one out of range, by the policy of a layout."""
-    skipped = (
-        "dropped" if layout.kind == "scatter" else "zero" if layout.fill_value == 0 else "fill"
-    )
-    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped, "below": "dropped",
-             "from_end": "from the end"}  # fmt: skip
+    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped_outcome(layout),
+             "below": skipped_outcome(layout), "from_end": "from the end"}  # fmt: skip
     # The remainder of -1 is the last row, too.
     wraps = layout.policy.out_of_bounds is OutOfBounds.WRAP
     negative = "from_end" if wraps else outcome_of(layout.policy, negative=True)
     outside = outcome_of(layout.policy)
     return words.get(negative, negative), words.get(outside, outside)
+
+
+def skipped_outcome(layout: Layout) -> str:
+    """What becomes of an entry that is left out."""
+    if layout.kind == "scatter":
+        return "dropped"
+    return "zero" if layout.fill_value == 0 else "fill"
+
+
+def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:
+    """What becomes of an index down to the size below zero, of one farther below, and above."""
+    below, above = index_outcomes(layout)
+    return below, above if below == "from the end" else below, above
 
 
 @cache

@@ -10,8 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from gscli.codegen.index_numbers import AxisBounds, IndexNormalizer
-from gscli.codegen.meaning import CallAnalysis, merge_profiles
+from gscli.codegen.index_numbers import (
+    AxisBounds,
+    IndexHandling,
+    IndexNormalizer,
+    has_partial_windows,
+)
+from gscli.codegen.meaning import CallAnalysis, IndexProfile, merge_profiles
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
 from gscli.layout.axes import Axis, Column, Consecutive, Shape
@@ -68,6 +73,8 @@ class IndexLowering:
         ]
         self.policy_inputs = {*meaning.variables_by_input, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
+        self.handlings: list[IndexHandling] = []
+        """What the lines do with the index numbers, of one axis or of all, that they read."""
 
     def match(self, ops: Iterable[NativeOp]) -> tuple[NativeOp, IndexForm] | None:
         """The first of some operations that suits the call, and how."""
@@ -105,14 +112,21 @@ class IndexLowering:
         index = self.steps.reshape(self._index, self._index_shape(native))
         bounds = self.normalizer.axis_bounds(index, form.vector_dim)
         profile = merge_profiles(self.meaning.index_profiles)
-        index, live = self.normalizer.normalize(index, native, bounds, profile)
+        index, live = self._normalize(index, native, bounds, profile)
         return LoweredIndices(native, form, index, live=live)
+
+    def _normalize(
+        self, index: Value, native: NativeOp, bounds: AxisBounds, profile: IndexProfile
+    ) -> tuple[Value, Value | None]:
+        """Numbers that the operation takes as they are then, and which of them are live."""
+        handling = self.normalizer.choose_handling(native, profile)
+        self.handlings.append(handling)
+        return self.normalizer.normalize(index, native, bounds, profile, handling)
 
     def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
         if form.numbers is not None:
             return not (
-                self.meaning.has_skips
-                and (not self.is_scatter or self.normalizer.has_partial_windows)
+                self.meaning.has_skips and (not self.is_scatter or has_partial_windows(self.layout))
             )
         if native.form == "vectors" and self.meaning.has_skips:
             return self.is_scatter and self.normalizer.is_dropped_by_op(native)
@@ -171,9 +185,9 @@ class IndexLowering:
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
         bounds = self.normalizer.axis_bounds(index, dim)
-        return self.normalizer.normalize(
-            index, native, bounds, merge_profiles(self.meaning.index_profiles)
-        )[0]
+        return self._normalize(index, native, bounds, merge_profiles(self.meaning.index_profiles))[
+            0
+        ]
 
     def _and(self, first: Value, other: Value) -> Value:
         shape = broadcast_shape(first.shape, other.shape)
@@ -192,10 +206,13 @@ class IndexLowering:
             profile = self.meaning.index_profiles[axis.column]
             per_cell = axis.window is not None and not self.layout.policy.is_atomic
             if whole is None and column.source in self.policy_inputs:
-                if per_cell:
-                    profile = profile._replace(out_of_range=False, negative=False)
                 bounds = AxisBounds(axis.size, high)
-                number, live = self.normalizer.normalize(number, native, bounds, profile)
+                if per_cell:
+                    number, _ = self.normalizer.normalize(
+                        number, native, bounds, profile, IndexHandling()
+                    )
+                else:
+                    number, live = self._normalize(number, native, bounds, profile)
             terms.append(self._align_to_grid(number, grid))
             if live is not None:
                 live = self._align_to_grid(live, grid)
@@ -220,9 +237,10 @@ class IndexLowering:
     ) -> tuple[Value, Value | None]:
         """Each cell of a window is judged alone."""
         profile = self.meaning.index_profiles[axis.column or 0]
-        if not (profile.out_of_range or profile.negative) or (
-            self.is_scatter and self.normalizer.is_dropped_by_op(native)
-        ):
+        drops = self.is_scatter and self.normalizer.is_dropped_by_op(native)
+        skips = (profile.out_of_range or profile.negative) and not drops
+        self.handlings.append(IndexHandling(skips=skips))
+        if not skips:
             return cell, None
         high = Constant(axis.size - 1, cell.dtype)
         live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)

@@ -130,3 +130,43 @@ def test_a_refused_call_is_refused_as_ever() -> None:
 def test_unknown_targets_are_refused_with_the_nearest() -> None:
     with pytest.raises(gscli.GscliError, match="did you mean torch"):
         gscli.code("onnx.gather", {"data": [1, 2], "indices": [0]}, to="tourch")
+
+
+def test_lines_that_drop_what_is_out_of_range_no_longer_count_from_the_end() -> None:
+    """OpenVINO's Gather-8 fills for 9 and means the last row by -1; the lines fill for both."""
+    found = answer("openvino.gather", {"data": [1, 2], "indices": [9], "axis": 0}, "numpy")
+    assert found.verdict == "exact for these indices"
+    (told,) = found.breaks
+    assert told.startswith("an index below zero: in OpenVINO gather it counts from the end, in ")
+    both = answer("openvino.gather", {"data": [1, 2], "indices": [9, -1], "axis": 0}, "numpy")
+    assert (both.verdict, both.breaks) == ("exact", ())
+
+
+def test_lines_that_drop_ids_below_zero_do_not_refuse_those_above() -> None:
+    inputs = {"data": [1, 2], "segment_ids": [0, -1]}
+    found = answer("tf.unsorted_segment_sum", inputs, "numpy", num_segments=2)
+    assert found.verdict == "exact for these indices"
+    assert "out of range: in TensorFlow unsorted_segment_sum it is refused" in found.breaks[0]
+
+
+def test_each_axis_has_to_be_handled() -> None:
+    """JAX drops an update that is outside on either axis; these lines ask about one."""
+    x = np.zeros((3, 3))
+    found = answer(
+        "jax.at.set", {"x": x, "indices_0": [0], "indices_1": [7], "values": [5.0]}, "numpy"
+    )
+    assert any("an index out of range" in text for text in found.breaks)
+    both = answer(
+        "jax.at.set", {"x": x, "indices_0": [7], "indices_1": [7], "values": [5.0]}, "numpy"
+    )
+    assert not any("an index out of range" in text for text in both.breaks)
+
+
+def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
+    inputs = {"data": [1, 2], "segment_ids": [0, 1]}
+    (told,) = answer("tf.segment_sum", inputs, "torch").breaks
+    assert told == "other segment_ids: the number of rows here is that of these"
+    told, *_ = answer("jax.segment_sum", inputs, "torch").breaks[-1:]
+    assert told == "other segment_ids: the number of rows here is that of these"
+    given = answer("jax.segment_sum", inputs, "torch", num_segments=2)
+    assert not any("number of rows" in text for text in given.breaks)

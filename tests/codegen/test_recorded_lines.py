@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from conftest import arguments
 from recording import ROOT
-from recording.lines import FILE, sampled
+from recording.lines import FILE, run_operator_lines, sampled
 
 from gscli.cli.topics import TESTED_RELEASES
 from gscli.codegen.code import generate_code
+from gscli.codegen.execution import start_snippet_process
 from gscli.codegen.native import TARGETS
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
@@ -60,6 +61,21 @@ def test_what_is_called_exact_was_equal(target: str) -> None:
     assert set(odd) == set(KNOWN.get(target, {})), (
         f"lines that fail or give something else; own calls stand in gscli/codegen/own.py: {odd}"
     )
+
+
+@pytest.mark.parametrize(
+    "count", [1, pytest.param(20, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_what_is_called_exact_is_so_for_other_indices(count: int) -> None:
+    """NumPy alone, which is always here; the record has the others."""
+    with start_snippet_process("numpy", None) as running:
+        rows = {
+            name: run_operator_lines("numpy", running, cases[:: -(-len(cases) // count)])
+            for name, cases in sampled("numpy").items()
+        }
+    odd = {name: row["odd"] for name, row in rows.items() if "odd" in row}
+    assert not odd, f"lines that are not exact, or a framework's flaw that is not known: {odd}"
+    assert sum(row["runs"].get("others", 0) for row in rows.values()) > 500 * count
 
 
 @pytest.mark.slow

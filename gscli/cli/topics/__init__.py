@@ -53,7 +53,7 @@ TESTED_RELEASES = {
     "torch": ("PyTorch", "2.13.0"),
     "jax": ("JAX", "0.10.2"),
     "tensorflow": ("TensorFlow", "2.21.0"),
-    "onnx": ("onnxruntime", "1.31.1"),
+    "onnx": ("onnxruntime", "1.32.0"),
     "openvino": ("OpenVINO", "2026.4.1"),
     "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
 }
