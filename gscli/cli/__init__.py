@@ -58,7 +58,8 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
             _raise_interrupt_behind(error, interrupts)
         refusal = error
     except SystemExit as stop:
-        return _to_exit_code(stop)
+        status = stop.code or ExitCode.SUCCESS
+        return status if isinstance(status, int) else ExitCode.CHECK_FAILED
     except OSError as error:
         if error.errno == errno.EPIPE:
             return ExitCode.BROKEN_PIPE
@@ -163,12 +164,6 @@ def _install_warning_printer(arguments: Sequence[str]) -> None:
         print_message(notice, stderr_screen(arguments))
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
-
-
-def _to_exit_code(stop: SystemExit) -> int:
-    if stop.code is None:
-        return ExitCode.SUCCESS
-    return stop.code if isinstance(stop.code, int) else ExitCode.CHECK_FAILED
 
 
 def _discard_unwritable_streams() -> None:

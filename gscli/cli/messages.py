@@ -114,7 +114,6 @@ def _collect_details(error: GscliError) -> list[Detail]:
 
 
 def _wrap_indented(line: str, width: int) -> list[str]:
-    """A line that wraps under its own indent."""
     if len(line) <= width and line.isascii():
         return [line]
     indent = " " * min(len(line) - len(line.lstrip()), width // 2)

@@ -419,11 +419,13 @@ def print_stderr(text: str) -> None:
         sys.stderr.flush()
 
 
-def print_json(document: object) -> None:
-    """One JSON document, on one line of stdout."""
+def print_json(document: object, *, flush: bool = False) -> None:
+    """One JSON document, on one line of stdout; `flush` where somebody waits for it."""
     import json
 
     sys.stdout.write(json.dumps(document) + "\n")
+    if flush:
+        sys.stdout.flush()
 
 
 def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:
@@ -445,9 +447,9 @@ def _detect_color_depth() -> Literal["truecolor", "256", "16"]:
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return "truecolor"
     term = os.environ.get("TERM", "")
-    if "256" in term or not term or os.environ.get("FORCE_COLOR"):
-        return "256" if "256" in term else "truecolor"
-    return "16"
+    if "256" in term:
+        return "256"
+    return "16" if term and not os.environ.get("FORCE_COLOR") else "truecolor"
 
 
 def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "ViewOptions":

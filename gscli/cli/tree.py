@@ -177,7 +177,6 @@ Examples:
 
 
 def _run(invocation: Invocation) -> int:
-    """Run the operator and show what it did."""
     from gscli.cli.call import run_operator
 
     return run_operator(invocation)

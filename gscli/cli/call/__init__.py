@@ -303,7 +303,6 @@ def render_screen(
 def _make_document(
     trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
 ) -> dict[str, Any]:
-    """What `--json` prints of a run."""
     if settings.json == "output":
         from gscli.files.formats.jsonarray import dump_json
 

@@ -216,7 +216,6 @@ def _format_tensor(tensor: Mapping[str, str]) -> str:
 
 
 def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
-    """A node as data."""
     inputs, outputs = (
         [{"name": name, "type": model.describe(node.graph, name)} for name in names]
         for names in (node.inputs, node.outputs)

@@ -74,7 +74,6 @@ def make_patcher(
 
 
 def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
-    """Write the updates into the file of data."""
     direct = settings.in_place == "direct"
     with (
         ProgressBar("saving old rows", None, unit="bytes", quiet=settings.quiet) as saving,
@@ -90,7 +89,6 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
 
 
 def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
-    """Write the updates into the Icechunk repository of data."""
     from gscli.files.stores.zarr_store import zarr_source
     from gscli.stream.chunked.to_store import commit_scatter
 

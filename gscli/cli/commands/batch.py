@@ -22,7 +22,7 @@ Example:
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import argument, option, print_json
@@ -36,9 +36,13 @@ def batch(
     quiet: bool = option("only what was refused or differs", short="-q"),
     serve: bool = option("be a runtime: answer the requests of --on"),
 ) -> int:
-    if serve:
-        return _serve(file)
     from gscli.lab.cases import read_lines
+
+    if serve:
+        from gscli.runtimes import peer
+
+        peer.serve(read_lines(file), partial(print_json, flush=True))
+        return 0
     from gscli.lab.jobs import run_job
     from gscli.views.progress_bar import ProgressBar
 
@@ -51,20 +55,6 @@ def batch(
             wrong = "error" in result or not result.get("expectation", {"equal": True})["equal"]
             failed = failed or wrong
             if wrong or not quiet:
-                print_json(result)
-            if file == "-":
-                sys.stdout.flush()  # whoever writes the jobs may wait for each answer
+                print_json(result, flush=file == "-")  # whoever writes the jobs may wait for it
             progress.advance()
     return int(failed)
-
-
-def _serve(file: str) -> int:
-    from gscli.lab.cases import read_lines
-    from gscli.runtimes.peer import serve
-
-    def say(message: dict[str, object]) -> None:
-        print_json(message)
-        sys.stdout.flush()
-
-    serve(read_lines(file), say)
-    return 0

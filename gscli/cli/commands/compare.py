@@ -37,7 +37,6 @@ PICTURE_OPTIONS = (
 
 
 def _build_command(name: str) -> Any:
-    """The command of one concept, with the options that it takes."""
     concept_name = next((known for known in CONCEPTS if known == name), None)
     if concept_name is None:
         _explain_wrong_name(name)
@@ -172,7 +171,6 @@ def compare_concept(
 
 
 def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, str]:
-    """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
     if settings.svg is not None:
         from gscli.views.figure import render_svg

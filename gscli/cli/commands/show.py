@@ -132,7 +132,6 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
 
 
 def _print_member_statistics(text: str, members: Sequence[Member], settings: Settings) -> None:
-    """The statistics of every member, a line each."""
     from gscli import files
 
     width = max((len(sanitize(member.name)) for member in members), default=0)

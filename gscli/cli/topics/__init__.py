@@ -105,7 +105,6 @@ def _environment_text() -> str:
 
 
 def _frameworks_text() -> str:
-    """Each framework and its commands."""
     aliases = {name: alias for alias, name in ALIASES.items()}
     lines = []
     for name in NAMES:
@@ -131,7 +130,6 @@ def read_observations() -> list[RuntimeObservation]:
 
 
 def _findings_text() -> str:
-    """The findings, a block each."""
     head = (
         "What released runtimes answered where the rules say something else. Each was seen on "
         f"{OBSERVED_ON}\nby the command below it, on a CPU; later releases may differ. "
