@@ -407,10 +407,8 @@ def _format_attribute_help(attribute: Attribute) -> str:
 
 def _format_help(operator: Operator, path: str) -> str:
     """Help: the docstring, then two runnable examples."""
-    paragraphs = [
-        part if "\n" not in part else "\b\n" + part for part in operator.doc.split("\n\n")
-    ]
+    blocks = [part if "\n" not in part else f"\b\n{part}" for part in operator.doc.split("\n\n")]
     bare = operator.command_line.removeprefix("gscli ")
     verbs = dict.fromkeys((path.removeprefix("gscli").strip(), "explain"))
     lines = [f"  gscli {verb}{' ' * bool(verb)}{bare} {operator.example}" for verb in verbs]
-    return "\n\n".join([*paragraphs, "\n".join(["\b\nExamples:", *lines])])
+    return "\n\n".join([*blocks, "\n".join(["\b\nExamples:", *lines])])

@@ -286,3 +286,8 @@ def test_rows_that_differ_are_listed_as_rows() -> None:
     options = ViewOptions(color="none")
     text = render_text(ComparisonView(compare("gather", inputs, only=["jax"]), options), options)
     assert re.search(r"output\[1,:\]: \S+ \S+ \S+ ≠ \S+ \S+ \S+\n", text)
+
+
+def test_a_wrong_reduction_names_the_one_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_safely(["compare", "scatter-nd", "[1]", "[[0]]", "[2]", "-r", "ad"]) == 2
+    assert capsys.readouterr().err.endswith("help: did you mean add?\n")

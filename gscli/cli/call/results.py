@@ -192,6 +192,5 @@ def render_table(
 
     options = make_view_options(settings)
     listed = shown_count < differences.differing_count
-    return render_text(
-        DifferenceView(differences, sentences, options, letters, listed=listed), options
-    )
+    view = DifferenceView(differences, sentences, options, letters, listed=listed)
+    return render_text(view, options)

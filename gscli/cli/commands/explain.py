@@ -70,9 +70,8 @@ def print_code(invocation: Invocation, code: str, python: str | None, *, is_chec
     if settings.json is not None:
         print_json(lines.to_dict())
     elif not settings.quiet:
-        sys.stdout.write(
-            lines.text(detect_screen(sys.stdout, settings.color, settings.width).width)
-        )
+        screen = detect_screen(sys.stdout, settings.color, settings.width)
+        sys.stdout.write(lines.text(screen.width))
     wrong = ("not equal", "failed", "took too long")
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
 
