@@ -216,24 +216,21 @@ def _format_tensor(tensor: Mapping[str, str]) -> str:
 
 
 def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
-    inputs, outputs = (
-        [{"name": name, "type": model.describe(node.graph, name)} for name in names]
-        for names in (node.inputs, node.outputs)
-    )
+    def describe(name: str) -> dict[str, str]:
+        return {"name": name, "type": model.describe(node.graph, name)}
+
     return {
         "node": node.address,
         "op": node.op_type,
         "attrs": {name: _plain(value) for name, value in node.attributes.items()},
         "inputs": [
-            {**row, "constant": model.has_values(node.graph, row["name"])} for row in inputs
+            {**describe(name), "constant": model.has_values(node.graph, name)}
+            for name in node.inputs
         ],
-        "outputs": outputs,
+        "outputs": [*map(describe, node.outputs)],
     }
 
 
 def _plain(value: object) -> object:
-    known = isinstance(value, (str, int, float)) or (
-        isinstance(value, (list, tuple))
-        and all(isinstance(item, (str, int, float)) for item in value)
-    )
-    return value if known else "?"
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return value if all(isinstance(item, (str, int, float)) for item in items) else "?"

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
@@ -136,22 +135,22 @@ def _print_member_statistics(text: str, members: Sequence[Member], settings: Set
 
     width = max((len(sanitize(member.name)) for member in members), default=0)
     for member in members:
-        name = f"{text}::{member.name}"
-        loaded = files.load(name, dtype=settings.dtype, max_bytes=settings.max_bytes)
-        label = {"name": member.name} if settings.json is not None else {}
-        line = _format_statistics(loaded, settings, label)
-        sys.stdout.write(("" if label else f"{sanitize(member.name):<{width}}  ") + line)
+        word = f"{text}::{member.name}"
+        loaded = files.load(word, dtype=settings.dtype, max_bytes=settings.max_bytes)
+        sys.stdout.write(_format_statistics(loaded, settings, member.name, width))
 
 
 def _format_statistics(
-    loaded: LoadedInput, settings: Settings, label: Mapping[str, object] = MappingProxyType({})
+    loaded: LoadedInput, settings: Settings, name: str | None = None, width: int = 0
 ) -> str:
-    """One line: the sentence, or the document with --json, its label first."""
+    """One line: the sentence, or the document with --json, behind the name of a member."""
     from gscli.files.statistics import compute_statistics
 
     summary = compute_statistics(loaded.array)
     if settings.json is None:
-        return f"{summary.text()}\n"
+        head = "" if name is None else f"{sanitize(name):<{width}}  "
+        return f"{head}{summary.text()}\n"
+    label = {} if name is None else {"name": name}
     return json.dumps({**label, **summary.to_dict()}) + "\n"
 
 
