@@ -176,26 +176,25 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
 
 def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
     if settings.json is not None:
-        print_json(
-            [
-                {
-                    "name": member.adapter.name,
-                    "package": member.adapter.package,
-                    "version": member.version or None,
-                    "missing": list(member.missing),
-                    "variants": member.adapter.variants,
-                }
-                for member in members
-            ]
-        )
+        documents = [
+            {
+                "name": member.adapter.name,
+                "package": member.adapter.package,
+                "version": member.version or None,
+                "missing": list(member.missing),
+                "variants": member.adapter.variants,
+            }
+            for member in members
+        ]
+        print_json(documents)
         return
     width = max(len(member.adapter.name) for member in members) + 2
-    versions = max(len(member.version) for member in members) + 2
+    versions = max(len(member.version or "-") for member in members) + 2
     for member in members:
         state = member.version or "-"
         more = f"needs {' '.join(member.missing)}" if member.version and member.missing else ""
         variants = f"  :{member.adapter.variants}" if member.adapter.variants else ""
-        line = f"{member.adapter.name:<{width}}{state:<{max(versions, 3)}}{more}{variants}"
+        line = f"{member.adapter.name:<{width}}{state:<{versions}}{more}{variants}"
         sys.stdout.write(line.rstrip() + "\n")
 
 
