@@ -248,7 +248,7 @@ class Settings(Record):
     palette: Literal["okabe", "mono", "16"] = _on_screen(
         "colours of the entries", "NAME", default="okabe"
     )
-    width: int | None = _on_screen("columns to draw in", "N")
+    width: int | None = _on_screen("columns to draw in", "N", minimum=40)
     debug: bool = _on_screen("show the traceback of a bug")
     extra: Mapping[str, object] = MappingProxyType({})
 
