@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
     from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
     from gscli.frameworks.operator import Framework
+    from gscli.gradients.call import grad as grad
     from gscli.lab.compare import compare as compare
     from gscli.traces.check import check as check
     from gscli.views import trace as trace
@@ -50,14 +51,15 @@ if TYPE_CHECKING:
 
 __version__ = "1.1.0"
 __all__ = [
-    "GscliError", "GscliWarning", "__version__", "check", "code", "compare", "load", "operators",
-    "run", "save", "show", "trace",
+    "GscliError", "GscliWarning", "__version__", "check", "code", "compare", "grad", "load",
+    "operators", "run", "save", "show", "trace",
 ]  # fmt: skip
 
 _LAZY = {
     "check": "gscli.traces.check",
     "code": "gscli.codegen.code",
     "compare": "gscli.lab.compare",
+    "grad": "gscli.gradients.call",
     "run": "gscli.frameworks",
     "GscliError": "gscli.base",
     "GscliWarning": "gscli.base",

@@ -12,7 +12,7 @@ from sources import PACKAGE, ROOT, modules, name_of, nodes_of, tree_of
 
 ROOMS = (
     "base", "disk", "files", "layout", "declare", "plan", "kernel",
-    "stream", "frameworks", "traces", "lab", "views", "runtimes", "codegen", "cli",
+    "stream", "frameworks", "traces", "gradients", "lab", "views", "runtimes", "codegen", "cli",
 )  # fmt: skip
 """Every folder of the package. Each imports only those that stand before it, and itself."""
 

@@ -15,6 +15,7 @@ from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.processes import Child, Failure, ProcessSpec
+from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
 from gscli.runtimes.protocol import (
@@ -86,10 +87,18 @@ class RuntimeProcess:
         return self.hello
 
     def run_call(
-        self, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
+        self,
+        operator: Operator,
+        inputs: Mapping[str, Array],
+        attrs: Mapping[str, object],
+        cotangent: Array | None = None,
     ) -> Reply:
-        """The runtime's answer to one call; a process that is gone is started first."""
-        return self._exchange(dump_call(operator, inputs, attrs))
+        """The runtime's answer to one call; a process that is gone is started first.
+
+        With a `cotangent`, in the shape and type of the output, its gradients too.
+        """
+        flow = {} if cotangent is None else {"cotangent": dump_json(cotangent)}
+        return self._exchange({**dump_call(operator, inputs, attrs), **flow})
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""

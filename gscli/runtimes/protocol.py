@@ -33,17 +33,23 @@ ReplyStatus: TypeAlias = Literal[
 
 
 class Reply(Record):
-    """What a runtime made of one request; `text` is its own words, or how its process ended."""
+    """What a runtime made of one request; `text` is its own words, or how its process ended.
+
+    `gradients`: by input name, where the request had a cotangent; None for an input of which the
+    runtime says that it has none.
+    """
 
     status: ReplyStatus
     output: Array | None = None
     text: str = ""
+    gradients: Mapping[str, Array | None] | None = None
 
 
 class Hello(Record):
     """The first line of a runtime: who it is, the operators it answers, and its rules.
 
-    `rules`: attributes under which it is judged, e.g. {"device": "xla_cpu"}.
+    `rules`: attributes under which it is judged, e.g. {"device": "xla_cpu"}. `has_gradients`:
+    it answers a cotangent with gradients.
     """
 
     name: str
@@ -51,6 +57,7 @@ class Hello(Record):
     ops: frozenset[str]
     rules: Mapping[str, object] = MappingProxyType({})
     has_echo: bool = False
+    has_gradients: bool = False
 
     @property
     def title(self) -> str:
@@ -97,7 +104,7 @@ def parse_hello(line: bytes) -> Hello:
         )
     known = frozenset(_to_gscli_name(op) for op in ops if op != ECHO)
     name, version = sanitize(value["name"], 60), sanitize(str(value.get("version", "")), 60)
-    return Hello(name, version, known, rules, ECHO in ops)
+    return Hello(name, version, known, rules, ECHO in ops, value.get("gradients") is True)
 
 
 def _to_gscli_name(op: str) -> str:
@@ -118,7 +125,8 @@ def parse_reply(line: bytes, number: int) -> Reply:
         if not isinstance(value, dict) or type(value.get("id")) is not int or value["id"] != number:
             return _garbage_reply(line)
         if isinstance(value.get("output"), dict):
-            return Reply("output", load_json(value["output"], "the answer"))
+            output = load_json(value["output"], "the answer")
+            return Reply("output", output, gradients=_load_gradients(value.get("gradients")))
     except GscliError:
         return _garbage_reply(line)
     statuses: tuple[ReplyStatus, ...] = ("unsupported", "error")
@@ -126,6 +134,15 @@ def parse_reply(line: bytes, number: int) -> Reply:
         if value.get(status) is not None:
             return Reply(status, text=_format_message(value[status]))
     return _garbage_reply(line)
+
+
+def _load_gradients(value: object) -> dict[str, Array | None] | None:
+    if not isinstance(value, dict):
+        return None
+    return {
+        sanitize(name, 60): None if tensor is None else load_json(tensor, "the answer")
+        for name, tensor in value.items()
+    }
 
 
 def _garbage_reply(line: bytes) -> Reply:

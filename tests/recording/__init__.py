@@ -5,6 +5,7 @@
     scenes.py    traces whose pictures are kept
     drawn.py     pictures, explanations and comparisons
     lines.py     what the lines of `--code` gave in the real frameworks
+    gradients.py what the real frameworks give for gradients
 
 `python tests/record.py` writes all of it anew; tests/test_recorded.py fails where a file is not
 what is made.
@@ -17,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from recording import drawn, lines, sessions, texts
+from recording import drawn, gradients, lines, sessions, texts
 
 ROOT = Path(__file__).parents[2]
 Made: TypeAlias = Mapping[str, bytes]
@@ -72,5 +73,6 @@ def recordings() -> dict[str, Recording]:
         "tables": Recording(texts.article_tables),
         "views": Recording(drawn.views, "tests/golden/views/*"),
         "code": Recording(lines.made),
+        "gradients": Recording(gradients.made),
         "compare": Recording(drawn.comparisons, "tests/golden/compare/*"),
     }

@@ -7,6 +7,9 @@ The first line out is {"name", "version", "ops"}. Then, a line for every line in
     {"id": 1, "output": T}  or  {"id": 1, "error": {"type", "message"}}
                             or  {"id": 1, "unsupported": "why"}
 
+Where the first line says "gradients": true, a request may have a "cotangent": T in the shape of the
+output; its answer has "gradients": {input: T or null} beside the output.
+
 nan, inf and -inf are strings, complex numbers pairs, integers beyond 2^53 decimal strings. What a
 runtime prints goes to standard error, so that it cannot spoil the answers.
 """
@@ -39,12 +42,15 @@ class Runtime(NamedTuple):
     """A started runtime. `call(framework, op, opset, inputs, attrs)` returns an array.
 
     `rules` are attributes under which gscli judges it, such as {"device": "xla_cpu"}.
+    `differentiate` takes a cotangent too and returns the output and the gradients by input name,
+    None for an input that has none.
     """
 
     version: str
     ops: list[str]
     call: Callable[[str, str, int, dict[str, Any], dict[str, Any]], Any]
     rules: dict[str, Any] | None = None
+    differentiate: Callable[..., tuple[Any, dict[str, Any]]] | None = None
 
 
 def serve(name: str, start: Callable[[str], Runtime]) -> None:
@@ -52,8 +58,10 @@ def serve(name: str, start: Callable[[str], Runtime]) -> None:
     channel = _channel()
     sys.modules.update(dict.fromkeys(REPORTERS))  # to import one of these is an ImportError now
     runtime = start(sys.argv[1] if len(sys.argv) > 1 else "")
-    hello = {"name": name, "version": runtime.version, "ops": [*runtime.ops, ECHO],
-             "rules": runtime.rules or {}}  # fmt: skip
+    hello = {
+        "name": name, "version": runtime.version, "ops": [*runtime.ops, ECHO],
+        "rules": runtime.rules or {}, "gradients": runtime.differentiate is not None,
+    }  # fmt: skip
     _say(channel, hello)
     for line in sys.stdin:
         request = json.loads(line)
@@ -78,10 +86,16 @@ def _answer(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
         if request["op"] == ECHO:
             return {"output": dump(inputs["data"])}
         attrs = {key: value for key, value in request["attrs"].items() if key != "indices_per_axis"}
-        found = runtime.call(
-            request["framework"], request["op"], request.get("opset") or 0, inputs, attrs
-        )
-        return {"output": dump(np.asarray(found))}
+        call = (request["framework"], request["op"], request.get("opset") or 0, inputs, attrs)
+        if "cotangent" not in request:
+            return {"output": dump(np.asarray(runtime.call(*call)))}
+        if runtime.differentiate is None:
+            return {"unsupported": "no gradients here"}
+        output, flows = runtime.differentiate(*call, load(request["cotangent"]))
+        gradients = {
+            name: None if flow is None else dump(np.asarray(flow)) for name, flow in flows.items()
+        }
+        return {"output": dump(np.asarray(output)), "gradients": gradients}
     except (Unsupported, NotImplementedError) as reason:
         return {"unsupported": f"{type(reason).__name__}: {reason}"[:MESSAGE_LIMIT]}
     except Exception as error:

@@ -35,22 +35,35 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "jit", "op-by-op"):
         raise SystemExit(f"jax has no variant {variant!r}: jit, op-by-op")
 
-    def call(
-        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def make(op: str, attrs: dict[str, Any], inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """A function of the arrays that are no constants of what is compiled, and these."""
         if any(array.dtype.kind in "OUS" for array in inputs.values()):
             raise Unsupported("JAX has no strings")
         function = bound(op, attrs)
-        if variant == "op-by-op":
-            with jax.disable_jit():
-                return function(dict(inputs))
         if variant != "jit":
-            return function(dict(inputs))
-        # How many cells a mask chooses decides a shape: it is a constant of what is compiled.
+            return function, dict(inputs)
+        # How many cells a mask chooses decides a shape.
         traced = {name: array for name, array in inputs.items() if not is_mask(name, array)}
-        return jax.jit(lambda arrays: function({**inputs, **arrays}))(traced)
+        return jax.jit(lambda arrays: function({**inputs, **arrays})), traced
 
-    return Runtime(jax.__version__, OPS, call)
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        with jax.disable_jit(variant == "op-by-op"):
+            function, arrays = make(op, attrs, inputs)
+            return function(arrays)
+
+    def differentiate(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
+        cotangent: Any,
+    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+        function, arrays = make(op, attrs, inputs)
+        leaves = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
+        with jax.disable_jit(variant == "op-by-op"):
+            output, back = jax.vjp(lambda own: function({**arrays, **own}), leaves)
+            return output, back(cotangent)[0]
+
+    return Runtime(jax.__version__, OPS, call, differentiate=differentiate)
 
 
 def is_mask(name: str, array: Any) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
@@ -30,28 +32,59 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "xla"):
         raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
 
-    def call(
-        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def make(op: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """A function of tensors by name, and these."""
         function = function_of(op, attrs)
-        given = {name: value for name, value in attrs.items() if value is not None}
+        known = {name: value for name, value in attrs.items() if value is not None}
         # What decides a shape is a constant of the compiled function, as in a model.
         fixed = {name: value for name, value in inputs.items() if name == "shape"}
         tensors = {name: tf.constant(v) for name, v in inputs.items() if name not in fixed}
 
         def run(**arrays: Any) -> Any:
-            return function(**arrays, **fixed, **given)
+            return function(**arrays, **fixed, **known)
 
-        try:
-            return (tf.function(run, jit_compile=True) if variant else run)(**tensors).numpy()
-        except (tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:  # no kernel
+        return tf.function(run, jit_compile=True) if variant else run, tensors
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        run, tensors = make(op, inputs, attrs)
+        with refusals_named():
+            return run(**tensors).numpy()
+
+    def differentiate(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
+        cotangent: Any,
+    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+        run, tensors = make(op, inputs, attrs)
+        leaves = {name: tensor for name, tensor in tensors.items() if tensor.dtype.is_floating}
+        with refusals_named(), tf.GradientTape() as tape:
+            tape.watch([*leaves.values()])
+            output = run(**tensors)
+        flows = tape.gradient(output, leaves, tf.constant(cotangent))
+        return output.numpy(), {
+            name: None if flow is None else tf.convert_to_tensor(flow).numpy()
+            for name, flow in flows.items()
+        }
+
+    return Runtime(
+        tf.__version__, OPS, call, {"device": variant or "cpu"}, differentiate=differentiate
+    )
+
+
+@contextmanager
+def refusals_named() -> Iterator[None]:
+    """What has no kernel here is unsupported, and no fault."""
+    import tensorflow as tf
+
+    try:
+        yield
+    except (tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:
+        raise Unsupported(str(error)) from None
+    except tf.errors.InvalidArgumentError as error:
+        if "Detected unsupported operations" in str(error):  # XLA has no kernel
             raise Unsupported(str(error)) from None
-        except tf.errors.InvalidArgumentError as error:
-            if "Detected unsupported operations" in str(error):  # XLA has no kernel
-                raise Unsupported(str(error)) from None
-            raise
-
-    return Runtime(tf.__version__, OPS, call, {"device": variant or "cpu"})
+        raise
 
 
 def function_of(op: str, attrs: dict[str, Any]) -> Any:

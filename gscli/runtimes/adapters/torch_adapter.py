@@ -22,24 +22,44 @@ def start(variant: str) -> Runtime:
     device = torch.device("cpu" if variant in ("", "compile") else variant)
     own = {"index": index, "index_put_": index_put, "put_": put}
 
-    def call(
-        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
-        tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
-        given = {name: value for name, value in attrs.items() if value is not None}
-        asked = own[op] if op in own else getattr(torch, op)
+    def apply(op: str, tensors: dict[str, Any], attrs: dict[str, Any]) -> Any:
+        known = {name: value for name, value in attrs.items() if value is not None}
+        function = own[op] if op in own else getattr(torch, op)
         if variant == "compile":
             torch._dynamo.reset()
-            asked = torch.compile(asked, dynamic=False)
+            function = torch.compile(function, dynamic=False)
         try:
-            found = asked(**tensors, **given).cpu()
+            return function(**tensors, **known)
         except (RuntimeError, TypeError) as error:
             if "not implemented for" in str(error) or "not supported for" in str(error):
                 raise Unsupported(str(error)) from None
             raise
-        return array_of(found)
 
-    return Runtime(torch.__version__, OPS, call)
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
+        return array_of(apply(op, tensors, attrs).cpu())
+
+    def differentiate(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
+        cotangent: Any,
+    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+        tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
+        leaves = {
+            name: tensor.requires_grad_()
+            for name, tensor in tensors.items() if tensor.is_floating_point()
+        }  # fmt: skip
+        output = apply(op, tensors, attrs)
+        flows = torch.autograd.grad(
+            output, [*leaves.values()], tensor_of(cotangent).to(device), allow_unused=True
+        )
+        found = zip(leaves, flows, strict=True)
+        return array_of(output.detach().cpu()), {
+            name: None if flow is None else array_of(flow.cpu()) for name, flow in found
+        }
+
+    return Runtime(torch.__version__, OPS, call, differentiate=differentiate)
 
 
 def index(subscript: str = "", **inputs: Any) -> Any:

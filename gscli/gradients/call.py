@@ -1,0 +1,139 @@
+"""The gradients of one call: run, judged to have any, and walked back under a convention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
+from gscli.frameworks import find_called
+from gscli.frameworks.operator import Operator
+from gscli.gradients import VALUE, compute_gradients
+from gscli.gradients.conventions import Convention, choose_convention
+from gscli.layout import Layout
+from gscli.traces import Trace, trace_call
+
+DIFFERENTIABLE = ("float32", "float64")
+"""Element types that have a gradient here."""
+
+
+class Gradients:
+    """The gradients of one finished call, by input name, in the inputs' shapes and types.
+
+    `trace`: what was run. `cotangent`: float64, in the shape of its output.
+    """
+
+    def __init__(self, trace: Trace, cotangent: Array, convention: Convention) -> None:
+        self.trace, self.cotangent, self.convention = trace, cotangent, convention
+        self.arrays = self.compute(convention)
+
+    def compute(self, convention: Convention) -> dict[str, Array]:
+        """The gradients under another convention."""
+        plan, operator = self.trace.plan, self.trace.operator
+        flows = compute_gradients(plan, self.trace.output, self.cotangent, convention)
+        gradients = {}
+        for name in operator.input_names:
+            array = plan.inputs.get(name)
+            if array is not None and dtype_name(array.dtype) in DIFFERENTIABLE:
+                flow = flows.get(name)
+                gradients[name] = np.zeros_like(array) if flow is None else flow.astype(array.dtype)
+        if any(item.name == VALUE for item in operator.attributes) and VALUE in flows:
+            gradients[VALUE] = flows[VALUE]
+        return gradients
+
+
+def grad(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    cotangent: object = None,
+    rules: str | None = None,
+) -> dict[str, Array]:
+    """Gradients of `framework.operator` for each of its floating-point inputs, by input name.
+
+    `cotangent` has the shape of the output and is ones by default: the gradients are those of
+    sum(cotangent × output). Lists of numbers count as float64. `rules` names a convention: the
+    framework's own by default, "loop" for that of the specification. float32 and float64 have
+    gradients; everything else is refused.
+
+    >>> grad("onnx.gather", {"data": [1.0, 2.0, 3.0], "indices": [2, 0, 2]}, cotangent=[1, 10, 100])
+    {'data': array([ 10.,   0., 101.])}
+    """
+    operator = find_called(name, inputs, attrs)
+    trace = _trace_in_floats(operator, inputs, attrs or {})
+    return trace_gradients(trace, cotangent, rules).arrays
+
+
+def _trace_in_floats(
+    operator: Operator, inputs: Mapping[str, object], attrs: Mapping[str, object]
+) -> Trace:
+    """Run the call, lists of whole numbers for data and updates as float64."""
+    trace = trace_call(operator, inputs, attrs)
+    whole = {
+        name: array.astype(np.float64)
+        for name, array in value_inputs(trace.layout, trace.inputs).items()
+        if array.dtype.kind in "iu" and not hasattr(inputs.get(name), "dtype")
+    }
+    return trace_call(operator, {**inputs, **whole}, attrs) if whole else trace
+
+
+def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The inputs of a call whose values reach the output: data and updates, where there are any.
+
+    >>> import gscli
+    >>> run = gscli.trace("gather", {"data": [1.0, 2.0], "indices": [0]})
+    >>> list(value_inputs(run.layout, run.inputs))
+    ['data']
+    """
+    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
+    return {name: inputs[name] for name in names if name is not None}
+
+
+def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = None) -> Gradients:
+    """The gradients of a finished call.
+
+    Raises DtypeRefused where its output has no gradient, ShapeRefused for a cotangent of another
+    shape, UsageError for unknown `rules`.
+    """
+    convention = choose_convention(trace.operator.framework.name, rules)
+    _check_differentiable(trace)
+    if cotangent is None:
+        flow = np.ones(trace.output.shape)
+    else:
+        flow = _check_cotangent(as_array(cotangent, "cotangent"), trace)
+    return Gradients(trace, flow, convention)
+
+
+def _check_differentiable(trace: Trace) -> None:
+    dtype = dtype_name(trace.output.dtype)
+    if dtype in DIFFERENTIABLE:
+        return
+    problem, details = f"{dtype} has no gradient", tuple[str, ...]()
+    if dtype in (*FLOAT16S, *NARROW_FLOATS):
+        problem = f"gradients of {dtype} are not computed"
+        details = ("frameworks round sums of narrow floats at different places",)
+    raise DtypeRefused(
+        problem,
+        where=f"output {dtype} {format_shape(trace.output.shape)}",
+        details=details,
+        valid=" ".join(DIFFERENTIABLE),
+        hint="convert data and updates to float32 or float64",
+    )
+
+
+def _check_cotangent(flow: Array, trace: Trace) -> Array:
+    if flow.dtype.kind not in "iuf":
+        raise DtypeRefused(
+            f"the cotangent is {dtype_name(flow.dtype)}", where="cotangent",
+            valid=" ".join(DIFFERENTIABLE),
+        )  # fmt: skip
+    if flow.shape != trace.output.shape:
+        raise ShapeRefused(
+            "the cotangent has another shape than the output",
+            where=f"cotangent {format_shape(flow.shape)}",
+            valid=format_shape(trace.output.shape),
+        )
+    return flow.astype(np.float64)

@@ -1,0 +1,71 @@
+"""What frameworks do where the loop has no one derivative, or against it: a record for each."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from gscli.base import UsageError
+from gscli.base.records import Record
+from gscli.base.words import suggest_names
+from gscli.layout.axes import Reduction
+
+Ties: TypeAlias = Literal["first", "last", "even", "all"]
+Writers: TypeAlias = Literal["last", "all"]
+NanTies: TypeAlias = Literal["hold", "spread", "vanish"]
+
+
+class Convention(Record):
+    """How a framework's own gradient is made where a choice is left.
+
+    `ties`: who is given the gradient of max and min among those that equal the result, data being
+    the first of them; "even" shares it. `writers`: who is given it of several that set one cell.
+    `nan_ties`: where the result is NaN, NaN equals it ("hold"), or nothing does: then everything
+    that met there is given NaN ("spread") or 0 ("vanish"); `nan_segments` says it of operators
+    that have no data to begin with. `counts_absent_data`: data that takes no part in a maximum
+    (`include_self` off) and equals it is counted among those that share. `missing`: reductions that
+    the framework itself has no gradient of, and why.
+    """
+
+    name: str
+    ties: Ties = "first"
+    writers: Writers = "last"
+    nan_ties: NanTies = "hold"
+    nan_segments: NanTies = "hold"
+    counts_absent_data: bool = False
+    missing: tuple[tuple[Reduction, str], ...] = ()
+
+
+LOOP = Convention("loop")
+"""The specification's loop itself: an update that equals its cell leaves the cell as it is."""
+
+_UNIQUE = "JAX has its gradient only with unique_indices=True"
+
+CONVENTIONS: dict[str, Convention] = {
+    convention.name: convention
+    for convention in (
+        LOOP,
+        Convention("torch", "even", "all", "spread", "spread", counts_absent_data=True),
+        Convention(
+            "jax", "even", "last", "vanish", "vanish",
+            missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),
+        ),
+        Convention("tensorflow", "even", "all", "spread", "vanish"),
+    )
+}  # fmt: skip
+"""Those that have gradients of their own. ONNX, OpenVINO, NumPy and StableHLO have the loop's."""
+
+
+def choose_convention(framework: str, rules: str | None = None) -> Convention:
+    """The convention named by `rules`, or a framework's own; UsageError for unknown rules.
+
+    >>> choose_convention("torch").ties, choose_convention("onnx").ties
+    ('even', 'first')
+    """
+    if rules is None:
+        return CONVENTIONS.get(framework, LOOP)
+    if rules not in CONVENTIONS:
+        raise UsageError(
+            f"unknown rules {rules!r}"[:200], where="--rules", valid=" ".join(CONVENTIONS),
+            hint=suggest_names(rules, CONVENTIONS),
+        )  # fmt: skip
+    return CONVENTIONS[rules]

@@ -1,0 +1,84 @@
+"""The way back as a run of its own, so that whatever draws a run draws the flow of gradients.
+
+gather                  cotangent is scattered, and added up, to the gradient of data
+scatter without data    cotangent is gathered to the gradient of the updates
+scatter                 the grid holds the cotangent and becomes the gradient of data; beside
+                        each index stands the gradient of its update
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from gscli.gradients.call import Gradients
+from gscli.layout.axes import Fit, Updates
+from gscli.plan.plan import ValidatedPlan
+from gscli.traces import Trace, TracedTensor
+
+COTANGENT = "cotangent"
+
+
+class FlowTrace(Trace):
+    """The gradients of a call as a trace; `gradients` is what it draws.
+
+    >>> import gscli
+    >>> from gscli.gradients.call import trace_gradients
+    >>> run = gscli.trace("gather", {"data": [1.0, 2.0], "indices": [1, 1]})
+    >>> [tensor.name for tensor in FlowTrace(trace_gradients(run)).tensors]
+    ['indices', 'cotangent', 'gradient of data']
+    """
+
+    def __init__(self, gradients: Gradients) -> None:
+        self.gradients = gradients
+        run = gradients.trace
+        plan, output = _plan_flow(gradients)
+        super().__init__(run.operator, plan, output, run.source_names)
+
+    @property
+    def target(self) -> str:
+        """The input whose gradient the grid becomes."""
+        layout = self.gradients.trace.layout
+        updates = layout.updates
+        return layout.data_name or str(updates.name if updates is not None else "")
+
+    @cached_property
+    def tensors(self) -> tuple[TracedTensor, ...]:
+        """Cotangent, indices and gradients, in drawing order."""
+        return tuple(
+            tensor._replace(name=f"gradient of {self.target}")
+            if tensor.role == "output" else tensor
+            for tensor in super().tensors
+        )  # fmt: skip
+
+
+def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, np.ndarray]:
+    run, arrays = gradients.trace, gradients.arrays
+    layout, cotangent = run.layout, gradients.cotangent
+    plain = layout._replace(
+        reduction="none", include_self=True, accumulate_dtype=None, unspecified_order="",
+        dtype="float64", fill_value=0.0, data_name=None,
+    )  # fmt: skip
+    inputs = {**run.inputs, COTANGENT: cotangent}
+    if layout.kind == "gather":
+        flow = plain._replace(
+            kind="scatter", reduction="add", updates=Updates(COTANGENT, Fit.RESHAPE),
+            output_shape=layout.data_shape,
+        )  # fmt: skip
+        return ValidatedPlan(flow, inputs), arrays[str(layout.data_name)]
+    updates = layout.updates
+    assert updates is not None
+    if layout.data_name is None:
+        flow = plain._replace(
+            kind="gather", data_name=COTANGENT, updates=None, output_shape=layout.result_shape
+        )
+        return ValidatedPlan(flow, inputs), arrays[str(updates.name)]
+    if updates.name is None:
+        written = updates._replace(value=float(arrays.get("value", np.zeros(()))), scale=None)
+    else:
+        name = f"gradient of {updates.name}"
+        written = updates._replace(name=name, scale=None)
+        inputs[name] = arrays[updates.name]
+    flow = plain._replace(data_name=COTANGENT, updates=written)
+    return ValidatedPlan(flow, inputs), arrays[layout.data_name]

@@ -1,0 +1,125 @@
+"""Gradients of every operator, over the small worlds: the loop backwards, and slopes."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from conftest import Array
+from float_calls import Call, float_calls
+from oracle.backward import gather_back, scatter_back
+from worlds import GOOD
+
+from gscli.gradients import VALUE
+from gscli.gradients.call import trace_gradients
+from gscli.kernel.walks import cell_addresses
+from gscli.plan.plan import fit_updates
+from gscli.traces import Trace
+
+EVERYDAY = 12
+"""Worlds of each operator that are tried every day."""
+
+MOST_CELLS = 60
+"""Cells of an output whose slopes are looked for one by one."""
+
+
+def walk_back(trace: Trace, cotangent: Array) -> dict[str, Array]:
+    """The loop walked backwards over the addresses of a plan."""
+    plan, layout = trace.plan, trace.layout
+    addressing = layout.addressing
+    cells: list[int | None] = [None] * (layout.entry_count * layout.window_size)
+    if not layout.is_noop:
+        flat, inside = cell_addresses(plan, 0, layout.entry_count)
+        live = np.ones(flat.shape, bool) if inside is None else inside
+        cells = [
+            int(cell) if is_live else None
+            for cell, is_live in zip(flat.flat, live.flat, strict=True)
+        ]
+    order = np.argsort(addressing.result_axes)
+    if layout.kind == "gather":
+        flow = cotangent.reshape(layout.result_shape).transpose(order).reshape(-1)
+        name = str(layout.data_name)
+        data = plan.inputs[name]
+        return {name: np.reshape(gather_back(cells, data.size, flow.tolist()), data.shape)}
+    updates = layout.updates
+    assert updates is not None
+    scale = 1 if updates.scale is None else updates.scale
+    values = (np.asarray(plan.updates_view(), np.float64) * scale).reshape(-1)
+    start = (
+        np.full(layout.data_shape, layout.fill_value, np.float64)
+        if layout.data_name is None else plan.inputs[layout.data_name]
+    ).reshape(-1)  # fmt: skip
+    data, passed = scatter_back(
+        cells, start.tolist(), values.tolist(), cotangent.reshape(-1).tolist(),
+        layout.reduction, include_self=layout.include_self,
+    )  # fmt: skip
+    gradients = {}
+    if layout.data_name is not None:
+        gradients[layout.data_name] = np.reshape(data, plan.inputs[layout.data_name].shape)
+    passed = [flow * scale for flow in passed]
+    if updates.name is None:
+        return {**gradients, VALUE: np.asarray(sum(passed))}
+    source = plan.inputs[updates.name]
+    numbers = np.arange(source.size).reshape(source.shape)
+    summed = [0.0] * source.size
+    for place, flow in zip(fit_updates(layout, {updates.name: numbers}).flat, passed, strict=True):
+        summed[place] += flow
+    return {**gradients, updates.name: np.reshape(summed, source.shape)}
+
+
+def check_against_loop(name: str, count: int | None) -> int:
+    """How many gradients of an operator were held against the loop backwards."""
+    tried = 0
+    for values in ("generic", "ties"):
+        for trace in (call.trace for call in float_calls(name, count, values)):
+            cotangent = np.random.default_rng(tried).integers(1, 6, trace.output.shape)
+            gradients = trace_gradients(trace, cotangent, "loop").arrays
+            for key, right in walk_back(trace, cotangent.astype(np.float64)).items():
+                if key in gradients:
+                    np.testing.assert_allclose(gradients[key], right, 1e-12, 1e-12, err_msg=name)
+                    tried += 1
+    return tried
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_gradients_are_those_of_the_loop_walked_backwards(name: str) -> None:
+    assert check_against_loop(name, EVERYDAY) > EVERYDAY / 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GOOD)
+def test_gradients_of_all_worlds_are_those_of_the_loop(name: str) -> None:
+    assert check_against_loop(name, None) > EVERYDAY
+
+
+def differentiate(call: Call, name: str, cotangent: Array) -> Array:
+    """The gradient of one input: how the oracle's outputs change with each of its numbers."""
+    source, step = call.inputs[name], 1e-6
+    slopes = np.zeros(source.shape)
+    for at in np.ndindex(*source.shape):
+        ends = []
+        for way in (step, -step):
+            moved = source.copy()
+            moved[at] += way
+            ends.append(oracle.run(call.name, {**call.inputs, name: moved}, call.attrs))
+        moves = ends[0] != ends[1]  # infinities and NaN of cells that nobody wrote stay
+        moves &= ~(np.isnan(ends[0]) & np.isnan(ends[1]))
+        change = np.subtract(*ends, where=moves, out=np.zeros(ends[0].shape))
+        slopes[at] = np.sum(change * cotangent) / (2 * step)
+    return slopes
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_gradients_are_the_slopes_of_the_oracle(name: str) -> None:
+    tried = 0
+    for call in float_calls(name, EVERYDAY, "generic"):
+        output = call.trace.output
+        if not 0 < output.size < MOST_CELLS:
+            continue
+        cotangent = np.random.default_rng(tried).integers(1, 6, output.shape)
+        gradients = trace_gradients(call.trace, cotangent, "loop").arrays
+        for key in call.values:
+            slopes = differentiate(call, key, cotangent)
+            np.testing.assert_allclose(gradients[key], slopes, 1e-5, 1e-5, err_msg=name)
+            tried += 1
+    assert tried
