@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias
@@ -26,6 +26,7 @@ from gscli.cli.options import (
     argument,
     check_combinations,
     complete_declaration,
+    is_set,
     make_value_error,
     split_at_end,
 )
@@ -309,19 +310,30 @@ def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:
     return format_suggestion(longer) or suggest_names(name, known, otherwise, similarity=0.65)
 
 
-def make_operator_command(operator: Operator, action: OperatorAction, path: str) -> Command:
-    """The command; `path` are the words before the operator's in its examples."""
+def make_operator_command(
+    operator: Operator, action: OperatorAction, path: str, unused: Collection[str] = ()
+) -> Command:
+    """The command; `path` are the words before the operator's in its examples.
+
+    `unused`: shared options that the action has no use for, and refuses.
+    """
     own = list_declarations(action)
 
     def run(words: Sequence[str], settings: Settings, **options: Any) -> int:
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         settings = settings._replace(extra=named)
+        flags = [
+            SHARED_OPTIONS[name].flags[-1] for name in unused if is_set(getattr(settings, name))
+        ]
+        if flags:
+            where = " ".join(flags)
+            raise UsageError(f"{path} has no use for it", where=where, hint=f"leave out {where}")
         check_combinations(own, {**settings._asdict(), **options})
         return action(Invocation(operator, words, texts, settings), **options)
 
     words = complete_declaration("words", Sequence[str], WORDS)
     return make_tool_command(
-        operator.command, run, [*_shared_options(operator)], _format_help(operator, path),
+        operator.command, run, [*_shared_options(operator, unused)], _format_help(operator, path),
         [words, *list_own_options(operator), *own], format_input_metavars(operator),
     )  # fmt: skip
 
@@ -374,13 +386,16 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
             yield CommandOption("", name=f"input_{item.name}", flag=flag, is_hidden=True)
 
 
-def _shared_options(operator: Operator) -> Iterator[CommandOption]:
-    """The shared options, but those whose flag the operator needs for an attribute of its own."""
+def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[CommandOption]:
+    """The shared options, but those whose flag the operator needs for an attribute of its own.
+
+    Those that nobody can use here are hidden.
+    """
     names = {attribute.name for attribute in operator.attributes}
     for name, shared in SHARED_OPTIONS.items():
         if name not in names:
-            unused = name in IN_PLACE and not operator.is_in_place_capable
-            yield shared._replace(is_hidden=True) if unused else shared
+            useless = name in IN_PLACE and not operator.is_in_place_capable
+            yield shared._replace(is_hidden=True) if useless or name in unused else shared
 
 
 def _format_attribute_help(attribute: Attribute) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -97,13 +97,15 @@ def to_kebab_case(name: str) -> str:
     return re.sub(r"[_.\s-]+", "-", parted).strip("-").lower()
 
 
-def _make_framework_group(name: str, action: OperatorAction, path: str) -> LazyGroup:
+def _make_framework_group(
+    name: str, action: OperatorAction, path: str, unused: Collection[str]
+) -> LazyGroup:
     """The operators of one framework under one action."""
     operators = {known.command: known for known in load_framework(name).operators.values()}
 
     def build(command: str) -> Any:
         operator = operators.get(command)
-        return operator and make_operator_command(operator, action, path)
+        return operator and make_operator_command(operator, action, path, unused)
 
     doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
     summaries = {command: operator.summary for command, operator in operators.items()}
@@ -124,19 +126,27 @@ TITLES = {
 """`Framework.title`, without importing nine modules for a list of commands."""
 
 
-def make_operator_group(action: OperatorAction, name: str, help_text: str) -> LazyGroup:
-    """A group with every operator under another action (explain, check)."""
-    return LazyGroup(name, help_text, _list_operators, _make_builder(action, f"gscli {name}"))
+def make_operator_group(
+    action: OperatorAction, name: str, help_text: str, unused: Collection[str] = ()
+) -> LazyGroup:
+    """A group with every operator under another action (explain, check, grad).
+
+    `unused`: shared options that the action refuses.
+    """
+    build = _make_builder(action, f"gscli {name}", unused)
+    return LazyGroup(name, help_text, _list_operators, build)
 
 
-def _make_builder(action: OperatorAction, path: str) -> Callable[[str], Any]:
+def _make_builder(
+    action: OperatorAction, path: str, unused: Collection[str] = ()
+) -> Callable[[str], Any]:
     """What builds a bare operator's command or a framework's group, None of another name."""
 
     def build(name: str) -> Any:
         if name in NAMES:
-            return _make_framework_group(name, action, path)
+            return _make_framework_group(name, action, path, unused)
         operator = next((entry for entry in bare_operators() if entry.command == name), None)
-        return operator and make_operator_command(operator, action, path)
+        return operator and make_operator_command(operator, action, path, unused)
 
     return build
 
@@ -145,6 +155,7 @@ TOOLS: dict[str, str] = {
     "compare": "The same inputs under every framework's rules, side by side.",
     "rules": "What each operator does with negative, bad and duplicate indices.",
     "explain": "The formula and one line per entry, in words.",
+    "grad": "What flows back: gradients, and who is given them at ties and duplicates.",
     "check": "Every finding about some inputs, not only the first.",
     "verify": "Run recorded cases and compare with their answers.",
     "fuzz": "Random calls put to an installed runtime; what differs is made small.",

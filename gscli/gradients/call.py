@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused, ShapeRefused, UpdatesTypeRefused
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
 from gscli.frameworks.operator import Operator
-from gscli.gradients import VALUE, compute_gradients
-from gscli.gradients.conventions import Convention, choose_convention
+from gscli.gradients import VALUE, BackwardWalk, compute_gradients
+from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
 from gscli.layout import Layout
 from gscli.traces import Trace, trace_call
 
@@ -29,6 +29,24 @@ class Gradients:
     def __init__(self, trace: Trace, cotangent: Array, convention: Convention) -> None:
         self.trace, self.cotangent, self.convention = trace, cotangent, convention
         self.arrays = self.compute(convention)
+
+    @property
+    def writers(self) -> Writers:
+        """Who is given the gradient of a cell that one set: a value is written once to a cell."""
+        updates = self.trace.layout.updates
+        return "last" if updates is None or updates.name is None else self.convention.writers
+
+    @property
+    def differs_from_loop(self) -> bool:
+        """Whether the specification's loop itself gives other gradients."""
+        own = self.compute(LOOP)
+        return any(
+            not np.allclose(array, own[name], equal_nan=True) for name, array in self.arrays.items()
+        )
+
+    def walk(self) -> BackwardWalk:
+        """The way back, step by step."""
+        return BackwardWalk(self.trace.plan, self.trace.output, self.cotangent, self.convention)
 
     def compute(self, convention: Convention) -> dict[str, Array]:
         """The gradients under another convention."""
@@ -71,13 +89,23 @@ def _trace_in_floats(
     operator: Operator, inputs: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Trace:
     """Run the call, lists of whole numbers for data and updates as float64."""
-    trace = trace_call(operator, inputs, attrs)
-    whole = {
-        name: array.astype(np.float64)
-        for name, array in value_inputs(trace.layout, trace.inputs).items()
-        if array.dtype.kind in "iu" and not hasattr(inputs.get(name), "dtype")
+    trace: Trace | None = None
+    try:
+        trace = trace_call(operator, inputs, attrs)
+        values = [*value_inputs(trace.layout, trace.inputs)]
+    except UpdatesTypeRefused as refusal:
+        values = [operator.input_names[0], refusal.name]
+        if all(hasattr(inputs.get(name), "dtype") for name in values):
+            raise
+    arrays = {
+        name: as_array(inputs[name], name)
+        for name in values
+        if name in inputs and not hasattr(inputs[name], "dtype")
     }
-    return trace_call(operator, {**inputs, **whole}, attrs) if whole else trace
+    whole = {
+        name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind in "iu"
+    }
+    return trace if trace and not whole else trace_call(operator, {**inputs, **whole}, attrs)
 
 
 def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array]:

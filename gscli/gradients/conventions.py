@@ -38,7 +38,7 @@ class Convention(Record):
 LOOP = Convention("loop")
 """The specification's loop itself: an update that equals its cell leaves the cell as it is."""
 
-_UNIQUE = "JAX has its gradient only with unique_indices=True"
+_UNIQUE = "JAX itself has this gradient only with unique_indices=True"
 
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention

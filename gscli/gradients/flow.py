@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.gradients.call import Gradients
 from gscli.layout.axes import Fit, Updates
 from gscli.plan.plan import ValidatedPlan
@@ -35,6 +36,13 @@ class FlowTrace(Trace):
         run = gradients.trace
         plan, output = _plan_flow(gradients)
         super().__init__(run.operator, plan, output, run.source_names)
+        if plan.layout.data_name is not None:
+            self.change_words = (COTANGENT, "gradient")
+
+    @property
+    def title(self) -> str:
+        """As a shell would say it."""
+        return f"grad {super().title}"
 
     @property
     def target(self) -> str:
@@ -53,7 +61,7 @@ class FlowTrace(Trace):
         )  # fmt: skip
 
 
-def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, np.ndarray]:
+def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     run, arrays = gradients.trace, gradients.arrays
     layout, cotangent = run.layout, gradients.cotangent
     plain = layout._replace(

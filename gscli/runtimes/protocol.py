@@ -115,8 +115,8 @@ def _to_gscli_name(op: str) -> str:
 def parse_reply(line: bytes, number: int) -> Reply:
     """The answer to request `number`; whatever is not one is garbage.
 
-    >>> parse_reply(b'{"id": 1, "error": "bad index"}', 1)
-    Reply(status='error', output=None, text='bad index')
+    >>> parse_reply(b'{"id": 1, "error": "bad index"}', 1).text
+    'bad index'
     >>> parse_reply(b'loading...', 1).status
     'garbage'
     """

@@ -68,6 +68,9 @@ class Trace:
     before the run, about its inputs.
     """
 
+    change_words: tuple[str, str] = ("was", "is")
+    """How a picture calls the two values of a cell that is written."""
+
     def __init__(
         self,
         operator: Operator,
@@ -83,6 +86,11 @@ class Trace:
         shape = "×".join(map(str, self.output.shape))
         entries = format_count(self.entry_count, "entry", "entries")
         return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
+
+    @property
+    def title(self) -> str:
+        """What was run, as a shell would say it."""
+        return self.operator.command_line.removeprefix("gscli ")
 
     @property
     def inputs(self) -> Mapping[str, Array]:

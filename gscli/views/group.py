@@ -125,8 +125,10 @@ class TensorRenderer:
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
         changed = any(self.signs.arrow in text for texts in self.texts.planes for text in texts)
-        if (changed and self.sheet.previous) or self.wrong:
-            facts += f"   was {self.signs.arrow} is" if changed and self.sheet.previous else "   is"
+        before = self.sheet.subject.before
+        if (changed and before) or self.wrong:
+            was, now = before.words if before else ("", "is")
+            facts += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
             facts += f" {self.signs.differs} expected" if self.wrong else ""
         return [(self.signs.sanitize(name, 60), self.look.bold), (facts, self.look.dim)]
 

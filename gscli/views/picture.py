@@ -145,8 +145,8 @@ class Picture(Drawing):
         )
         self.shown_differences = group.wrong
         if first:
-            lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
-            text, means = self._render_remarks(group.numbers, width), self._format_counts()
+            lines += wrap_paragraph(self.signs.sanitize_line(self.describe_purpose()), width)
+            text, means = self.render_remarks(group.numbers, width), self.format_counts()
         else:
             from gscli.views.terminal.legend import render_entries
             from gscli.views.words.below import explain_outcome_signs
@@ -158,7 +158,11 @@ class Picture(Drawing):
         lines += [*([[]] if lines else []), *drawing, *([[], *text] if text else [])]
         return lines + self._render_hidden(group, width)
 
-    def _render_remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
+    def describe_purpose(self) -> str:
+        """What happens, in a sentence."""
+        return describe_purpose(self.trace)
+
+    def render_remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
         """What is said of numbers that mean others, and of cells that several entries write."""
         targets = [entry.target for entry in self.marked_entries if entry.target is not None]
         alone = self.trace.kind == "gather" or len(set(targets)) == len(targets)
@@ -172,7 +176,7 @@ class Picture(Drawing):
             make_remarks(Describer(self.trace, numbers), self.marked_entries), width, self.look
         )
 
-    def _format_counts(self) -> str:
+    def format_counts(self) -> str:
         """How many cells were read or changed, where every entry is at hand."""
         if len(self.marked_entries) < self.trace.entry_count or not self.marked_entries:
             return ""
@@ -242,7 +246,7 @@ def render_title(trace: Trace, options: ViewOptions, width: int, more: str = "")
         signs.sanitize(f"{key}={_format_attribute(value)}", width - 3)
         for key, value in trace.nondefault_attributes.items()
     ]
-    lines: list[Line] = [[(trace.operator.command_line.removeprefix("gscli "), look.bold)]]
+    lines: list[Line] = [[(trace.title, look.bold)]]
     for number, text in enumerate([*shown, *([more] if more else [])]):
         gap = "  " if 0 < number < len(shown) else "   "
         if line_width(lines[-1]) + len(gap) + cell_len(text) > width:

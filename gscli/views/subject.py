@@ -50,10 +50,14 @@ class ExpectedCells(Record):
 
 
 class PreviousValues(Record):
-    """What the marked cells held before: marked cells are drawn as `was → is`."""
+    """What the marked cells held before: marked cells are drawn as `was → is`.
+
+    `words`: how the head of the grid calls both.
+    """
 
     array: Array
     patches: tuple[Patch, ...] = ()
+    words: tuple[str, str] = ("was", "is")
 
 
 class TensorView(Record):
@@ -196,10 +200,11 @@ GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter"
 def add_grid_headers(trace: Trace, views: Sequence[TensorView]) -> list[TensorView]:
     """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
     scatters = trace.kind == "scatter"
+    previous = PreviousValues(initial_output(trace), words=trace.change_words) if scatters else None
     return [
         view._replace(
             has_letters=(view.role == "output") is scatters,
-            before=view.before or (PreviousValues(initial_output(trace)) if scatters else None),
+            before=view.before or previous,
         )
         for view in views
     ]

@@ -29,8 +29,10 @@ class Remark(Record):
     text: str
 
 
-def make_remarks(teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
-    """First what became of the numbers, then the cells that several entries met.
+def make_remarks(
+    teller: Describer, entries: Sequence[Entry], *, duplicates: bool = True
+) -> list[Remark]:
+    """First what became of the numbers, then the cells that several entries met, if asked for.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
@@ -43,15 +45,16 @@ def make_remarks(teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
     if teller.is_empty:
         return []
     adjusted = list(_iter_index_remarks(teller, entries))
-    duplicates = (
-        list(_iter_duplicate_remarks(teller, entries)) if teller.trace.kind == "scatter" else []
-    )
-    return [*_limit_remarks(adjusted, "number"), *_limit_remarks(duplicates, "cell")]
+    remarks = limit_remarks(adjusted, "number")
+    if duplicates and teller.trace.kind == "scatter":
+        remarks += limit_remarks(list(_iter_duplicate_remarks(teller, entries)), "cell")
+    return remarks
 
 
-def _limit_remarks(remarks: list[Remark], thing: str) -> list[Remark]:
-    rest = len(remarks) - LISTED
-    more = [Remark((), f"and {format_count(rest, f'more such {thing}')}")] if rest > 0 else []
+def limit_remarks(remarks: list[Remark], thing: str, unlisted: int = 0) -> list[Remark]:
+    """The first LISTED remarks, and one that counts the others and those `unlisted`."""
+    rest = max(len(remarks) - LISTED, 0) + unlisted
+    more = [Remark((), f"and {format_count(rest, f'more such {thing}')}")] if rest else []
     return remarks[:LISTED] + more
 
 

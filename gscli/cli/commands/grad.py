@@ -1,0 +1,261 @@
+"""`gscli grad OPERATOR …`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gscli.base import UpdatesTypeRefused, UsageError
+from gscli.base.words import suggest_names
+from gscli.cli.building import Invocation
+from gscli.cli.options import (
+    SHARED_OPTIONS,
+    Settings,
+    check_combinations,
+    make_view_options,
+    option,
+    print_json,
+)
+from gscli.cli.tree import make_operator_group
+
+if TYPE_CHECKING:
+    from gscli.base.arrays import Array
+    from gscli.cli.call import Call
+    from gscli.gradients.call import Gradients
+
+RULES = ("loop", "torch", "jax", "tensorflow")
+"""What `--rules` takes, without importing the conventions."""
+
+UNUSED = ("in_place", "engine", "message", "step", "html", "quiz", "show", "slice")
+"""Shared options that are refused."""
+
+LISTED = 50
+"""Cells of each gradient that `--plain` lists, unless `--limit` says."""
+
+
+def run_grad(
+    invocation: Invocation,
+    cotangent: str | None = option(
+        "what flows back into the output, in its shape (default: ones)", "FILE"
+    ),
+    rules: str | None = option(
+        "whose choices count at ties and duplicates (default: the framework's own)", "NAME",
+        choices=RULES, alone="loop",
+    ),
+    of: str | None = option("only the gradient of this input", "NAME"),
+) -> int:  # fmt: skip
+    """The gradients of a call, drawn or as JSON, and held against another one."""
+    from gscli.cli.call import check_picture_suffix
+    from gscli.gradients.call import trace_gradients
+
+    settings = invocation.settings
+    check_combinations(SHARED_OPTIONS.values(), settings._asdict())
+    check_picture_suffix(settings)
+    call = _prepare_floats(invocation)
+    flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
+    expected = _load_named(settings.expect, "--expect", settings)
+    trace = call.run_in_memory()
+    gradients = trace_gradients(trace, flow, rules)
+    chosen = _choose(gradients.arrays, of, "--of")
+    verdict = None if expected is None else Verdict(gradients, chosen, settings, *expected)
+    svg = None if settings.svg is None else _render_svg(gradients, settings)
+    _save(chosen, settings)
+    if settings.svg is not None and svg is not None:
+        from gscli.cli.call.results import save_text
+
+        save_text(settings.svg, svg)
+    if settings.json is not None:
+        print_json(_make_document(gradients, chosen, verdict, settings))
+    text = _render(gradients, chosen, settings) if settings.is_picture_drawn else ""
+    sys.stdout.write(text)
+    if verdict is not None and settings.is_screen_used:
+        sys.stdout.write("\n" * bool(text) + verdict.text())
+    if settings.strict and gradients.differs_from_loop:
+        return 1
+    return int(verdict is not None and not verdict.is_equal)
+
+
+def _prepare_floats(invocation: Invocation) -> Call:
+    """The call, planned; numbers that were typed for data and updates are float64."""
+    from gscli.cli.call import Call
+    from gscli.gradients.call import value_inputs
+
+    call, strict = Call(invocation), invocation.settings.strict
+    inputs = call.inputs
+    try:
+        call.plan = call.make_plan(strict=strict)
+    except UpdatesTypeRefused:
+        if all(inputs.is_typed.values()):
+            raise
+        untyped = True
+    else:
+        values = value_inputs(call.plan.layout, call.plan.inputs)
+        untyped = any(
+            not inputs.is_typed[name] and array.dtype.kind in "iu" for name, array in values.items()
+        )
+    if untyped and call.settings.dtype is None:
+        call.settings = call.settings._replace(dtype="float64")
+        call.plan = call.make_plan(strict=strict)
+    return call
+
+
+def _load(text: str, name: str, settings: Settings) -> Array:
+    from gscli import files
+
+    return files.load(text, name=name, max_bytes=settings.max_bytes).array
+
+
+def _load_named(text: str | None, flag: str, settings: Settings) -> tuple[str, Array] | None:
+    """`NAME=FILE` as a name and an array; the name may be missing."""
+    if text is None:
+        return None
+    name, mark, rest = text.partition("=")
+    named = bool(mark) and name.isidentifier()
+    return (name if named else "", _load(rest if named else text, flag.lstrip("-"), settings))
+
+
+def _choose(arrays: Mapping[str, Array], name: str | None, flag: str) -> dict[str, Array]:
+    """All gradients, or the one that a word names."""
+    if name is None:
+        return dict(arrays)
+    if name not in arrays:
+        hint = suggest_names(name, arrays)
+        raise UsageError(
+            f"there is no gradient of {name!r}"[:200], where=flag, valid=" ".join(arrays), hint=hint
+        )
+    return {name: arrays[name]}
+
+
+def _only_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
+    """The input that is meant, which need not be named where there is one."""
+    if name:
+        return next(iter(_choose(arrays, name, flag)))
+    if len(arrays) == 1:
+        return next(iter(arrays))
+    example = f"{flag} {next(iter(arrays))}=FILE"
+    raise UsageError(
+        f"{flag} needs the name of an input", where=flag,
+        valid=" ".join(f"{known}=FILE" for known in arrays), hint=example,
+    )  # fmt: skip
+
+
+def _save(arrays: Mapping[str, Array], settings: Settings) -> None:
+    if not settings.is_result_saved:
+        return
+    from gscli import files
+
+    text = settings.output or "-"
+    name, mark, rest = text.partition("=")
+    named = bool(mark) and name.isidentifier()
+    chosen = _only_name(arrays, name if named else "", "-o")
+    files.save(rest if named else text, arrays[chosen], format=settings.format)
+
+
+def _render(gradients: Gradients, chosen: Mapping[str, Array], settings: Settings) -> str:
+    """The picture, or sentences, and below what neither shows."""
+    from gscli.views.lines import render_text, wrap_text
+    from gscli.views.words.gradient_words import describe_gradients, iter_sentences
+
+    options = make_view_options(settings)
+    if settings.plain:
+        limit = LISTED if settings.limit is None else settings.limit
+        lines = [*describe_gradients(gradients, chosen, limit), *iter_sentences(gradients, chosen)]
+        return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
+    from gscli.gradients.flow import FlowTrace
+    from gscli.views.gradients import GradientPicture
+
+    picture = GradientPicture(FlowTrace(gradients), options)
+    text = render_text(picture, options).rstrip("\n") + "\n"
+    below = [
+        part
+        for line in iter_sentences(gradients, chosen)
+        for part in wrap_text(line, options.width)
+    ]
+    return text + "".join(f"{line}\n" for line in ([""] if below else []) + below)
+
+
+def _render_svg(gradients: Gradients, settings: Settings) -> str:
+    from gscli.gradients.flow import FlowTrace
+    from gscli.views.figure import render_svg
+    from gscli.views.gradients import GradientPicture
+
+    options = make_view_options(settings, is_for_file=True)._replace(figure=True)
+    picture = GradientPicture(FlowTrace(gradients), options)
+    title = f"gscli {picture.flow.title}"
+    return render_svg(picture, title, picture.describe_purpose(), settings.theme)
+
+
+def _make_document(
+    gradients: Gradients, chosen: Mapping[str, Array], verdict: Verdict | None, settings: Settings
+) -> dict[str, Any]:
+    from gscli.files.formats.jsonarray import dump_json
+    from gscli.gradients.sharing import find_shared_cells
+
+    if settings.json == "output":
+        return dump_json(chosen[_only_name(chosen, "", "--of")])
+    run = gradients.trace.to_dict(0)
+    named = ("schema", "op", "framework", "opset", "attrs", "inputs")
+    kept: dict[str, object] = {key: run[key] for key in named if key in run}
+    cells, count = find_shared_cells(gradients, LISTED)
+    document = {
+        **kept,
+        "cotangent": dump_json(gradients.cotangent),
+        "convention": gradients.convention.name,
+        "gradients": {name: dump_json(array) for name, array in chosen.items()},
+        "ties": [cell.to_dict() for cell in cells],
+        "tie_count": count,
+    }
+    return document if verdict is None else {**document, "expectation": verdict.to_dict()}
+
+
+class Verdict:
+    """One gradient held against another."""
+
+    def __init__(
+        self,
+        gradients: Gradients,
+        chosen: Mapping[str, Array],
+        settings: Settings,
+        name: str,
+        expected: Array,
+    ) -> None:
+        from gscli.cli.call.results import make_tolerance
+        from gscli.lab.difference import compare_tensors
+        from gscli.lab.gradient_causes import find_causes
+
+        self.name = _only_name(chosen, name, "--expect")
+        own = chosen[self.name]
+        expected = expected.astype(own.dtype) if expected.dtype.kind in "iuf" else expected
+        tolerance = make_tolerance(settings)
+        self.difference = compare_tensors(own, expected, tolerance)
+        self.is_equal = self.difference.is_equal
+        comparable = self.difference.has_same_shape and not self.is_equal
+        self.causes = find_causes(gradients, self.name, expected, tolerance) if comparable else []
+
+    def text(self) -> str:
+        """Whether they are equal, and what would give the other one."""
+        from gscli.lab.difference import difference_sentences
+
+        if self.is_equal:
+            return f"as expected: the gradient of {self.name}\n"
+        lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
+        lines += [
+            f"  {self.name}{list(cell.at)} is {cell.actual}, expected {cell.expected}"
+            for cell in self.difference.cells[:LISTED]
+        ]
+        if self.causes:
+            lines.append("the expected gradient is what you get when")
+            lines += [f"  {cause}" for cause in self.causes]
+        elif self.difference.has_same_shape:
+            lines.append("no convention and no common mistake gives the expected gradient")
+        return "".join(f"{line}\n" for line in lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {**self.difference.to_dict(), "of": self.name, "causes": self.causes}
+
+
+grad = make_operator_group(
+    run_grad, "grad", "What flows back: the gradient of every floating-point input.", UNUSED
+)

@@ -1,0 +1,61 @@
+"""Cells whose gradient several could have: who equals a maximum, who wrote a cell that one set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gscli.base.arrays import to_json
+from gscli.base.records import Record
+from gscli.base.words import entry_label
+from gscli.gradients.call import Gradients
+from gscli.layout.axes import Shape
+
+
+class SharedCell(Record):
+    """One cell of the output: what it holds, and who could be given its gradient.
+
+    `entries` are their numbers in the order of the loop; `has_data`: the data of the cell, too.
+    """
+
+    cell: Shape
+    value: float
+    has_data: bool
+    entries: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {
+            "cell": list(self.cell), "value": to_json(self.value), "data": self.has_data,
+            "entries": [entry_label(number) for number in self.entries],
+        }  # fmt: skip
+
+
+def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell], int]:
+    """The first `limit` cells that ties of a maximum or several writers share, and their number.
+
+    >>> import gscli
+    >>> from gscli.gradients.call import trace_gradients
+    >>> run = gscli.trace("onnx.scatter", {"data": [1.0, 2.0], "indices": [1, 1],
+    ...                                    "updates": [5.0, 6.0]})
+    >>> find_shared_cells(trace_gradients(run), 5)
+    ([SharedCell(cell=(1,), value=6.0, has_data=False, entries=(0, 1))], 1)
+    """
+    run = gradients.trace
+    updates = run.layout.updates
+    if updates is None or updates.name is None or run.reduction not in ("none", "max", "min"):
+        return [], 0
+    walk = gradients.walk()
+    cells = walk.read(np.arange(walk.final.size).reshape(walk.final.shape), fill=-1)
+    own, holds = np.zeros(walk.final.shape, bool), cells >= 0
+    if run.reduction != "none":
+        own, extreme = walk.extreme_holders
+        holds &= extreme
+    counts = walk.write(holds.astype(np.int64)) + own
+    shared = np.flatnonzero((counts > 1) & (walk.counts > 0))
+    found = []
+    for cell in shared[:limit].tolist():
+        numbers = np.sort(walk.numbers[holds & (cells == cell)]) // run.layout.window_size
+        place = tuple(int(axis) for axis in np.unravel_index(cell, walk.final.shape))
+        value, has_data = float(walk.final[place]), bool(own[place])
+        found.append(SharedCell(place, value, has_data, tuple(numbers.tolist())))
+    return found, len(shared)

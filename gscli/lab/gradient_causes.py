@@ -1,0 +1,131 @@
+"""What could have produced another gradient: conventions, and common mistakes, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from gscli.base import GscliError
+from gscli.base.arrays import Array
+from gscli.frameworks.execute import run_plan
+from gscli.gradients.call import Gradients
+from gscli.gradients.conventions import Convention, Ties
+from gscli.lab.difference import Tolerance, differing_cells
+from gscli.layout import Layout
+from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
+from gscli.plan.plan import Plan
+from gscli.traces import Trace
+
+Compute: TypeAlias = Callable[[], Mapping[str, Array]]
+
+
+def find_causes(
+    gradients: Gradients, name: str, expected: Array, tolerance: Tolerance
+) -> list[str]:
+    """Causes that give exactly the expected gradient of one input, as ends of a sentence.
+
+    A cause that gives the very gradients of the call explains nothing and is left out.
+
+    >>> import gscli
+    >>> from gscli.gradients.call import trace_gradients
+    >>> run = gscli.trace("gather", {"data": [1.0, 2.0], "indices": [1, 1]})
+    >>> find_causes(trace_gradients(run), "data", np.array([0.0, 1.0]), Tolerance())
+    ['duplicates are not summed: the last one wins']
+    """
+    causes = []
+    for cause, compute in _iter_causes(gradients, name):
+        try:
+            with np.errstate(all="ignore"):
+                other = compute().get(name)
+        except (GscliError, ValueError):
+            continue
+        if other is None or other.shape != expected.shape:
+            continue
+        apart = differing_cells(other, gradients.arrays[name], tolerance).any()
+        if apart and not differing_cells(other, expected, tolerance).any():
+            causes.append(cause)
+    return list(dict.fromkeys(causes))
+
+
+def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute]]:
+    run, own = gradients.trace, gradients.convention
+    layout = run.layout
+    if run.reduction in ("max", "min"):
+        for ties, cause in _TIE_CAUSES.items():
+            yield cause, _under(gradients, own._replace(ties=ties))
+        if not layout.include_self:
+            way = "not counted" if own.counts_absent_data else "counted"
+            cause = f"data that takes no part is {way} among those that share"
+            counted = own._replace(counts_absent_data=not own.counts_absent_data)
+            yield cause, _under(gradients, counted)
+    if run.kind == "scatter" and run.reduction == "none":
+        yield (
+            "of several writers the last alone gets it",
+            _under(gradients, own._replace(writers="last")),
+        )
+        yield "every one of several writers gets it", _under(gradients, own._replace(writers="all"))
+        yield "data keeps the gradient of cells that were written", lambda: {
+            **gradients.arrays, **_of_data(gradients, gradients.cotangent)
+        }  # fmt: skip
+    if run.kind == "gather":
+        yield (
+            "duplicates are not summed: the last one wins",
+            lambda: _of_data(gradients, gradients.walk().write(gradients.walk().cotangent, "none")),
+        )
+    if run.is_mean:
+        summed = layout._replace(reduction="add", include_self=True)
+        yield "it is not divided by how many values met", lambda: _with_layout(gradients, summed)
+        other = layout._replace(include_self=not layout.include_self)
+        way = "not counted" if layout.include_self else "counted, and takes no part"
+        yield f"data is {way}", lambda: _with_layout(gradients, other)
+    yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
+    for other_name, flow in gradients.arrays.items():
+        if other_name != name:
+            yield f"it is the gradient of {other_name}", partial(dict, [(name, flow)])
+    policy = layout.policy
+    if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
+        kept = layout._replace(policy=CLIP_OUTSIDE)
+        yield "skipped entries keep their cotangent", lambda: _with_layout(gradients, kept)
+    yield "indices count from 1", lambda: _with_indices(gradients, -1)
+
+
+_TIE_CAUSES: Mapping[Ties, str] = {
+    "first": "ties go to the first",
+    "last": "ties go to the last",
+    "even": "ties are shared evenly",
+    "all": "ties go to all, whole",
+}
+
+
+def _under(gradients: Gradients, convention: Convention) -> Compute:
+    """The gradients under another convention."""
+    return lambda: gradients.compute(convention)
+
+
+def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
+    name = gradients.trace.layout.data_name
+    if name is None:
+        return {}
+    source = gradients.trace.inputs[name]
+    return {name: flow.reshape(source.shape).astype(source.dtype)}
+
+
+def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
+    """The gradients of the call with another layout."""
+    return _run_again(gradients, Plan(layout, gradients.trace.inputs))
+
+
+def _with_indices(gradients: Gradients, step: int) -> dict[str, Array]:
+    """The gradients of the call with every index moved."""
+    run = gradients.trace
+    moved = {name: run.inputs[name] + step for name in run.layout.index_inputs}
+    return _run_again(gradients, Plan(run.layout, {**run.inputs, **moved}))
+
+
+def _run_again(gradients: Gradients, plan: Plan) -> dict[str, Array]:
+    operator = gradients.trace.operator
+    trace = Trace(operator, *run_plan(operator, plan))
+    return Gradients(trace, gradients.cotangent, gradients.convention).arrays

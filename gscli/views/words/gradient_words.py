@@ -1,0 +1,145 @@
+"""Gradients in sentences: what flows where, and who is given what several could have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.base.words import entry_label, format_count, format_shape
+from gscli.gradients import VALUE
+from gscli.gradients.call import Gradients
+from gscli.gradients.conventions import LOOP
+from gscli.gradients.flow import FlowTrace
+from gscli.gradients.sharing import SharedCell, find_shared_cells
+from gscli.traces import Entry
+from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
+from gscli.views.words.facts import Describer
+
+MOST_VALUES = 12
+"""Values of a gradient that stand in a sentence."""
+
+_GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
+_EXTREME = "The cotangent of a cell goes to what equals the {which} there: {tie}."
+
+_PURPOSES = {
+    "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
+    "add": "The cotangent of a cell goes to every update that was added there{also}.",
+    "sub": "The cotangent of a cell goes, its sign turned, to every update that was subtracted "
+    "there{also}.",
+    "mul": "The cotangent of a cell goes to every factor, times the product of the others.",
+    "div": "The cotangent of a cell goes to data over the product of updates, and to each update "
+    "by the rule of quotients.",
+    "pow": "The cotangent of a cell goes to data and to each update by the rule of powers.",
+    "mean": "The cotangent of a cell is divided by how many values met there, and goes to each.",
+    "sqrt_n": "The cotangent of a cell is divided by the root of how many values met there, and "
+    "goes to each.",
+}
+
+TIES = {
+    "first": "the first of several gets it",
+    "last": "the last of several gets it",
+    "even": "several share it evenly",
+    "all": "each of several gets it whole",
+}
+
+
+def describe_purpose(gradients: Gradients) -> str:
+    """What flows where, in a sentence.
+
+    >>> import gscli
+    >>> from gscli.gradients.call import trace_gradients
+    >>> run = gscli.trace("gather", {"data": [1.0, 2.0], "indices": [1, 1]})
+    >>> describe_purpose(trace_gradients(run))
+    'Each cotangent is added to the cell of data that its output was read from.'
+    """
+    run, convention = gradients.trace, gradients.convention
+    layout, data = run.layout, run.layout.data_name
+    if run.kind == "gather":
+        return _GATHER.format(data=data)
+    if run.reduction in ("max", "min"):
+        which = "largest" if run.reduction == "max" else "smallest"
+        sentence = _EXTREME.format(which=which, tie=TIES[convention.ties])
+    else:
+        sentence = _PURPOSES[run.reduction].format(
+            writers="" if gradients.writers == "last" else ", every one of several writers",
+            others=f"; {data} keeps the others" if data else "",
+            also=f", and to {data}" if data and layout.include_self else "",
+        )
+    if data and not layout.include_self and run.reduction != "none":
+        sentence += f" Where {data} was written to it takes no part: 0."
+    return sentence
+
+
+def make_flow_remarks(teller: Describer, flow: FlowTrace, entries: Sequence[Entry]) -> list[Remark]:
+    """What became of index numbers, and who is given what several could have."""
+    gradients = flow.gradients
+    if gradients.trace.kind == "gather":
+        return make_remarks(teller, entries)
+    numbers = make_remarks(teller, entries, duplicates=False)
+    cells, count = find_shared_cells(gradients, LISTED)
+    known = {entry.number: entry for entry in entries}
+    remarks = [
+        Remark(
+            tuple(known[number] for number in cell.entries if number in known),
+            describe_shared_cell(gradients, cell, teller),
+        )
+        for cell in cells
+    ]
+    return [*numbers, *limit_remarks(remarks, "cell", count - len(cells))]
+
+
+def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describer) -> str:
+    """One cell that several could be given the gradient of."""
+    run, convention = gradients.trace, gradients.convention
+    place, last = format_shape(cell.cell), max(cell.entries, default=0)
+    if run.reduction == "none":
+        stayed = f"{place}: {format_count(len(cell.entries), 'writer')}, {entry_label(last)} stayed"
+        if gradients.writers == "last":
+            return f"{stayed} and is given the gradient"
+        return f"{stayed}; {run.operator.framework.title} gives each of them the gradient"
+    value = teller.numbers.format_value(cell.value)
+    too = f" and {run.layout.data_name}" if cell.has_data else ""
+    labels = ", ".join(map(entry_label, cell.entries[:LISTED]))
+    return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}"
+
+
+def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterator[str]:
+    """What no picture shows of some gradients: that of a value, the loop's own, what is missing."""
+    if VALUE in chosen:
+        yield f"gradient of value: {format_array(chosen[VALUE])}"
+    missing = dict(gradients.convention.missing).get(gradients.trace.reduction)
+    if missing:
+        yield missing
+    if gradients.convention == LOOP:
+        return
+    others = gradients.compute(LOOP)
+    for name, array in chosen.items():
+        own = others[name]
+        differing = int(np.count_nonzero(~np.isclose(array, own, equal_nan=True)))
+        if differing and own.size <= MOST_VALUES:
+            yield f"the loop itself gives {name} {format_array(own)}: --rules loop"
+        elif differing:
+            cells = format_count(differing, "cell")
+            yield f"the loop itself gives {name} other gradients in {cells}: --rules loop"
+
+
+def format_array(array: Array) -> str:
+    """A small array on one line."""
+    style = {"float_kind": lambda value: f"{value:.6g}"}
+    return np.array2string(array, separator=", ", formatter=style).replace("\n", "")  # type: ignore[arg-type]
+
+
+def describe_gradients(
+    gradients: Gradients, chosen: Mapping[str, Array], limit: int
+) -> Iterator[str]:
+    """Sentences in place of a picture: every gradient, cell by cell up to a limit."""
+    run = gradients.trace
+    yield f"grad {run.title}: {describe_purpose(gradients)}"
+    for name, array in chosen.items():
+        yield f"gradient of {name}, {format_shape(array.shape)}:"
+        for at in list(np.ndindex(*array.shape))[:limit]:
+            yield f"  {name}{format_shape(at)}: {array[at]:.6g}"
+        if array.size > limit:
+            yield f"  and {format_count(array.size - limit, 'more cell')}"

@@ -1,0 +1,209 @@
+"""`gscli grad`: what it prints, writes and refuses, and the causes of another gradient."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shell import forked
+
+import gscli
+from gscli.base import GscliError
+from gscli.gradients.call import grad, trace_gradients
+from gscli.lab.difference import Tolerance
+from gscli.lab.gradient_causes import find_causes
+from gscli.traces import trace
+
+ROWS = [2, 0, 2]
+FLOW = [1.0, 2.0, 3.0]
+
+GATHER = ({"data": [1.0, 2.0, 3.0], "indices": ROWS}, {})
+GATHER_ND = ({"data": [1.0, 2.0, 3.0], "indices": [[row] for row in ROWS]}, {})
+SCATTER_ND = ({"data": FLOW, "indices": [[row] for row in ROWS], "updates": [7.0, 8.0, 9.0]}, {})
+TENSOR_SCATTER = (
+    {"tensor": FLOW, "indices": [[row] for row in ROWS], "updates": [7.0, 8.0, 9.0]}, {}
+)  # fmt: skip
+SEGMENTS = ({"data": [9.0, 4.0, 9.0], "segment_ids": ROWS}, {"num_segments": 3})
+
+
+def torch_reduce(reduce: str, name: str = "src", **attrs: object) -> tuple[dict, dict]:
+    """PyTorch's call in which data and two updates tie for the largest value of cell 2."""
+    word = "sum" if reduce == "add" else reduce
+    inputs = {"input": [5.0, 0.0, 9.0], "index": ROWS, name: [9.0, 4.0, 9.0]}
+    return inputs, {"dim": 0, "reduce": word, **attrs}
+
+
+def elements(reduction: str) -> tuple[dict, dict]:
+    """The same call of ONNX."""
+    inputs = {"data": [5.0, 0.0, 9.0], "indices": ROWS, "updates": [9.0, 4.0, 9.0]}
+    return inputs, {"reduction": reduction}
+
+
+PLANTED = [
+    ("duplicates are not summed: the last one wins", "onnx.gather", GATHER, "data", [2, 0, 3]),
+    ("duplicates are not summed: the last one wins", "onnx.gather_nd", GATHER_ND, "data",
+     [2, 0, 3]),
+    ("every one of several writers gets it", "onnx.scatter_nd", SCATTER_ND, "updates", [3, 1, 3]),
+    ("every one of several writers gets it", "onnx.scatter_elements", elements("none"), "updates",
+     [3, 1, 3]),
+    ("of several writers the last alone gets it", "tensorflow.tensor_scatter_nd_update",
+     TENSOR_SCATTER, "updates", [0, 1, 3]),
+    ("of several writers the last alone gets it", "torch.scatter",
+     ({"input": FLOW, "index": ROWS, "src": FLOW}, {"dim": 0}), "src", [0, 1, 3]),
+    ("data keeps the gradient of cells that were written", "onnx.scatter_nd", SCATTER_ND, "data",
+     [1, 2, 3]),
+    ("data keeps the gradient of cells that were written", "torch.index_copy",
+     ({"input": FLOW, "index": [2, 0], "source": FLOW[:2]}, {"dim": 0}), "input", [1, 2, 3]),
+    ("ties go to all, whole", "torch.scatter_reduce", torch_reduce("amax"), "src", [3, 0, 3]),
+    ("ties go to all, whole", "tensorflow.unsorted_segment_max", SEGMENTS, "data", [3, 1, 3]),
+    ("ties go to the first", "torch.scatter_reduce", torch_reduce("amax"), "src", [0, 0, 0]),
+    ("ties go to the first", "tensorflow.unsorted_segment_max", SEGMENTS, "data", [3, 1, 0]),
+    ("ties go to the last", "torch.scatter_reduce", torch_reduce("amax"), "src", [0, 0, 3]),
+    ("ties go to the last", "tensorflow.unsorted_segment_max", SEGMENTS, "data", [0, 1, 3]),
+    ("ties are shared evenly", "onnx.scatter_elements", elements("max"), "updates", [1, 0, 1]),
+    ("ties are shared evenly", "openvino.scatter_elements_update",
+     ({"data": [5.0, 0.0, 9.0], "indices": ROWS, "updates": [9.0, 4.0, 9.0], "axis": 0},
+      {"reduction": "max"}), "updates", [1, 0, 1]),
+    ("data that takes no part is not counted among those that share", "torch.scatter_reduce",
+     torch_reduce("amax", include_self=False), "src", [1.5, 1, 1.5]),
+    ("data that takes no part is not counted among those that share", "torch.index_reduce",
+     torch_reduce("amax", "source", include_self=False), "source", [1.5, 1, 1.5]),
+    ("it is not divided by how many values met", "torch.scatter_reduce", torch_reduce("mean"),
+     "src", [3, 1, 3]),
+    ("it is not divided by how many values met", "tensorflow.unsorted_segment_mean", SEGMENTS,
+     "data", [3, 1, 3]),
+    ("data is not counted", "torch.scatter_reduce", torch_reduce("mean"), "src", [1.5, 1, 1.5]),
+    ("data is counted, and takes no part", "torch.index_reduce",
+     torch_reduce("mean", "source", include_self=False), "source", [1, 0.5, 1]),
+    ("the sign is turned", "tensorflow.tensor_scatter_nd_sub", TENSOR_SCATTER, "updates",
+     [3, 1, 3]),
+    ("the sign is turned", "onnx.gather", GATHER, "data", [-2, 0, -4]),
+    ("it is the gradient of input", "torch.scatter_add",
+     ({"input": FLOW, "index": ROWS, "src": FLOW}, {"dim": 0}), "src", FLOW),
+    ("it is the gradient of data", "onnx.scatter_elements", elements("add"), "updates", FLOW),
+    ("skipped entries keep their cotangent", "jax.at.get",
+     ({"x": FLOW, "indices_0": [0, 7, 1]}, {"mode": "fill"}), "x", [1, 3, 2]),
+    ("skipped entries keep their cotangent", "tensorflow.unsorted_segment_sum",
+     ({"data": FLOW, "segment_ids": [0, -1, 2]}, {"num_segments": 3}), "data", [1, 1, 3]),
+    ("indices count from 1", "onnx.gather", ({"data": [1.0] * 4, "indices": [2, 1, 2]}, {}), "data",
+     [2, 4, 0, 0]),
+    ("indices count from 1", "torch.scatter_add",
+     ({"input": FLOW, "index": [2, 1], "src": FLOW[:2]}, {"dim": 0}), "src", [2, 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cause", "name", "call", "wanted", "other"), PLANTED)
+def test_a_planted_mistake_is_named(
+    cause: str, name: str, call: tuple[dict, dict], wanted: str, other: list[float]
+) -> None:
+    run = trace(name, {key: np.array(value) for key, value in call[0].items()}, call[1])
+    flow = np.array(FLOW)[: run.output.size] if run.output.size <= 3 else np.ones(run.output.size)
+    gradients = trace_gradients(run, flow)
+    expected = np.array(other, gradients.arrays[wanted].dtype)
+    assert not np.allclose(gradients.arrays[wanted], expected)
+    assert cause in find_causes(gradients, wanted, expected, Tolerance())
+
+
+@pytest.mark.parametrize("name", ["onnx.gather", "onnx.gather_nd"])
+def test_noise_has_no_cause(name: str) -> None:
+    inputs, attrs = GATHER if name == "onnx.gather" else GATHER_ND
+    gradients = trace_gradients(trace(name, inputs, attrs), np.array(FLOW))
+    assert not find_causes(gradients, "data", np.array([0.3, 7.0, 0.1]), Tolerance())
+
+
+def test_lists_of_whole_numbers_count_as_floats_in_python_and_in_a_shell(tmp_path: Path) -> None:
+    inputs, attrs = {"input": [2, 0], "index": [0, 0], "src": [1.5, 2]}, {"dim": 0}
+    arrays = grad("torch.scatter_add", inputs, attrs, cotangent=[3, 1])
+    words = (
+        "torch",
+        "scatter-add",
+        "[2,0]",
+        "[0,0]",
+        "[1.5,2]",
+        "--dim",
+        "0",
+        "--cotangent",
+        "[3,1]",
+    )
+    document = json.loads(forked("grad", *words, "--json").stdout)
+    assert {name: array.tolist() for name, array in arrays.items()} == {
+        name: tensor["data"] for name, tensor in document["gradients"].items()
+    }
+    assert arrays["src"].tolist() == [3.0, 3.0]
+    assert document["cotangent"]["data"] == [3.0, 1.0]
+    saved = forked("grad", *words, "-o", f"src={tmp_path}/g.npy")
+    assert saved.returncode == 0
+    assert not saved.stdout
+    assert np.load(tmp_path / "g.npy").tolist() == [3.0, 3.0]
+
+
+def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
+    words = ("grad", "torch", "scatter-reduce", "[10,20]", "[0,0]", "[10,3]", "--dim", "0",
+             "--reduce", "amax")  # fmt: skip
+    assert forked(*words, "--expect", "src=[0.5,0]").returncode == 0
+    assert forked(*words, "--expect", "src=[1,0]").returncode == 1
+    assert forked(*words, "--strict").returncode == 1
+    assert forked(*words, "--strict", "--rules", "loop").returncode == 0
+    told = forked(*words, "--expect", "src=[1,0]", "--json")
+    assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"), [
+    (("[1,2]", "[0]", "--cotangent", "[1,2]"), "the cotangent has another shape"),
+    (("[1,2]", "[0]", "--cotangent", "[true]"), "the cotangent is bool"),
+    (("[true]", "[0]"), "bool has no gradient"),
+    (("[1,2]", "[0]", "--dtype", "float16"), "gradients of float16 are not computed"),
+    (("[1,2]", "[0]", "--of", "indices"), "there is no gradient of 'indices'"),
+    (("[1,2]", "[0]", "--expect", "x=[1]"), "there is no gradient of 'x'"),
+    (("[1,2]", "[5]"), "index out of range"),
+    (("[1,2]", "[0]", "--step"), "gscli grad has no use for it"),
+    (("[1,2]", "[0]", "--rules", "torhc"), "unknown rules"),
+])  # fmt: skip
+def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -> None:
+    refused = forked("grad", "gather", *words)
+    assert refused.returncode in (2, 65)
+    assert not refused.stdout
+    assert problem in refused.stderr.decode()
+
+
+def test_one_gradient_of_several_must_be_named() -> None:
+    words = ("grad", "scatter-nd", "[1,2]", "[[0]]", "[5.0]")
+    for flag in ("-o", "--expect"):
+        refused = forked(*words, flag, "[1]" if flag == "--expect" else "a.npy")
+        assert refused.returncode == 2
+        assert f"{flag} needs the name of an input" in refused.stderr.decode()
+    assert forked(*words, "--of", "data", "--expect", "[0,1]").returncode == 0
+
+
+def test_the_picture_says_who_is_given_what() -> None:
+    shown = forked("grad", "torch", "scatter", "[10,20,30]", "[0,2,0]", "[1.0,2.0,3.0]", "--dim",
+                   "0").stdout.decode()  # fmt: skip
+    assert "ac:1→0       1  b: 1→0" in shown
+    assert "a  c   [0]: 2 writers, c stayed; PyTorch gives each of them the gradient" in shown
+    assert "the loop itself gives src [0, 1, 1]: --rules loop" in shown
+
+
+def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
+    words = ("grad", "gather", "[1,2,3]", "[2,2]")
+    assert forked(*words, "-q", "--svg", f"{tmp_path}/g.svg").returncode == 0
+    root = ET.parse(tmp_path / "g.svg").getroot()
+    assert "gradient of data" in " ".join(" ".join(root.itertext()).split())
+    plain = forked(*words, "--plain").stdout.decode()
+    assert "data[2]: 2" in plain
+    assert "→" not in plain
+
+
+def test_what_jax_lacks_is_said() -> None:
+    plain = forked("grad", "jax", "at-multiply", "[2,3]", "[0,0]", "[4,5]").stdout.decode()
+    assert "only with unique_indices=True" in plain
+
+
+def test_python_refuses_as_the_shell_does() -> None:
+    with pytest.raises(GscliError, match="unknown rules"):
+        gscli.grad("gather", {"data": [1.0], "indices": [0]}, rules="mine")
+    with pytest.raises(GscliError, match="no gradient"):
+        gscli.grad("gather", {"data": ["a"], "indices": [0]})
