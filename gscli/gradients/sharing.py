@@ -52,10 +52,10 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
         holds &= extreme
     counts = walk.write(holds.astype(np.int64)) + own
     shared = np.flatnonzero((counts > 1) & (walk.counts > 0))
-    found = []
+    described = list[SharedCell]()
     for cell in shared[:limit].tolist():
         numbers = np.sort(walk.numbers[holds & (cells == cell)]) // run.layout.window_size
         place = tuple(int(axis) for axis in np.unravel_index(cell, walk.final.shape))
         value, has_data = float(walk.final[place]), bool(own[place])
-        found.append(SharedCell(place, value, has_data, tuple(numbers.tolist())))
-    return found, len(shared)
+        described.append(SharedCell(place, value, has_data, tuple(numbers.tolist())))
+    return described, len(shared)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UpdatesTypeRefused, UsageError
-from gscli.base.words import suggest_names
+from gscli.base.words import format_shape, suggest_names
 from gscli.cli.building import Invocation
 from gscli.cli.options import (
     SHARED_OPTIONS,
@@ -241,7 +241,7 @@ class Verdict:
             return f"as expected: the gradient of {self.name}\n"
         lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
         lines += [
-            f"  {self.name}{list(cell.at)} is {cell.actual}, expected {cell.expected}"
+            f"  {self.name}{format_shape(cell.at)} is {cell.actual:.6g}, expected {cell.expected:.6g}"
             for cell in self.difference.cells[:LISTED]
         ]
         if self.causes:
