@@ -159,6 +159,7 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     (("[1,2]", "[0]", "--dtype", "float16"), "gradients of float16 are not computed"),
     (("[1,2]", "[0]", "--of", "indices"), "there is no gradient of 'indices'"),
     (("[1,2]", "[0]", "--expect", "x=[1]"), "there is no gradient of 'x'"),
+    (("[1,2]", "[0]", "--expect", '["a"]'), "a gradient is no str"),
     (("[1,2]", "[5]"), "index out of range"),
     (("[1,2]", "[0]", "--step"), "gscli grad has no use for it"),
     (("[1,2]", "[0]", "--rules", "torhc"), "unknown rules"),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import UpdatesTypeRefused, UsageError
+from gscli.base import DtypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_shape, suggest_names
 from gscli.cli.building import Invocation
 from gscli.cli.options import (
@@ -220,13 +220,19 @@ class Verdict:
         name: str,
         expected: Array,
     ) -> None:
+        from gscli.base.arrays import dtype_name
         from gscli.cli.call.results import make_tolerance
         from gscli.lab.difference import compare_tensors
         from gscli.lab.gradient_causes import find_causes
 
         self.name = _only_name(chosen, name, "--expect")
         own = chosen[self.name]
-        expected = expected.astype(own.dtype) if expected.dtype.kind in "iuf" else expected
+        if expected.dtype.kind not in "iuf":
+            raise DtypeRefused(
+                f"a gradient is no {dtype_name(expected.dtype)}", where="--expect",
+                valid="float32 float64",
+            )  # fmt: skip
+        expected = expected.astype(own.dtype)
         tolerance = make_tolerance(settings)
         self.difference = compare_tensors(own, expected, tolerance)
         self.is_equal = self.difference.is_equal
@@ -241,7 +247,8 @@ class Verdict:
             return f"as expected: the gradient of {self.name}\n"
         lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
         lines += [
-            f"  {self.name}{format_shape(cell.at)} is {cell.actual:.6g}, expected {cell.expected:.6g}"
+            f"  {self.name}{format_shape(cell.at)} is {cell.actual:.6g}, "
+            f"expected {cell.expected:.6g}"
             for cell in self.difference.cells[:LISTED]
         ]
         if self.causes:
