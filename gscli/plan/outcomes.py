@@ -23,7 +23,7 @@ class OutcomeWords(Record):
     picture, `plain` in sentences, `path` in an address, `change` in warnings, whose problem is
     `notices` for one and for several. Of a policy: `does` as the end of a sentence, `rule` why,
     `behaviour` as the name of a rule set's way, where numbers below zero count from the end and
-    where they do not, `cell` in the table of rules.
+    where they do not, `cell` in the table of rules. `landing`: beside a value in a comparison.
     """
 
     sign: OutcomeSign | None
@@ -38,6 +38,7 @@ class OutcomeWords(Record):
     notices: tuple[str, str] = ("", "")
     behaviour: tuple[str, str] = ("", "")
     cell: str = ""
+    landing: str = "outside"
 
 
 OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
@@ -48,6 +49,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         remark="{raw_value} loses its fraction: {place}",
         path="loses its fraction:",
         change="loses its fraction and means {coordinate}",
+        landing="fraction cut",
         notices=("index loses its fraction", "indices lose their fractions"),
     ),
     "from_end": OutcomeWords(
@@ -59,6 +61,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         path="counts from the end:",
         change="counts from the end and means {coordinate}",
         cell="from the end",
+        landing="from the end",
     ),
     "wrapped": OutcomeWords(
         "wrapped",
@@ -71,6 +74,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         notices=("index wraps around the axis", "indices wrap around the axis"),
         behaviour=("wrap around", "wrap around"),
         cell="modulo",
+        landing="{raw_value} mod {size}",
     ),
     "clipped": OutcomeWords(
         "clipped",
@@ -84,6 +88,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         notices=("index is clipped to the axis", "indices are clipped to the axis"),
         behaviour=("from the end, then clip", "clip to the nearest end"),
         cell="clipped to {end}",
+        landing="to the edge",
     ),
     "below": OutcomeWords(
         "skipped",
@@ -118,6 +123,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         change="begins a window that lies partly outside",
         notices=("window lies partly outside", "windows lie partly outside"),
         cell="partly outside, cell by cell",
+        landing="partly outside",
     ),
     "refused": OutcomeWords(
         None,

@@ -31,8 +31,8 @@ class ViewOptions(Record):
     keeps bold, dim and reverse. `rows`: rows of one plane. `edge`: border rows and columns kept
     when a tensor is elided. `height`: lines of the screen. `show`: roles or names of tensors.
     `slice`: the part of data and output to look at. `precision`: digits after the point at most.
-    `limit`: entries told one by one. `figure`: runs of text bear their role, for the crosshair and
-    the oblique sheets of a figure.
+    `limit`: entries told one by one. `lines`: a comparison as number lines. `figure`: runs of text
+    bear their role, for the crosshair and the oblique sheets of a figure.
     """
 
     width: int = 80
@@ -47,6 +47,7 @@ class ViewOptions(Record):
     slice: str | None = None
     precision: int | None = None
     limit: int | None = None
+    lines: bool = False
     figure: bool = False
 
 

@@ -21,6 +21,7 @@ from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
+from gscli.views.texts import strip_zeros
 from gscli.views.words.below import find_duplicate_writes
 from gscli.views.words.comparison import ComparisonTexts
 from gscli.views.words.facts import Describer
@@ -141,9 +142,7 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if places.stop - places.start > MOST_PLACES:  # len() of such a range can overflow
         return None
-    behaviours = tuple(
-        _make_behaviour(answers, group, numbers, size) for group in comparing.outcome_groups
-    )
+    behaviours = tuple(_make_behaviour(answers, group, numbers, size) for group in answers.groups)
     data: Array = next(iter(comparing.inputs.values()))
     is_line = data.ndim == 1 and data.size == size
     values = tuple(answers.numbers.format_values(data)) if is_line else ("",) * size
@@ -173,7 +172,7 @@ def _make_behaviour(
             moved = any(index.outcome != "used" for index in indices)
             name = f"{name}, {combines}" if moved and name else combines
         fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
-        skip_text = "dropped" if trace.kind == "scatter" else answers.numbers.format_value(fill)
+        skip_text = "dropped" if trace.kind == "scatter" else strip_zeros(answers.format(fill)[0])
         return Behaviour(name, group, indices, duplicates, skip_text)
     if group.first.output is not None:
         return Behaviour(name, group, ())

@@ -85,7 +85,7 @@ def test_differing_slices_are_told_as_slices() -> None:
     updates = json.dumps([[[9] * 12] * 3] * 2)
     words = ("scatter-nd", "zeros:2x3x12:int64", "[[0],[-1]]", updates, "--as", "onnx,tf")
     told = gscli("compare", *words, "--width", "200").stdout.decode()
-    assert "output[1,:,:]: 0 0 0 0 0 0 0 0 … ≠ 9 9 9 9 9 9 9 9 …" in told
+    assert "output[1,:,:]: 36 times 0 ≠ 36 times 9" in told
     assert "output[1,0" not in told
     holes = json.dumps([[[9] * 4] * 2, [[9, 9, 9, 9], [9, 0, 9, 9]]])
     words = ("scatter-nd", "zeros:2x2x4:int64", "[[0],[-1]]", holes, "--as", "onnx,tf")

@@ -29,7 +29,7 @@ def test_a_comparison_is_saved_beside_its_table(
     file = tmp_path / "page.html"
     assert compared("--html", str(file)) == 1
     assert HEADING in file.read_text(encoding="utf-8")
-    assert "2 different results" in capsys.readouterr().out
+    assert "2 different answers" in capsys.readouterr().out
 
 
 def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,7 @@ def compare_concept(
     opsets: Sequence[int] | None = option(
         "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
     ),
+    lines: bool = option("draw where each index lands as number lines"),
     on: str = ON,
     python: str | None = PYTHON,
     patience: float = PATIENCE,
@@ -162,18 +163,22 @@ def compare_concept(
             comparing = add_runtime_results(comparing, call, runtime)
     comparing = add_equivalents(comparing)
     out = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
-    pictures, out = _render_files(comparing, settings), out + _render_screen(comparing, settings)
+    pictures = _render_files(comparing, settings, lines=lines)
+    out += _render_screen(comparing, settings, lines=lines)
     write_results(pictures, out, comparing.inputs.values())
     return int(not comparing.agree)
 
 
-def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, str]:
+def _render_files(
+    comparing: ComparisonResult, settings: Settings, *, lines: bool
+) -> dict[str, str]:
     texts: dict[str, str] = {}
     if settings.svg is not None:
         from gscli.views.figure import render_svg
         from gscli.views.terminal.compare import ComparisonView
 
-        view = ComparisonView(comparing, make_view_options(settings, is_for_file=True))
+        options = make_view_options(settings, is_for_file=True)._replace(lines=lines)
+        view = ComparisonView(comparing, options)
         title = f"gscli compare {comparing.concept}"
         texts[settings.svg] = render_svg(view, title, theme=settings.theme)
     if settings.html is not None:
@@ -183,9 +188,9 @@ def _render_files(comparing: ComparisonResult, settings: Settings) -> dict[str, 
     return texts
 
 
-def _render_screen(comparing: ComparisonResult, settings: Settings) -> str:
+def _render_screen(comparing: ComparisonResult, settings: Settings, *, lines: bool) -> str:
     """What goes to the screen besides a document."""
-    options = make_view_options(settings)
+    options = make_view_options(settings)._replace(lines=lines)
     if settings.is_screen_used and settings.plain:
         from gscli.views.words.compare_words import describe_comparison
 

@@ -32,7 +32,7 @@ MAX_UNUSUAL = 8
 
 NOUN = "answer"
 
-_ERROR = '<span aria-hidden="true">✗ </span>error'
+_ERROR = '<span aria-hidden="true">✗ </span>refused'
 
 COMPARE_STYLE = "compare.css"
 
@@ -44,7 +44,7 @@ class ComparisonSection:
         self._comparing, self._answers = comparing, ComparisonTexts(comparing, options)
         self._name = f"example-{number + 1}"
         self._sections: dict[str, AnswerSection] = {}
-        for group in comparing.outcome_groups:
+        for group in self._answers.groups:
             if (trace := group.first.trace) is not None:
                 view, place = TraceView(trace, options), len(self._sections)
                 self._sections[group.first.label] = AnswerSection(view, place, group, self._name)
@@ -74,8 +74,8 @@ class ComparisonSection:
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
-            f'{notes}<p class="summary">{escape(summary)}</p>{self._render_number_line()}'
-            f'<div class="wide">{self._table()}</div></div>'
+            f'{notes}<p class="summary">{escape(summary)}</p>'
+            f'<div class="wide">{self._table()}</div>{self._render_number_line()}</div>'
         )
 
     def _render_number_line(self) -> str:
@@ -93,7 +93,7 @@ class ComparisonSection:
         heads = "".join(self._heads()) if columns else '<th scope="col">cells that differ</th>'
         what = "entry" if self._answers.is_per_entry else "cell of output"
         caption = f"One row per answer, one column per {what}" if columns else "One row per answer"
-        rows = "".join(map(self._row, self._comparing.outcome_groups))
+        rows = "".join(map(self._row, self._answers.groups))
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
             f'<thead><tr><th scope="col">rule sets</th>{heads}'
@@ -101,14 +101,10 @@ class ComparisonSection:
         )
 
     def _heads(self) -> Iterator[str]:
-        drawn = self._answers.first_result
-        if not self._answers.is_per_entry or drawn is None or drawn.trace is None:
-            yield from (f'<th scope="col">[{n}]</th>' for n in range(self._answers.columns))
-            return
-        teller = Describer(drawn.trace, self._answers.numbers)
-        for entry in drawn.trace.entries(self._answers.columns):
-            chip, (_, vector) = entry_chip(entry.number), teller.locate_index(entry)
-            yield f'<th scope="col">{chip} <code>{escape(vector)}</code></th>'
+        for entry, text in self._answers.heads:
+            code = f"<code>{escape(text)}</code>"
+            head = text if entry is None else f"{entry_chip(entry)} {code}"
+            yield f'<th scope="col">{head}</th>'
 
     def _row(self, group: ResultGroup) -> str:
         first, *others = group.labels
@@ -130,13 +126,13 @@ class ComparisonSection:
             return f'<td class="error"{span}><b>{_ERROR}</b></td>'
         if answers.columns:
             return "".join(map(self._render_cell, answers.make_cells(group)))
-        if row is answers.first_result:
+        if row is answers.reference:
             return '<td class="word">the others are compared with it</td>'
         differences = answers.list_differences(group, LISTED_CELLS)
         if not differences.listed:
             return f'<td class="word">{escape(differences.reason or "none")}</td>'
-        assert answers.first_result is not None
-        items = "".join(_render_differences(differences, answers.first_result.label))
+        assert answers.reference is not None
+        items = "".join(_render_differences(differences, answers.reference.label))
         return f'<td class="cells"><ul>{items}</ul></td>'
 
     def _render_cell(self, cell: ResultCell) -> str:
@@ -144,12 +140,14 @@ class ComparisonSection:
         if cell.kind == "error":
             text = _ERROR
         elif cell.kind == "none":
-            text = '<span aria-hidden="true">·</span><span class="v">no value</span>'
+            text = '<span aria-hidden="true">–</span><span class="v">no value</span>'
         elif cell.kind == "differs":
-            base = escape(self._comparing.base.label)
+            assert self._answers.reference is not None
+            base = escape(self._answers.reference.label)
             spoken = f'<span class="v"> differs from {base}</span>'
             text = f'<span aria-hidden="true">≠ </span>{text}{spoken}'
-        return f'<td class="{cell.kind}"><b>{text}</b></td>'
+        landing = f" <small>{escape(cell.landing)}</small>" * bool(cell.landing)
+        return f'<td class="{cell.kind}"><b>{text}</b>{landing}</td>'
 
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""

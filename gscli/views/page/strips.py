@@ -1,6 +1,6 @@
 """A comparison's number line as drawings: a strip of cells per behaviour, arcs and arrows above.
 
-The drawings are for the eye; the table below them says the same in words.
+The drawings are for the eye; the table above them says the same in words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
     rows = "".join(_row(line, each, answers) for each in line.behaviours)
     return (
         '<figure class="strips"><figcaption>Where each index lands: a line per behaviour. '
-        'The table below says the same in words.</figcaption><div class="wide" tabindex="0" '
+        'The table above says the same in words.</figcaption><div class="wide" tabindex="0" '
         f'role="group" aria-label="where each index lands">{rows}</div></figure>'
     )
 
@@ -57,14 +57,13 @@ def _render_result(behaviour: Behaviour, answers: ComparisonTexts) -> str:
     output = behaviour.group.first.output
     if output is None and behaviour.group.first.error is not None:
         reason = escape(answers.describe_refusal(behaviour.group))
-        return f'<b class="refused">✗ error</b> <small>{reason}</small>'
+        return f'<b class="refused">✗ refused</b> <small>{reason}</small>'
     if output is None or not answers.columns:
         return ""
-    texts = answers.numbers.format_column(output.reshape(-1))
     return "".join(
         f'<b class="{chip_class(number, live=True) if answers.is_per_entry else ""}">'
         f"{escape(text)}</b>"
-        for number, text in enumerate(texts)
+        for number, text in enumerate(answers.format(output))
     )
 
 

@@ -6,32 +6,36 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.base.records import cached_property
+from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import Trace, entry_label
 from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
-from gscli.views.look import PLAIN, Line, ViewOptions, cell_len
+from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
 from gscli.views.words.comparison import (
     SHORT_TENSOR,
     ComparisonTexts,
+    ResultCell,
     describe_lettered_refusal,
 )
 
-LABEL_SHARE = 0.4
+LABEL_SHARE = 0.3
 """Part of the width that labels may take before they wrap."""
 
 NARROWEST_LINE = 80
-NARROWEST_LABEL = 22
+NARROWEST_LABEL, WIDE_LABEL = 22, 30
 NARROWEST_REASON = 14
-REASON_GAP = 3
+GAP = 3
+BETWEEN = "  "
+"""Between a value and what led to it."""
 
 INDENT: Line = [("  ", PLAIN)]
 
 
 class ComparisonView(Drawing):
-    """A table where every entry has one cell; otherwise the base's picture and the differences."""
+    """A table of entries or cells, or a number line; of slices the reference and what differs."""
 
     def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
         super().__init__(options)
@@ -41,12 +45,14 @@ class ComparisonView(Drawing):
     def draw(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
         answers, ruler = self.answers, self._number_line(width)
-        has_table = ruler is None and answers.columns and self._table_width <= width
-        body = self._table(width) if has_table else self._render_groups(width, ruler)
-        lines = [*self._heading(width), [], *body, []]
+        is_table = bool(answers.columns) and not (self.options.lines and ruler)
+        body = self._table(width) if is_table else []
+        hint: list[Line] = [[("  as number lines: --lines", self.look.dim)]] * bool(ruler and body)
+        ruler = None if is_table else ruler
+        lines = [*self._heading(width), [], *(body or self._render_groups(width, ruler)), []]
         for text in answers.list_footnotes():
             lines += wrap_paragraph(text, width, self.look.dim, indent="  ")
-        return lines + wrap_paragraph(answers.summary(), width, self.look.bold, indent="  ")
+        return lines + wrap_paragraph(answers.summary(), width, self.look.bold, indent="  ") + hint
 
     def _heading(self, width: int) -> list[Line]:
         title, call = f"compare {self.comparing.concept}", self.answers.call
@@ -59,59 +65,97 @@ class ComparisonView(Drawing):
 
     # --- one column per entry -------------------------------------------------------------
 
-    @property
-    def _table_width(self) -> int:
-        return NARROWEST_LABEL + sum(self._widths) + REASON_GAP + NARROWEST_REASON
-
-    def _cells(self, group: ResultGroup) -> Line:
-        """The text of each column."""
-        look, sign = self.look, f"{self.signs.differs} "
-        styles = {"error": look.alarm, "none": look.dim, "differs": look.shared}
-        return [
-            (sign * (cell.kind == "differs") + cell.text, styles.get(cell.kind, PLAIN))
-            for cell in self.answers.make_cells(group)
-        ]
-
-    @cached_property
-    def _widths(self) -> list[int]:
-        rows = [self._heads, *map(self._cells, self.comparing.outcome_groups)]
-        return [max(cell_len(text) for text, _ in column) + 2 for column in zip(*rows, strict=True)]
-
     @cached_property
     def _heads(self) -> Line:
         """The letter of each column's entry, or its place in output."""
-        numbers = range(self.answers.columns)
-        if self.answers.is_per_entry:
-            return [(f" {entry_label(n)} ", self.look.value_style(n)) for n in numbers]
-        return [(f"[{n}]", self.look.dim) for n in numbers]
+        return [
+            (text, self.look.dim) if entry is None
+            else (f" {entry_label(entry)} ", self.look.value_style(entry))
+            for entry, text in self.answers.heads
+        ]  # fmt: skip
 
-    def _align(self, cells: Line) -> Line:
-        """One row of the table's columns."""
-        line: Line = []
-        for (text, style), width in zip(cells, self._widths, strict=True):
-            line += [(" " * (width - cell_len(text)), PLAIN), (text, style)]
-        return line
+    @cached_property
+    def _rows(self) -> list[list[ResultCell]]:
+        """A cell per column for each group."""
+        return list(map(self.answers.make_cells, self.answers.groups))
 
-    def _label_width(self, width: int, columns: int) -> int:
-        longest = max(cell_len(label) for g in self.comparing.outcome_groups for label in g.labels)
-        room = width - columns - REASON_GAP - NARROWEST_REASON
-        return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
+    def _value(self, cell: ResultCell, entry: int | None) -> TextRun:
+        """The value of a cell, in the colour of its entry if it is that of one."""
+        look, differs = self.look, cell.kind == "differs"
+        style = look.shared if differs else PLAIN
+        if cell.kind in ("error", "none"):
+            style = look.alarm if cell.kind == "error" else look.dim
+        elif entry is not None:
+            style = look.value_style(entry)
+        return f"{self.signs.differs} " * differs + cell.text, style
+
+    def _column(self, number: int, *, below: bool) -> list[Block]:
+        """A head, and for each group the value and what led to it, beside or below the value."""
+        (entry, index), cells = self.answers.heads[number], [row[number] for row in self._rows]
+        top: Line = [self._heads[number], *([] if entry is None else [(f" {index}", PLAIN)])]
+        values = [self._value(cell, entry) for cell in cells]
+        landings = [(cell.landing, self.look.dim) for cell in cells]
+        wide = max(line_width(top), *(cell_len(text) for text, _ in values))
+        longest = max(cell_len(text) for text, _ in landings)
+        wide = max(wide, longest) if below else wide
+        width = wide + GAP + (0 if below or not longest else longest + len(BETWEEN))
+        blocks = [Block((_align_right(top, wide),), width)]
+        for value, landing in zip(values, landings, strict=True):
+            line = _align_right([value], wide)
+            if below:
+                blocks.append(Block((line, _align_right([landing], wide)), width))
+            else:
+                blocks.append(Block(([*line, (BETWEEN, PLAIN), landing],), width))
+        return blocks
+
+    def _is_alike(self, column: int) -> bool:
+        """Whether all that answer do the same in a column, and nobody refuses there."""
+        cells = [row[column] for row in self._rows if row[column].kind != "none"]
+        return len({(cell.text, cell.landing) for cell in cells}) <= 1
+
+    def _choose_columns(self, widths: Sequence[int], room: int) -> list[int]:
+        """The columns that fit, those first in which answers differ; none if not all of those."""
+        alike = [number for number in range(len(widths)) if self._is_alike(number)]
+        order = [number for number in range(len(widths)) if number not in alike] + alike
+        if sum(widths) <= room:
+            return sorted(order)
+        while order and sum(widths[number] for number in order) > room:
+            if order.pop() not in alike:
+                return []
+        return order
 
     def _table(self, width: int) -> list[Line]:
-        columns = sum(self._widths)
-        room, first = self._label_width(width, columns), self.comparing.outcome_groups[0]
-        what = (" " * REASON_GAP + "what happens", self.look.dim)
-        lines: list[Line] = [[(" " * room, PLAIN), *self._align(self._heads), what]]
-        for group in self.comparing.outcome_groups:
-            labels = [self.signs.truncate(label, room - 1)
-                      for label in _wrap_labels(group.labels, room - 2)]  # fmt: skip
-            style = self.look.bold if group is first else PLAIN
-            lines += join_blocks([
-                Block(tuple([(label, style)] for label in labels), room),
-                Block((self._align(self._cells(group)),), columns + REASON_GAP),
-                make_block(self._reasons(group, width - room - columns - REASON_GAP)),
+        """A row per group; nothing where what differs has no room."""
+        groups = self.answers.groups
+        has_reasons = any(self._reasons(group, width) for group in groups)
+        reason_room = (GAP + NARROWEST_REASON) * has_reasons
+        longest = max(cell_len(label) for group in groups for label in group.labels)
+        for below in (False, True):
+            columns = [self._column(number, below=below) for number in range(self.answers.columns)]
+            widths = [column[0].width for column in columns]
+            labels = NARROWEST_LABEL if below else max(min(longest, WIDE_LABEL), NARROWEST_LABEL)
+            chosen = self._choose_columns(widths, width - labels - reason_room)
+            if len(chosen) == len(widths) or (chosen and below):
+                break
+        if not chosen:
+            return []
+        used = sum(widths[number] for number in chosen)
+        room = min(max(longest + 2, int(width * LABEL_SHARE)), width - used - reason_room)
+        table = join_blocks([Block(([],), room), *(columns[number][0] for number in chosen)], 0)
+        for row, group in enumerate(groups, 1):
+            labels_lines = [
+                self.signs.truncate(label, room) for label in _wrap_labels(group.labels, room)
+            ]
+            reasons: list[Line] = [[(" " * GAP, PLAIN), *line]
+                       for line in self._reasons(group, width - room - used - GAP)]  # fmt: skip
+            table += join_blocks([
+                Block(tuple([(label, PLAIN)] for label in labels_lines), room),
+                *(columns[number][row] for number in chosen), make_block(reasons),
             ], 0)  # fmt: skip
-        return lines
+        if more := len(columns) - len(chosen):
+            text = f"{self.signs.across} {format_count(more, 'more column')}, all alike"
+            table += [[], [(text, self.look.dim)]]
+        return table
 
     # --- a block per behaviour ------------------------------------------------------------
 
@@ -128,23 +172,23 @@ class ComparisonView(Drawing):
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
         lines = [] if self.answers.columns else [*self._render_base(width), []]
         lines += [*ruler.render_head(), []] if ruler else []
-        for number, group in enumerate(self.comparing.outcome_groups):
+        for number, group in enumerate(self.answers.groups):
             lines += [[]] if number else []
             if ruler:
                 behaviour = ruler.line.behaviours[number]
                 lines += self._render_name(group, behaviour.name, width)
                 if self.answers.columns or group.first.output is not None:
-                    lines += self._render_answer(group, width)
+                    lines += self._render_answer(group, width, ruler)
                 lines += self._render_ways(ruler, behaviour, width)
             elif self.answers.columns:
                 lines += self._render_name(group, name_behaviour(group), width)
-                lines += self._render_answer(group, width)
+                lines += self._render_answer(group, width, ruler)
                 reasons = self._reasons(group, width - 2)
                 lines += [[("  " + text, style)] for [(text, style)] in reasons]
             else:
                 labels = ", ".join(group.labels)
                 lines += wrap_paragraph(labels, width, self.look.bold, indent="  ")
-                lines += self._render_answer(group, width)
+                lines += self._render_answer(group, width, ruler)
         return lines
 
     def _render_name(self, group: ResultGroup, name: str, width: int) -> list[Line]:
@@ -155,14 +199,21 @@ class ComparisonView(Drawing):
                     enumerate(labels)]  # fmt: skip
         return [[(name, self.look.bold)], *([("  " + text, self.look.dim)] for text in labels)]
 
-    def _render_answer(self, group: ResultGroup, width: int) -> list[Line]:
+    def _render_answer(
+        self, group: ResultGroup, width: int, ruler: NumberLineRenderer | None
+    ) -> list[Line]:
         """The answers one after the other behind their letters or places, or what differs."""
         if not self.answers.columns:
             return [line for text in self._describe_differences(group)
                     for line in wrap_paragraph(text, width, head=INDENT)]  # fmt: skip
         lines = [[*INDENT]]
-        for head, cell in zip(self._heads, self._cells(group), strict=True):
-            piece: Line = [head, (" ", PLAIN), cell, ("   ", PLAIN)]
+        row = self._rows[self.answers.groups.index(group)]
+        for head, (entry, _), cell in zip(self._heads, self.answers.heads, row, strict=True):
+            landing = f" {cell.landing}" * bool(cell.landing and not ruler)
+            piece: Line = [
+                head, (" ", PLAIN), self._value(cell, entry), (landing, self.look.dim),
+                ("   ", PLAIN),
+            ]  # fmt: skip
             if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
                 lines.append([*INDENT])
             lines[-1] += piece
@@ -195,7 +246,7 @@ class ComparisonView(Drawing):
 
     def _render_base(self, width: int) -> list[Line]:
         """What answers are compared with, and its picture."""
-        base = self.answers.first_result
+        base = self.answers.reference
         if base is None or base.trace is None:
             return []
         title: Line = [(f"{base.label}: what the others are compared with", self.look.bold)]
@@ -212,19 +263,24 @@ class ComparisonView(Drawing):
         if group.first.output is None:
             return [self.signs.sanitize(describe_lettered_refusal(group))]
         template, more = f"{{}}: {{}} {self.signs.differs} {{}}", ("more cell", "more cells")
-        return self.answers.describe_differences(group, template, more, "compared with itself")
+        itself = "the others are compared with it"
+        return self.answers.describe_differences(group, template, more, itself)
 
     # --- reasons --------------------------------------------------------------
 
     def _reasons(self, group: ResultGroup, width: int) -> list[Line]:
-        """The last column: why it refuses, or what became of unusual entries."""
-        trace, texts = group.first.trace, list[str]()
+        """The last column: why it refuses, and what the cells do not say of unusual entries."""
+        answers, trace, texts = self.answers, group.first.trace, list[str]()
         if group.first.output is None:
-            refusal = self.signs.sanitize(describe_lettered_refusal(group))
-            texts = wrap(refusal, width, break_on_hyphens=False)
-        elif trace is not None:
-            texts = _wrap_labels(self._format_unusual(trace), width, "  ")
-        return [[(text, self.look.dim)] for text in texts]
+            in_cell = answers.is_per_entry and group.first.entry is not None
+            refusal = answers.describe_refusal(group, problem=False) if in_cell else ""
+            texts = [refusal or describe_lettered_refusal(group)]
+        elif trace is not None and not answers.is_per_entry:
+            unusual = _wrap_labels(self._format_unusual(trace), width, "  ")
+            texts = [*unusual, *answers.describe_duplicates(trace, SHORT_TENSOR)]
+        safe = map(self.signs.sanitize, texts)
+        parts = (part for text in safe for part in wrap(text, width, break_on_hyphens=False))
+        return [[(part, self.look.dim)] for part in parts]
 
     def _format_unusual(self, trace: Trace) -> list[str]:
         sentences: list[str] = []
@@ -236,6 +292,10 @@ class ComparisonView(Drawing):
                 sign = self.signs.for_outcome(adjustment.sign)
                 sentences.append(f"{entry.label}: {adjustment.raw_value} {sign}{meant}")
         return sentences
+
+
+def _align_right(line: Line, width: int) -> Line:
+    return [(" " * (width - line_width(line)), PLAIN), *line]
 
 
 def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:

@@ -35,18 +35,19 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
     yield f"compare {comparing.concept}" + (f", {call}." if call else ".")
     for name, array in comparing.inputs.items():
         yield from describe_tensor(name, array, numbers, SHORT_TENSOR)
-    for group in comparing.outcome_groups:
+    for group in answers.groups:
         output, trace = group.first.output, group.first.trace
         verb, text = (
             ("refuse", _describe_refusal) if output is None else ("answer", _describe_answer)
         )
         alone = "s" if len(group.labels) == 1 else ""
         yield f"{join_names(group.labels)} {verb}{alone}: {text(answers, group)}."
-        if group.first is answers.first_result and output is not None and not answers.columns:
+        if group.first is answers.reference and output is not None and not answers.columns:
             lines = describe_tensor("output", output, numbers, SHORT_TENSOR)
             yield from (f"  {line}" for line in lines)
         if trace is not None:
-            yield from _iter_unusual(answers, trace)
+            if not answers.is_per_entry:
+                yield from _iter_unusual(answers, trace)
             duplicates = answers.describe_duplicates(trace, LISTED_CELLS)
             yield from (f"  entries {line}." for line in duplicates)
     yield from answers.list_footnotes()
@@ -70,8 +71,9 @@ def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
     for number, cell in enumerate(answers.make_cells(group)):
         entry = f"entry {entry_label(number)} reads"
         place = entry if answers.is_per_entry else f"output[{number}] is"
+        landing = f" ({cell.landing})" if cell.landing else ""
         differs = ", which differs" if cell.kind == "differs" else ""
-        sentences.append(f"{place} {cell.text}{differs}")
+        sentences.append(f"{place} {cell.text}{landing}{differs}")
     return "; ".join(sentences)
 
 

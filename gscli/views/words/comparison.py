@@ -14,6 +14,7 @@ from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
@@ -23,6 +24,9 @@ from gscli.views.words.facts import Describer
 MOST_COLUMNS = 24
 SHORT_ROW = 8
 """Values of a differing slice that are written out."""
+
+_LEAST_NAMED = 4
+"""Bytes of integers whose least value has a name."""
 
 SHORT_TENSOR = 64
 """Inputs of up to so many cells are written out."""
@@ -37,10 +41,14 @@ CellStatus: TypeAlias = Literal["same", "differs", "error", "none"]
 
 
 class ResultCell(Record):
-    """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
+    """One cell of an answer. "none": no value, because the rule set refuses elsewhere.
+
+    `landing`: what became of the index number, where it is not its own coordinate.
+    """
 
     text: str
     kind: CellStatus
+    landing: str = ""
 
 
 class ListedDifferences(Record):
@@ -66,9 +74,32 @@ class ComparisonTexts:
         self.numbers = choose_number_format([*self._outputs, *tensors], options)
 
     @cached_property
-    def first_result(self) -> RuleSetResult | None:
-        """The first row that answers: its picture is drawn, and cells are listed against it."""
-        return next((g.first for g in self.comparing.groups if g.first.output is not None), None)
+    def groups(self) -> list[ResultGroup]:
+        """Rows that answer alike in the same way: what was asked for first, then the largest."""
+        ways, fixed = self.comparing.outcome_groups, self._is_ordered
+        return [*ways[:fixed], *sorted(ways[fixed:], key=lambda group: -len(group.rows))]
+
+    @property
+    def _is_ordered(self) -> bool:
+        """Whether the first row is what was asked for first."""
+        return bool(self.comparing.only or self.comparing.opsets)
+
+    @cached_property
+    def _answers(self) -> list[ResultGroup]:
+        """Groups that answer, what the others are compared with first.
+
+        That is what was asked for first, or the most common answer.
+        """
+        groups = self.comparing.groups
+        answers = [group for group in groups if group.first.output is not None]
+        if self._is_ordered and groups[0].first.output is not None:
+            return answers
+        return sorted(answers, key=lambda group: -len(group.rows))
+
+    @property
+    def reference(self) -> RuleSetResult | None:
+        """What the others are compared with; None where all refuse."""
+        return self._answers[0].first if self._answers else None
 
     @cached_property
     def columns(self) -> int:
@@ -82,7 +113,7 @@ class ComparisonTexts:
     @cached_property
     def is_per_entry(self) -> bool:
         """Whether each column is what one entry reads, rather than a cell of output."""
-        trace = None if self.first_result is None else self.first_result.trace
+        trace = None if self.reference is None else self.reference.trace
         return trace is not None and trace.kind == "gather" and trace.entry_count == self.columns
 
     @property
@@ -98,7 +129,7 @@ class ComparisonTexts:
         for name, array in self.comparing.inputs.items():
             shape = self.signs.times.join(map(str, array.shape))
             short = array.size <= SHORT_TENSOR
-            values = "  ".join(self.numbers.format_column(array)) if short else ""
+            values = "  ".join(self.format(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
     def make_cells(self, group: ResultGroup) -> list[ResultCell]:
@@ -106,20 +137,45 @@ class ComparisonTexts:
         output = group.first.output
         if output is None:
             marked = group.first.entry if self.is_per_entry else None
-            error = ResultCell(f"{self.signs.skipped} error", "error")
-            nothing = ResultCell(self.signs.point, "none")
+            error = ResultCell("refused", "error")
+            nothing = ResultCell("–" if self.signs.utf8 else "-", "none")
             return [error if number == marked else nothing for number in range(self.columns)]
-        flags = self.comparing.differing_mask(group)
-        texts = self.numbers.format_column(output.reshape(-1))
+        base = None if self.reference is None else self.reference.output
+        flags = np.ones(output.size, np.bool_)
+        if base is not None and base.shape == output.shape:
+            flags = unequal_cells(output, base).reshape(-1)
+        trace = group.first.trace if self.is_per_entry else None
+        landings = {
+            entry.number: ", ".join(map(_describe_landing, entry.adjustments))
+            for entry in ([] if trace is None else self.unusual_entries(trace))
+        }
         return [
-            ResultCell(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
-            for number, text in enumerate(texts)
+            ResultCell(text, "differs" if flags[number] else "same", landings.get(number, ""))
+            for number, text in enumerate(self.format(output))
         ]
 
+    @cached_property
+    def heads(self) -> list[tuple[int | None, str]]:
+        """Entry and index of each column, or no entry and the place in output."""
+        drawn = self.reference
+        if not self.is_per_entry or drawn is None or drawn.trace is None:
+            return [(None, f"[{number}]") for number in range(self.columns)]
+        teller = Describer(drawn.trace, self.numbers)
+        entries = drawn.trace.entries(self.columns)
+        return [(entry.number, teller.locate_index(entry)[1]) for entry in entries]
+
+    def format(self, array: Array) -> list[str]:
+        """Every value, row-major; what JAX fills with by its name, since it would fill the line."""
+        texts = self.numbers.format_column(array)
+        if array.dtype.kind != "i" or array.dtype.itemsize < _LEAST_NAMED:
+            return texts
+        least = str(np.iinfo(array.dtype).min)
+        return [f"least {array.dtype.name}" if text == least else text for text in texts]
+
     def list_differences(self, group: ResultGroup, limit: int) -> ListedDifferences:
-        """The cells that differ from the drawn row's."""
+        """The cells that differ from the reference's."""
         output = group.first.output
-        base = None if self.first_result is None else self.first_result.output
+        base = None if self.reference is None else self.reference.output
         assert output is not None
         assert base is not None
         if output.shape != base.shape:
@@ -151,14 +207,16 @@ class ComparisonTexts:
         sentences = [template.format(*difference) for difference in differences.listed]
         if differences.more:
             sentences.append(f"and {format_count(differences.more, *more)}")
-        same = itself if group.first is self.first_result else "no cell differs"
+        same = itself if group.first is self.reference else "no cell differs"
         return sentences or [differences.reason or same]
 
     def _short(self, values: Array) -> str:
-        """The first values of a slice, or its only one."""
+        """The first values of a slice, or its only one; one value for a long slice of it."""
         flat = np.asarray(values).reshape(-1)
-        texts = " ".join(self.numbers.format_column(flat[:SHORT_ROW]))
-        return texts + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
+        texts = self.format(flat)
+        if flat.size > SHORT_ROW and len(set(texts)) == 1:
+            return f"{flat.size} times {texts[0]}"
+        return " ".join(texts[:SHORT_ROW]) + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
 
     def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
@@ -174,17 +232,18 @@ class ComparisonTexts:
         ]
 
     @staticmethod
-    def describe_refusal(group: ResultGroup) -> str:
+    def describe_refusal(group: ResultGroup, *, problem: bool = True) -> str:
         """Why the rows of a group refuse, without the letter of their entry.
 
-        The legal ranges of all are told, and who does not look at indices at all.
+        The legal ranges of all are told, and who does not look at indices at all. `problem`: the
+        number and what is wrong with it too.
         """
         error = group.first.error
         assert error is not None
         where = f"{error.where}: " if error.where else ""
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
-        lines = [f"{where}{_problem(group, error)}"]
+        lines = [f"{where}{_problem(group, error)}"] * problem
         legal: dict[str, list[str]] = {}
         for row in group.rows:
             if row.error is not None and row.error.valid:
@@ -209,25 +268,31 @@ class ComparisonTexts:
         return (entry for entry in trace.entries(LISTED_ENTRIES) if entry.adjustments)
 
     def summary(self, mark: str = "") -> str:
-        """How many results and refusals there are, and what `mark`, else `≠`, compares with.
-
-        Cells without columns are listed against the drawn row.
-        """
+        """How many answers and refusals there are, and what `mark`, else `≠`, compares with."""
         comparing = self.comparing
         if len(comparing.groups) == 1:
             count = len(comparing.groups[0].rows)
-            verb = "refuse" if self.first_result is None else "agree" if count > 1 else "answer"
+            verb = "refuse" if self.reference is None else "agree" if count > 1 else "answer"
             if count == 1:
                 return f"1 rule set {verb}s; there is no other to compare it with."
             able = " that can say this" if comparing.unsupported else ""
             return f"All {count} rule sets{able} {verb}."
-        results = format_count(comparing.result_count, "different result")
-        refusals = format_count(comparing.refusal_count, "refusal")
-        base = comparing.base if self.columns else self.first_result
-        if base is None or (comparing.result_count == 1 and base.output is not None):
-            return f"{results}, {refusals}."
+        answers = len(self._answers)
+        kinds = len(comparing.groups) - answers
+        ways = sum(group.first.output is not None for group in self.groups)
+        word = "different answer" if answers > 1 else "answer"
+        way = f" in {ways} ways" * (ways > answers)
+        counts = [format_count(answers, word) + way] * bool(answers)
+        if kinds:
+            whom = format_count(comparing.refusal_count, "rule set")
+            counts.append(f"{format_count(kinds, 'kind')} of refusal by {whom}")
+        text = f"{', '.join(counts)}."
+        if self.reference is None or answers == 1:
+            return text
+        first, *others = (len(group.rows) for group in self._answers)
+        common = ", the most common answer" * (first > max(others))
         mark = mark or f"{self.signs.differs} marks"
-        return f"{results}, {refusals}. {mark} a value other than {base.label}'s."
+        return f"{text} {mark} a value other than {self.reference.label}'s{common}."
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -238,6 +303,12 @@ def join_names(names: Sequence[str]) -> str:
     """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _describe_landing(index: AdjustedIndex) -> str:
+    """What became of a number, shortly; taken modulo the size, some count from the end."""
+    is_once = index.outcome == "wrapped" and index.coordinate == index.raw_value + index.size
+    return index.format(OUTCOMES["from_end" if is_once else index.outcome].landing)
 
 
 def _problem(group: ResultGroup, error: GscliError) -> str:

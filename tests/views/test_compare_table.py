@@ -1,0 +1,110 @@
+"""The table of a comparison: who agrees with whom, and for which index not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gscli.cli import run_safely
+from gscli.lab.answers import ComparisonResult
+from gscli.lab.compare import compare
+from gscli.views.lines import render_text
+from gscli.views.look import ViewOptions
+from gscli.views.page import render_page
+from gscli.views.terminal.compare import ComparisonView
+from gscli.views.words.compare_words import describe_comparison
+
+
+def gathered(data: Any, indices: Any, **attributes: Any) -> ComparisonResult:
+    return compare("gather", {"data": data, "indices": indices}, **attributes)
+
+
+def screen(comparing: ComparisonResult, width: int = 100, *, lines: bool = False) -> list[str]:
+    options = ViewOptions(width=width, color="none", lines=lines)
+    return render_text(ComparisonView(comparing, options), options).splitlines()
+
+
+def body(lines: list[str]) -> list[str]:
+    """The lines from the heads of the table on."""
+    return lines[4:]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_the_first_view_is_a_table_and_number_lines_are_asked_for(width: int) -> None:
+    comparing = gathered([10, 20, 30], [0, -1, 7])
+    heads, *rows = body(screen(comparing, width))
+    assert heads.split() == ["a", "0", "b", "-1", "c", "7"]
+    assert not any(row.startswith("index ") for row in rows)
+    assert rows[-1].strip() == "as number lines: --lines"
+    drawn = screen(comparing, width, lines=True)
+    assert any(row.startswith("index ") for row in drawn)
+    assert not any("--lines" in row for row in drawn)
+
+
+def test_a_value_stands_beside_what_became_of_its_number() -> None:
+    rows = {
+        row.split("  ")[0]: row.split()[-7:] for row in screen(gathered([10, 20, 30], [0, -1, 7]))
+    }
+    assert rows["JAX x[i]"] == ["from", "the", "end", "30", "to", "the", "edge"]
+    assert rows["TF gather GPU"][-4:] == ["outside", "≠", "0", "outside"]
+    assert rows["NumPy take (wrap),"][-4:] == ["20", "7", "mod", "3"]
+
+
+def test_a_number_that_stops_at_an_end_did_not_count_from_it() -> None:
+    """-4 is cell 0 of four cells, both counted from the end and clipped."""
+    comparing = gathered([10, 20, 30, 40], [-4], only=["NumPy take (clip)", "NumPy take (wrap)"])
+    clipped, wrapped = body(screen(comparing))[1:3]
+    assert clipped.endswith("10  to the edge")
+    assert wrapped.endswith("10  from the end")
+
+
+def test_the_largest_group_is_first_and_what_the_others_are_compared_with() -> None:
+    text = " ".join(" ".join(screen(gathered([10, 20, 30], [0, -1, 7]))).split())
+    assert text.index("NumPy take (clip)") < text.index("OpenVINO Gather-7") < text.index("ONNX")
+    assert "a value other than NumPy take (clip)'s, the most" in text
+    assert "6 different answers, 2 kinds of refusal by 8 rule sets." in text
+
+
+def test_what_is_asked_for_first_stays_first() -> None:
+    comparing = gathered([10, 20, 30], [0, -1, 7], only=["torch", "jax"])
+    assert body(screen(comparing))[1].startswith("PyTorch")
+    comparing = gathered([10, 20, 30], [0, -1, 1], only=["onnx", "tf"])
+    assert screen(comparing)[-2].endswith("a value other than ONNX Gather-13's.")
+
+
+def test_columns_that_are_alike_are_left_out_where_they_have_no_room() -> None:
+    comparing = gathered(np.arange(10, 60, 10), [0, 1, 2, 3, -1, *[2] * 9])
+    heads, *rows = body(screen(comparing, 80))
+    assert heads.split()[:2] == ["e", "-1"]
+    shown = len(heads.split()) // 2
+    assert f"⋯ {14 - shown} more columns, all alike" in rows
+    assert body(screen(comparing, 200))[0].split()[::2] == list("abcdefghijklmn")
+
+
+def test_a_number_that_fills_the_line_has_a_name() -> None:
+    filled = gathered([10, 20, 30], [0, 7], only=["JAX take (fill)", "JAX take (wrap)"])
+    for text in ("\n".join(screen(filled)), describe_comparison(filled, ViewOptions())):
+        assert "least int64" in text
+        assert "-9223372036854775808" not in text
+    table = render_page([filled]).partition("<table")[2].partition("</table>")[0]
+    assert ">least int64<" in table
+    slices = gathered(np.arange(192).reshape(12, 16), [0, 40], only=["jax"])
+    assert any("output[1,:]: 16 times least int64 ≠" in row for row in screen(slices))
+
+
+def test_sentences_say_all_of_a_group_in_one() -> None:
+    lines = describe_comparison(gathered([10, 20, 30], [0, -1, 7]), ViewOptions()).splitlines()
+    (told,) = [line for line in lines if line.startswith("JAX x[i]")]
+    assert told == (
+        "JAX x[i] answers: entry a reads 10; entry b reads 30 (from the end), which differs; "
+        "entry c reads 30 (to the edge)."
+    )
+
+
+def test_lines_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_safely(["compare", "gather", "[10,20,30]", "[0,-1,7]", "--lines"]) == 1
+    assert "wrap around" in capsys.readouterr().out
+    assert run_safely(["compare", "gather", "[10,20,30]", "[0,-1,7]", "--lines", "--svg", "-"]) == 1
+    assert ">wrap<" in capsys.readouterr().out
