@@ -132,7 +132,6 @@ class RowRenderer(Record):
     def _render_unmarked(
         self, texts: Sequence[str], ruling: RowFormat, start: int, stop: int
     ) -> TextRun:
-        """Cells that no entry touches."""
         if not self.has_wide_characters:
             pattern = "".join(ruling.patterns[start:stop])
             return pattern % tuple(texts[start:stop]), self._rest

@@ -38,23 +38,11 @@ from gscli.views.subject import TensorView
 from gscli.views.texts import CellTexts, HeaderMarks, NumberFormat, choose_number_format
 
 PLANE_GAP = 4
-
-
 _MATRIX = 2
-
-
 _PAIR = 2
-
-
 _GRID_RANK = 4
-
-
 _BAR = 3
-
-
 _NARROWEST_COLUMN = 3
-
-
 MAX_ALIKE_PLANES = 3
 """Planes that are shown of many which are touched alike."""
 
@@ -237,7 +225,6 @@ class TensorRenderer:
             yield self._render_gap_row(ruling)
 
     def _render_gap_row(self, ruling: RowFormat) -> Line:
-        """The row that stands for rows left out."""
         head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
         return [(head, self.look.dim), *self.pen.render_gap_row(ruling)]
 

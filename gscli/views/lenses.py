@@ -90,7 +90,6 @@ def _is_adjacent(one: Box, other: Box, reach: int) -> bool:
 
 
 def _union(one: Box, other: Box) -> Box:
-    """The smallest box around two."""
     return tuple(
         (min(start, first), max(stop, last))
         for (start, stop), (first, last) in zip(one, other, strict=True)

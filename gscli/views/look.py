@@ -52,11 +52,7 @@ class ViewOptions(Record):
 
 
 PLANES = 12
-
-
 ROWS = 20
-
-
 MAX_WHOLE_CELLS = 400
 """Cells of a tensor that one table may always show."""
 

@@ -180,7 +180,6 @@ def _outcomes_by_position(
 
 
 def _batch(trace: Trace, tensor: TracedTensor) -> int:
-    """Leading batch axes of the tensor, where the operator has batch_dims."""
     batch = trace.attributes.get("batch_dims", 0)
     if not isinstance(batch, int):
         return 0

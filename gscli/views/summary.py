@@ -191,8 +191,6 @@ def _is_alone(sign: str, drawing: str) -> bool:
 
 
 COUNTED_ENTRIES = 10_000
-
-
 COUNTED_CELLS = 1 << 20
 
 

@@ -90,7 +90,6 @@ SCRIPTS = (
     "page.js",
 )
 STYLE = "page.css"
-
 _COMMENT = re.compile(r"^\s*(//.*$|/\*[^*]*(\*[^/][^*]*)*\*/)", re.MULTILINE)
 """Comments that begin a line."""
 

@@ -116,7 +116,6 @@ class CellRenderer:
         return f'<em data-t="{escape(sign)}"></em>' if sign else ""
 
     def _render_previous(self, cell: Coordinates) -> str:
-        """What a cell of the result held at first."""
         return f'<small class="was" data-t="{escape(self._tensor.initial_texts[cell])}"></small>'
 
     def _outcome_classes(self, cell: Coordinates, numbers: Sequence[int]) -> list[str]:

@@ -23,17 +23,11 @@ from gscli.views.words.comparison import (
     ListedDifferences,
     ResultCell,
 )
-from gscli.views.words.facts import Describer
-from gscli.views.words.vocabularies import describe_index
 
 LISTED_CELLS = 16
-MAX_UNUSUAL = 8
-"""Unusual entries that one row tells."""
 
 NOUN = "answer"
-
 _ERROR = '<span aria-hidden="true">✗ </span>refused'
-
 COMPARE_STYLE = "compare.css"
 
 
@@ -65,22 +59,19 @@ class ComparisonSection:
         )
 
     def _render_overview(self) -> str:
-        """Call, summary and table."""
         concept = self._comparing.concept
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
         summary = self._answers.summary()
+        line = make_number_line(self._answers)
+        drawn = render_number_line(line, self._answers) if line else ""
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.list_footnotes())
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
             f'{notes}<p class="summary">{escape(summary)}</p>'
-            f'<div class="wide">{self._table()}</div>{self._render_number_line()}</div>'
+            f'<div class="wide">{self._table()}</div>{drawn}</div>'
         )
-
-    def _render_number_line(self) -> str:
-        line = make_number_line(self._answers)
-        return render_number_line(line, self._answers) if line else ""
 
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():
@@ -151,24 +142,10 @@ class ComparisonSection:
 
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
-        row = group.first
-        if row.output is None:
-            return _render_reason(row.entry, self._answers.describe_refusal(group))
-        if row.trace is None:
-            return _render_reason(None, "answered by the runtime itself")
-        unusual = list(self._answers.unusual_entries(row.trace))
-        teller = Describer(row.trace, self._answers.numbers)
-        reasons: list[tuple[int | None, str]] = []
-        for entry in unusual[:MAX_UNUSUAL]:
-            means = [describe_index(teller, item).remark for item in entry.adjustments]
-            reasons.append((entry.number, "; ".join(means)))
-        if len(unusual) > MAX_UNUSUAL:
-            reasons.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
-        if not reasons and row.trace.entry_count <= LISTED_ENTRIES:
-            reasons = [(None, "every index is used as written")]
-        reasons += [
-            (None, text) for text in self._answers.describe_duplicates(row.trace, MAX_UNUSUAL)
-        ]
+        reasons, trace = self._answers.reasons(group), group.first.trace
+        has_unusual = any(entry is not None for entry, _ in reasons)
+        if trace is not None and trace.entry_count <= LISTED_ENTRIES and not has_unusual:
+            reasons = [(None, "every index is used as written"), *reasons]
         return "".join(_render_reason(*item) for item in reasons)
 
 

@@ -101,7 +101,6 @@ class RunSection:
 
     @property
     def _render_legend(self) -> str:
-        """What the signs in the tables mean."""
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
         parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]

@@ -53,7 +53,6 @@ def _render_duplicate_write(duplicate: DuplicateWrite) -> str:
 
 
 def _render_result(behaviour: Behaviour, answers: ComparisonTexts) -> str:
-    """The values that come out, one by one, or the refusal."""
     output = behaviour.group.first.output
     if output is None and behaviour.group.first.error is not None:
         reason = escape(answers.describe_refusal(behaviour.group))
@@ -89,7 +88,6 @@ class _BehaviourStrip:
         )
 
     def _x(self, place: int) -> int:
-        """The middle of a cell."""
         return (place - self._line.places.start) * SLOT + SLOT // 2
 
     def _place(self, place: int) -> str:

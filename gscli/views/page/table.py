@@ -110,7 +110,6 @@ class _TensorTables:
     def _render_table(
         self, lead: Coordinates, rows: Positions, columns: Positions, caption: str
     ) -> str:
-        """A `<table>` of some rows and columns."""
         corner = '<td class="gap"></td>' if self._numbered else ""
         heads = _headers(columns, self._heads)
         head = f"<thead><tr>{corner}{heads}</tr></thead>" if self._headed else ""

@@ -8,7 +8,7 @@ from textwrap import wrap
 from gscli.base.records import cached_property
 from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
-from gscli.traces import Trace, entry_label
+from gscli.traces import entry_label
 from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
 from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
@@ -67,7 +67,6 @@ class ComparisonView(Drawing):
 
     @cached_property
     def _heads(self) -> Line:
-        """The letter of each column's entry, or its place in output."""
         return [
             (text, self.look.dim) if entry is None
             else (f" {entry_label(entry)} ", self.look.value_style(entry))
@@ -76,7 +75,6 @@ class ComparisonView(Drawing):
 
     @cached_property
     def _rows(self) -> list[list[ResultCell]]:
-        """A cell per column for each group."""
         return list(map(self.answers.make_cells, self.answers.groups))
 
     def _value(self, cell: ResultCell, entry: int | None) -> TextRun:
@@ -170,54 +168,50 @@ class ComparisonView(Drawing):
 
     def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
-        lines = [] if self.answers.columns else [*self._render_base(width), []]
+        columns = self.answers.columns
+        lines = [] if columns else [*self._render_base(width), []]
         lines += [*ruler.render_head(), []] if ruler else []
         for number, group in enumerate(self.answers.groups):
-            lines += [[]] if number else []
-            if ruler:
-                behaviour = ruler.line.behaviours[number]
-                lines += self._render_name(group, behaviour.name, width)
-                if self.answers.columns or group.first.output is not None:
-                    lines += self._render_answer(group, width, ruler)
+            behaviour = ruler.line.behaviours[number] if ruler else None
+            name = behaviour.name if behaviour else name_behaviour(group) if columns else ""
+            lines += [*([[]] if number else []), *self._render_name(group, name, width)]
+            if columns:
+                lines += self._render_answer(group, width, landings=not ruler)
+            elif group.first.output is not None or not ruler:
+                lines += self._render_differences(group, width)
+            if ruler and behaviour:
                 lines += self._render_ways(ruler, behaviour, width)
-            elif self.answers.columns:
-                lines += self._render_name(group, name_behaviour(group), width)
-                lines += self._render_answer(group, width, ruler)
-                reasons = self._reasons(group, width - 2)
-                lines += [[("  " + text, style)] for [(text, style)] in reasons]
-            else:
-                labels = ", ".join(group.labels)
-                lines += wrap_paragraph(labels, width, self.look.bold, indent="  ")
-                lines += self._render_answer(group, width, ruler)
+            elif columns:
+                lines += [[*INDENT, *line] for line in self._reasons(group, width - 2)]
         return lines
 
     def _render_name(self, group: ResultGroup, name: str, width: int) -> list[Line]:
-        name = self.signs.sanitize(name)
         labels = _wrap_labels(group.labels, width - 2)
-        if not name:
-            return [[(("  " if number else "") + text, self.look.bold)] for number, text in
-                    enumerate(labels)]  # fmt: skip
-        return [[(name, self.look.bold)], *([("  " + text, self.look.dim)] for text in labels)]
+        style = self.look.dim if name else self.look.bold
+        texts = [self.signs.sanitize(name), *labels] if name else labels
+        return [[(texts[0], self.look.bold)], *([*INDENT, (text, style)] for text in texts[1:])]
 
-    def _render_answer(
-        self, group: ResultGroup, width: int, ruler: NumberLineRenderer | None
-    ) -> list[Line]:
-        """The answers one after the other behind their letters or places, or what differs."""
-        if not self.answers.columns:
-            return [line for text in self._describe_differences(group)
-                    for line in wrap_paragraph(text, width, head=INDENT)]  # fmt: skip
+    def _render_answer(self, group: ResultGroup, width: int, *, landings: bool) -> list[Line]:
+        """The answers one after the other behind their letters or places."""
         lines = [[*INDENT]]
         row = self._rows[self.answers.groups.index(group)]
         for head, (entry, _), cell in zip(self._heads, self.answers.heads, row, strict=True):
-            landing = f" {cell.landing}" * bool(cell.landing and not ruler)
-            piece: Line = [
-                head, (" ", PLAIN), self._value(cell, entry), (landing, self.look.dim),
-                ("   ", PLAIN),
-            ]  # fmt: skip
-            if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
+            landing = f" {cell.landing}" * bool(cell.landing and landings)
+            piece: Line = [head, (" ", PLAIN), self._value(cell, entry), (landing, self.look.dim)]
+            if line_width(lines[-1]) + line_width(piece) > width and len(lines[-1]) > 1:
                 lines.append([*INDENT])
-            lines[-1] += piece
+            lines[-1] += [*piece, (" " * GAP, PLAIN)]
         return lines
+
+    def _render_differences(self, group: ResultGroup, width: int) -> list[Line]:
+        """The cells that differ from the reference's, or why there are none."""
+        texts = [describe_lettered_refusal(group)] if group.first.output is None else (
+            self.answers.describe_differences(
+                group, f"{{}}: {{}} {self.signs.differs} {{}}", ("more cell", "more cells"),
+                "the others are compared with it",
+            ))  # fmt: skip
+        safe = map(self.signs.sanitize_line, texts)
+        return [line for text in safe for line in wrap_paragraph(text, width, head=INDENT)]
 
     def _render_ways(
         self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
@@ -242,76 +236,50 @@ class ComparisonView(Drawing):
         *drawn, (text, style) = way
         return [drawn, *wrap_paragraph(text, width, style, head=INDENT)]
 
-    # --- differences only -----------------------------------------------------------------
+    # --- the reference, and reasons -------------------------------------------------------
 
     def _render_base(self, width: int) -> list[Line]:
-        """What answers are compared with, and its picture."""
-        base = self.answers.reference
+        """What answers are compared with, and its picture where it is asked for, or small."""
+        base, options = self.answers.reference, self.options
         if base is None or base.trace is None:
             return []
         title: Line = [(f"{base.label}: what the others are compared with", self.look.bold)]
-        if not self._is_picture_shown(base.trace):
+        requested = options.show or options.rows or options.full
+        if not requested and base.trace.output.size > SHORT_TENSOR:
             return [title]
-        return [title, [], *make_picture(base.trace, self.options, title=False).render_lines(width)]
-
-    def _is_picture_shown(self, trace: Trace) -> bool:
-        """Whether the picture of the base is asked for, or small."""
-        options = self.options.show or self.options.rows or self.options.full
-        return bool(options) or trace.output.size <= SHORT_TENSOR
-
-    def _describe_differences(self, group: ResultGroup) -> list[str]:
-        if group.first.output is None:
-            return [self.signs.sanitize(describe_lettered_refusal(group))]
-        template, more = f"{{}}: {{}} {self.signs.differs} {{}}", ("more cell", "more cells")
-        itself = "the others are compared with it"
-        return self.answers.describe_differences(group, template, more, itself)
-
-    # --- reasons --------------------------------------------------------------
+        return [title, [], *make_picture(base.trace, options, title=False).render_lines(width)]
 
     def _reasons(self, group: ResultGroup, width: int) -> list[Line]:
         """The last column: why it refuses, and what the cells do not say of unusual entries."""
-        answers, trace, texts = self.answers, group.first.trace, list[str]()
-        if group.first.output is None:
-            in_cell = answers.is_per_entry and group.first.entry is not None
-            refusal = answers.describe_refusal(group, problem=False) if in_cell else ""
-            texts = [refusal or describe_lettered_refusal(group)]
-        elif trace is not None and not answers.is_per_entry:
-            unusual = _wrap_labels(self._format_unusual(trace), width, "  ")
-            texts = [*unusual, *answers.describe_duplicates(trace, SHORT_TENSOR)]
-        safe = map(self.signs.sanitize, texts)
-        parts = (part for text in safe for part in wrap(text, width, break_on_hyphens=False))
-        return [[(part, self.look.dim)] for part in parts]
-
-    def _format_unusual(self, trace: Trace) -> list[str]:
-        sentences: list[str] = []
-        for entry in self.answers.unusual_entries(trace):
-            for adjustment in entry.adjustments:
-                meant = "" if adjustment.coordinate is None else f" {adjustment.coordinate}"
-                if adjustment.sign == "skipped":
-                    meant = " filled" if trace.kind == "gather" else " dropped"
-                sign = self.signs.for_outcome(adjustment.sign)
-                sentences.append(f"{entry.label}: {adjustment.raw_value} {sign}{meant}")
-        return sentences
+        answers, row = self.answers, group.first
+        reasons = answers.reasons(group)
+        if answers.is_per_entry and (row.output is not None or row.entry is not None):
+            legal = (
+                [] if row.output is not None else [answers.describe_refusal(group, problem=False)]
+            )
+            reasons = [(None, text) for text in legal]
+        lines: list[Line] = []
+        for entry, text in reasons:
+            head = "" if entry is None else f"{entry_label(entry)}: "
+            safe = self.signs.sanitize_line(head + text)
+            lines += [[(part, self.look.dim)] for part in wrap(safe, width, break_on_hyphens=False)]
+        return lines
 
 
 def _align_right(line: Line, width: int) -> Line:
     return [(" " * (width - line_width(line)), PLAIN), *line]
 
 
-def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
+def _wrap_labels(labels: Sequence[str], width: int) -> list[str]:
     """Labels side by side while they fit, broken between them rather than inside.
 
     >>> _wrap_labels(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
     ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
     """
     lines: list[str] = []
-    room = width - len(separator.rstrip())
-    for number, label in enumerate(labels, 1):
-        limit = width if number == len(labels) else room
-        if lines and cell_len(lines[-1]) + cell_len(separator + label) <= limit:
-            lines[-1] += separator + label
-            continue
-        if lines:
-            lines[-1] += separator.rstrip()
-        lines += wrap(label, limit, break_on_hyphens=False, subsequent_indent="  ")
+    for label in [*(f"{label}," for label in labels[:-1]), labels[-1]]:
+        if lines and cell_len(f"{lines[-1]} {label}") <= width:
+            lines[-1] += f" {label}"
+        else:
+            lines += wrap(label, width, break_on_hyphens=False, subsequent_indent="  ")
     return lines

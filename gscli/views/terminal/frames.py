@@ -244,7 +244,6 @@ def _split_keys(keys: Callable[[], str]) -> Iterator[str]:
 
 
 def _print_above_keys(drawing: Drawing, frames: Frames, step: int, screen: IO[str]) -> None:
-    """A drawing, and below it the keys and where one is."""
     look = make_style_sheet(frames.options)
     line: Line = []
     for key, word in _KEYS:

@@ -19,8 +19,6 @@ from gscli.views.words.vocabularies import TERSE_TEMPLATES, format_entry
 
 _COLUMNS = 3
 GAP = 2
-
-
 _NAMED = 6
 
 

@@ -74,7 +74,6 @@ def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator
 
 
 def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
-    """Cells, and slices as a whole, that several entries wrote."""
     for writers, text in find_duplicate_writes(teller, entries):
         assert writers[0].target is not None
         thing = name_slice(tuple(stop - start for start, stop in writers[0].target))

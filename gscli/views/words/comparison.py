@@ -20,6 +20,7 @@ from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
 from gscli.views.words.below import find_duplicate_writes
 from gscli.views.words.facts import Describer
+from gscli.views.words.vocabularies import describe_index
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8
@@ -33,6 +34,9 @@ SHORT_TENSOR = 64
 
 LISTED_CELLS = 8
 """Differing cells or slices that a sentence tells each."""
+
+MAX_UNUSUAL = 8
+"""Unusual entries that one row tells."""
 
 LISTED_ENTRIES = 200
 """Entries that are looked through for unusual ones."""
@@ -253,6 +257,23 @@ class ComparisonTexts:
         unchecked = [row.label for row in group.rows if row.is_unchecked]
         whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
         return ", ".join(lines) + (f"; unchecked there{whom}" if unchecked else "")
+
+    def reasons(self, group: ResultGroup) -> list[tuple[int | None, str]]:
+        """Why it refuses, or what became of unusual entries: the entry, if it is one, and words."""
+        row = group.first
+        if row.output is None:
+            return [(row.entry, self.describe_refusal(group))]
+        if row.trace is None:
+            return [(None, "answered by the runtime itself")]
+        unusual, teller = list(self.unusual_entries(row.trace)), Describer(row.trace, self.numbers)
+        reasons: list[tuple[int | None, str]] = []
+        for entry in unusual[:MAX_UNUSUAL]:
+            means = [describe_index(teller, index).remark for index in entry.adjustments]
+            reasons.append((entry.number, "; ".join(means)))
+        if len(unusual) > MAX_UNUSUAL:
+            reasons.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
+        duplicates = self.describe_duplicates(row.trace, MAX_UNUSUAL)
+        return reasons + [(None, text) for text in duplicates]
 
     def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
         """Who wins, or what adds up, where entries write the same cells."""

@@ -267,7 +267,6 @@ def cite_rule(trace: Trace) -> str:
 
 
 def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
-    """What happens where an earlier entry wrote already."""
     trace, change = teller.trace, entry.change
     if trace.kind == "scatter" and change is None and entry.target is not None:
         return ["The slice is too large to be replayed: output shows the final values."]

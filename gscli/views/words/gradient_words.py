@@ -22,7 +22,6 @@ MOST_VALUES = 12
 
 _GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
 _EXTREME = "The cotangent of a cell goes to what equals the {which} there: {tie}."
-
 _PURPOSES = {
     "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
     "add": "The cotangent of a cell goes to every update that was added there{also}.",
