@@ -65,14 +65,6 @@ class RowRenderer(Record):
     has_long_labels: bool = False
     role: Role = ""
 
-    def gap_width(self, column: ShownColumn, first: bool) -> int:
-        """Cells before a column."""
-        return cell_len(self._gap_text(column, first))
-
-    def tail_width(self, column: ShownColumn) -> int:
-        """Cells behind the last column of a table."""
-        return cell_len(self._tail_text(column))
-
     def render_header(self, ruling: RowFormat) -> Line:
         """The coordinates above the numbers."""
         names = tuple(str(column.coordinate) for column in ruling.columns)
@@ -89,7 +81,7 @@ class RowRenderer(Record):
 
     def make_row_format(self, columns: Sequence[ShownColumn]) -> RowFormat:
         """What every row of a table of these columns has in common."""
-        gaps = [self._gap_text(column, number == 0) for number, column in enumerate(columns)]
+        gaps = [self.gap_text(column, number == 0) for number, column in enumerate(columns)]
         hand = "-" if self.is_left_aligned else ""
         return RowFormat(
             tuple(columns),
@@ -98,7 +90,7 @@ class RowRenderer(Record):
                 f"{gap}%{hand}{column.width}s{' ' * column.sign}"
                 for gap, column in zip(gaps, columns, strict=True)
             ),
-            self._tail_text(columns[-1]),
+            self.tail_text(columns[-1]),
         )
 
     def render_row(
@@ -174,7 +166,7 @@ class RowRenderer(Record):
             marks = letters[number]
             room = " " * (column.width - cell_len(self.format_letters(marks)))
             before, behind = ("", room) if self.is_left_aligned else (room, "")
-            line.append((" " * self.gap_width(column, number == 0) + before, PLAIN))
+            line.append((" " * len(self.gap_text(column, number == 0)) + before, PLAIN))
             line += [*self.render_letters(marks, "column"), (behind + " " * column.sign, PLAIN)]
         return line
 
@@ -227,10 +219,12 @@ class RowRenderer(Record):
     def _pad(self, text: str, width: int) -> str:
         return pad_right(text, width) if self.is_left_aligned else pad_left(text, width)
 
-    def _tail_text(self, column: ShownColumn) -> str:
+    def tail_text(self, column: ShownColumn) -> str:
+        """What stands behind the last column of a table."""
         return " " * GAP + self.look.signs.across if column.ends else ""
 
-    def _gap_text(self, column: ShownColumn, first: bool) -> str:
+    def gap_text(self, column: ShownColumn, first: bool) -> str:
+        """What stands before a column."""
         if not column.skips:
             return "" if first else " " * GAP
         return (" " * GAP if not first else "") + self.look.signs.across + " " * GAP
@@ -298,17 +292,17 @@ def _split_columns(
         at = selection.columns[place]
         column = ShownColumn(at, measures.widths[place], measures.signs[place], at - before != step)
         size = column.width + column.sign
-        if chunks and used + pen.gap_width(column, first=False) + size <= room:
-            used += pen.gap_width(column, first=False) + size
+        if chunks and used + len(pen.gap_text(column, first=False)) + size <= room:
+            used += len(pen.gap_text(column, first=False)) + size
         else:
             chunks.append([])
-            used = pen.gap_width(column, first=True) + size
+            used = len(pen.gap_text(column, first=True)) + size
         chunks[-1].append((place, column))
         before = at
     if places and before != selection.allowed[-1][-1]:
         place, column = chunks[-1].pop()
         column = column._replace(ends=True)
-        if chunks[-1] and used + pen.tail_width(column) > room:
+        if chunks[-1] and used + len(pen.tail_text(column)) > room:
             chunks.append([])
         chunks[-1].append((place, column))
     return chunks

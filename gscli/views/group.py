@@ -180,7 +180,7 @@ class TensorRenderer:
         if plane:
             lit = any(place[0] == number for place in self.marked)
             line = [(self._plane_name(plane), self.look.bold if lit else self.look.dim)]
-            if self.heads and (whole := self.heads.planes.get(number)):
+            if self.heads and (whole := self.heads.planes.get((number,))):
                 line += [("  ", PLAIN), *self.pen.render_letters(whole)]
             yield line
         for place, chunk in enumerate(self.chunks):
@@ -360,20 +360,19 @@ def _limits(
 ) -> Limits:
     """`lines`: columns may go on below each other."""
     most = (options.rows or FLAT_LINES) if lines else 1
+    alike = (
+        subject.marks
+        and all(  # every entry touches all of many planes
+            any(stop - start > PLANES for start, stop in mark.box[:-_MATRIX])
+            for mark in subject.marks
+        )
+    )
     return Limits(
         rows=options.rows or ROWS,
         columns=width // _NARROWEST_COLUMN * most,
         lines=most,
-        planes=_planes(subject, options),
+        planes=MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES,
         edge=options.edge,
         full=options.full,
         fill=fill,
     )
-
-
-def _planes(subject: TensorView, options: ViewOptions) -> int:
-    """How many planes are shown; few where every entry touches all of many alike."""
-    alike = subject.marks and all(
-        any(stop - start > PLANES for start, stop in mark.box[:-_MATRIX]) for mark in subject.marks
-    )
-    return MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES

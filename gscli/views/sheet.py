@@ -106,14 +106,7 @@ class VisibleTensor:
         self._limits = limits
         self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
         self.selection: Selection = select_cells(axes, self._wanted, limits)
-        self.planes: list[Array] = []
-        self.known: list[BoolArray] = []
-        self.reserved: list[Array] = []
-        self.previous: list[Array] = []
-        self.expected: list[Array] = []
-        self.differing_masks: list[BoolArray] = []
-        if not self.empty:
-            self._read()
+        self._read()
 
     @cached_property
     def by_importance(self) -> list[int]:
@@ -185,42 +178,40 @@ class VisibleTensor:
         return False
 
     def _read(self) -> None:
-        subject = self.subject
+        subject, before, expected = self.subject, self.subject.before, self.subject.expected
         self.planes = self.read_shown(subject.array)
-        if subject.full_run is not None:
-            self.reserved = self.read_shown(subject.full_run.array)
-        self.known = [np.full(plane.shape, not subject.is_blank) for plane in self.planes]
-        if subject.known is not None:
-            self.known = self.read_shown(subject.known)
+        self.reserved = self.read_shown(subject.full_run and subject.full_run.array)
+        self.known: list[BoolArray] = self.read_shown(subject.known) or [
+            np.full(plane.shape, not subject.is_blank) for plane in self.planes
+        ]
         self.planes = self._apply_patches(self.planes, subject.patches)
-        if subject.before is not None:
-            self.previous = self.read_shown(subject.before.array)
-            self.previous = self._apply_patches(self.previous, subject.before.patches)
-        if subject.expected is not None:
-            self.expected = self.read_shown(subject.expected.array)
-            self.differing_masks = self.compute_differing_masks(self.planes)
-        if subject.expected is not None and subject.expected.pending is not None:
-            pending = self.read_shown(subject.expected.pending)
-            self.differing_masks = [
-                plane & ~later for plane, later in zip(self.differing_masks, pending, strict=True)
-            ]
+        self.previous = self.read_shown(before and before.array)
+        self.previous = self._apply_patches(self.previous, before.patches if before else ())
+        self.expected = self.read_shown(expected and expected.array)
+        pending = self.read_shown(expected and expected.pending)
+        masks = self.compute_differing_masks(self.planes)
+        self.differing_masks = [
+            mask & ~pending[number] if pending else mask for number, mask in enumerate(masks)
+        ]
 
     def compute_differing_masks(self, blocks: Sequence[Array]) -> list[BoolArray]:
         """Which cells of the shown planes do not hold what is expected, if anything is."""
         expected = self.subject.expected
-        if expected is None:
+        if expected is None or self.empty:
             return []
         return [expected.apart(*pair) for pair in zip(blocks, self.expected, strict=True)]
 
     def _apply_patches(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
         if patches and blocks and blocks[0].dtype.kind == "U":
             blocks = [values.astype(object) for values in blocks]
-        for patch in patches:
+        for patch in patches if blocks else ():
             self._apply_patch(blocks, patch)
         return blocks
 
-    def read_shown(self, array: Array) -> list[Array]:
-        """The shown values of an array of this shape, plane by plane."""
+    def read_shown(self, array: Array | None) -> list[Array]:
+        """The shown values of an array of this shape, plane by plane; none of no array."""
+        if array is None or self.empty:
+            return []
         if is_lazy(array):
             return self._read_chunked(array)
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)

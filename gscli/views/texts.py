@@ -14,7 +14,6 @@ import numpy as np
 from gscli.base.arrays import Array, BoolArray, decode_bytes, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import NARROW_INTEGERS
-from gscli.layout.axes import Box
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
 from gscli.views.sheet import SheetPosition, VisibleTensor
@@ -25,6 +24,10 @@ _STRING_CELLS = 12
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
+_SLACK = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
+"""Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
+little more, so that 0.1 + 0.2 is 0.3.
+"""
 DEFAULTS = ViewOptions()
 
 
@@ -118,7 +121,9 @@ def _choose_digits(reals: Sequence[Array], most: int) -> tuple[int, bool]:
     values = values[keep]
     if not values.size:
         return 0, False
-    slack = np.concatenate([np.full(real.size, _relative_error(real)) for real in reals])[keep]
+    slack = np.concatenate(
+        [np.full(real.size, _SLACK.get(real.dtype.name, 0.0)) for real in reals]
+    )[keep]
     largest = float(np.abs(values).max())
     exact = next((d for d in range(most + 1) if _is_exact(values, slack, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
@@ -134,14 +139,6 @@ def _real_parts(sample: Array) -> list[Array]:
     if sample.dtype.kind == "c":
         return [sample.real.reshape(-1), sample.imag.reshape(-1)]
     return [sample.reshape(-1)] if is_real(sample) else []
-
-
-def _relative_error(real: Array) -> float:
-    """Relative error that is not worth a digit: half a unit in the last place, and for the wide
-    types a little more, so that 0.1 + 0.2 is 0.3.
-    """
-    known = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
-    return known.get(real.dtype.name, 0.0)
 
 
 def _is_exact(values: Array, slack: Array, digits: int) -> bool:
@@ -242,17 +239,12 @@ class CellTexts:
             for number in np.flatnonzero(flags).tolist():
                 text, expected = (strip_zeros(item[number]) for item in (planes[plane], texts))
                 if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
-                    text, expected = (
-                        self._format_exact(item)
-                        for item in (block[number], expected_plane.flat[number])
-                    )
+                    exact = block[number], expected_plane.flat[number]
+                    text, expected = (self.signs.sanitize(str(item), _WIDEST) for item in exact)
                 tail = self.signs.differs + expected
                 planes[plane][number] = text + tail
                 annotations[plane, *divmod(number, count)] = tail
         return annotations
-
-    def _format_exact(self, value: object) -> str:
-        return self.signs.sanitize(str(value), _WIDEST)
 
     def _texts(self, number: int) -> list[str]:
         texts = self.numbers.format_column(self.sheet.planes[number])
@@ -278,33 +270,20 @@ class HeaderMarks:
     def __init__(
         self, sheet: VisibleTensor, marked: Mapping[SheetPosition, Sequence[Mark]]
     ) -> None:
-        self.columns: dict[tuple[int, int], list[Mark]] = {}
-        self.rows: dict[tuple[int, int], list[Mark]] = {}
-        self.planes: dict[int, list[Mark]] = {}
-        if sheet.rank < _MATRIX:
-            return
+        self.columns, self.rows, self.planes = (dict[tuple[int, ...], list[Mark]]() for _ in "crp")
         shape = sheet.subject.array.shape
-        for (plane, row, column), marks in marked.items():
+        for (plane, row, column), marks in marked.items() if sheet.rank >= _MATRIX else ():
             for mark in marks:
-                wide, high = _whole(mark.box, shape, -1), _whole(mark.box, shape, -2)
-                if wide and high:
-                    _add(self.planes.setdefault(plane, []), mark)
-                if not wide:
-                    _add(self.columns.setdefault((plane, column), []), mark)
-                if not high:
-                    _add(self.rows.setdefault((plane, row), []), mark)
-        for marks in (*self.columns.values(), *self.rows.values(), *self.planes.values()):
-            marks.sort(key=lambda mark: mark.number)
-        if any(len(marks) > MOST for marks in self.columns.values()):
-            self.columns = {}
-        if any(len(marks) > MOST for marks in self.rows.values()):
-            self.rows = {}
-
-
-def _whole(box: Box, shape: tuple[int, ...], axis: int) -> bool:
-    return box[axis] == (0, shape[axis])
-
-
-def _add(marks: list[Mark], mark: Mark) -> None:
-    if mark not in marks:
-        marks.append(mark)
+                wide, high = (mark.box[axis] == (0, shape[axis]) for axis in (-1, -2))
+                for is_head, side, place in (
+                    (not wide, self.columns, (plane, column)),
+                    (not high, self.rows, (plane, row)),
+                    (wide and high, self.planes, (plane,)),
+                ):
+                    if is_head and mark not in side.setdefault(place, []):
+                        side[place].append(mark)
+        for side in (self.columns, self.rows, self.planes):
+            for marks in side.values():
+                marks.sort(key=lambda mark: mark.number)
+            if side is not self.planes and any(len(marks) > MOST for marks in side.values()):
+                side.clear()

@@ -209,7 +209,11 @@ class _PlaneMap:
         self._high = max(FLATTEST, min(TALLEST, rows, round(room * rows / columns / _ASPECT)))
         self._wide = min(room, max(NARROWEST, round(self._high * _ASPECT * columns / rows)))
         self._canvas: Canvas = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
-        self.crowded = sum(not self._draw_mark(mark) for mark in marks if mark.number < MAX_LETTERS)
+        self.crowded = 0
+        for mark in marks:
+            if mark.number < MAX_LETTERS:
+                top, left = self._draw_extent(mark)
+                self.crowded += not self._draw_letter(mark.label, top, left, self._style(mark))
         for mark in marks:
             if mark.number >= MAX_LETTERS:
                 self._draw_extent(mark, look.signs.point)
@@ -229,11 +233,6 @@ class _PlaneMap:
         for line in self._canvas:
             yield [(" " * self._margin + down, dim), *line, (down, dim)]
         yield [(f"{rows - 1:>{self._margin - 1}} {corners[2]}{edge}{corners[3]}", dim)]
-
-    def _draw_mark(self, mark: Mark) -> bool:
-        """Draw the letter of an entry and, if it is more than a point, how far it reaches."""
-        top, left = self._draw_extent(mark)
-        return self._draw_letter(mark.label, top, left, self._style(mark))
 
     def _draw_extent(self, mark: Mark, sign: str = "") -> tuple[int, int]:
         """Draw where an entry lies, by `sign` or a line; the first place of it."""

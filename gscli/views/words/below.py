@@ -122,16 +122,12 @@ def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) 
     >>> explain_outcome_signs(found, found.entries(), choose_signs(ViewOptions()))
     '↺ counts from the end'
     """
-    return "   ".join(_numbers(trace, entries, signs))
-
-
-def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[str]:
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
     fate = "filled" if trace.kind == "gather" else "dropped"
+    texts: list[str] = []
     for sign in ("wrapped", "clipped", "skipped"):
-        keys = sorted(
-            OUTCOMES[outcome].key for outcome in outcomes if OUTCOMES[outcome].sign == sign
-        )
-        if keys:
+        words = (OUTCOMES[outcome] for outcome in outcomes)
+        if keys := sorted(word.key for word in words if word.sign == sign):
             end = f", {fate}" if sign == "skipped" else ""
-            yield f"{signs.for_outcome(sign)} {' or '.join(keys)}{end}"
+            texts.append(f"{signs.for_outcome(sign)} {' or '.join(keys)}{end}")
+    return "   ".join(texts)
