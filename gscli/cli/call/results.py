@@ -188,9 +188,9 @@ def render_table(
 ) -> str:
     """The sentences and the table of the cells that differ, as they go to the screen."""
     from gscli.views.lines import render_text
-    from gscli.views.terminal.tables import DifferenceView
+    from gscli.views.terminal.tables import make_difference_drawing
 
     options = make_view_options(settings)
     listed = shown_count < differences.differing_count
-    view = DifferenceView(differences, sentences, options, letters, listed=listed)
+    view = make_difference_drawing(differences, sentences, options, letters, listed=listed)
     return render_text(view, options)

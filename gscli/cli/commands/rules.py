@@ -52,10 +52,10 @@ def rules(
         sys.stdout.write(computing.format_markdown(rows))
     else:
         from gscli.views.lines import render_text
-        from gscli.views.terminal.tables import RulesView
+        from gscli.views.terminal.tables import make_rules_drawing
 
         options = make_view_options(settings)
-        sys.stdout.write(render_text(RulesView(rows, options), options))
+        sys.stdout.write(render_text(make_rules_drawing(rows, options), options))
     return 0
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from gscli.base.words import format_count, sanitize
 from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import Drawing, line_width, wrap_paragraph
-from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs
+from gscli.views.lines import Drawing, FunctionDrawing, line_width, wrap_paragraph
+from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs, make_style_sheet
 from gscli.views.picture import render_title
 from gscli.views.subject import format_samples, take_box
 from gscli.views.summary import COUNTED_CELLS, count_cells, describe_purpose, format_counts
@@ -24,7 +25,7 @@ EXPLAINED_ENTRIES = 100
 
 def make_explanation(
     trace: Trace, options: ViewOptions, *, plain: bool, limit: int | None = None
-) -> Explanation | str:
+) -> Drawing | str:
     """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
 
     >>> from gscli.traces import trace
@@ -48,46 +49,32 @@ def make_explanation(
     shown = trace.entries(EXPLAINED_ENTRIES if limit is None else limit)
     if plain:
         return _format_plain(trace, options, shown)
-    return Explanation(trace, options, shown)
+    return FunctionDrawing(partial(_render_explanation, trace, options, shown), options)
 
 
-class Explanation(Drawing):
-    """The explanation as a renderable."""
-
-    def __init__(self, trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> None:
-        super().__init__(options)
-        self.trace = trace
-        self.shown = shown
-
-    def draw(self, width: int) -> list[Line]:
-        """Facts, formula, entries, counts."""
-        formula, *meaning = _formula(self.trace, self.signs)
-        lines = [
-            *self._head(width),
-            [],
-            *wrap_paragraph(formula, width, self.look.bold, indent="  "),
-        ]
-        for text in meaning:
-            lines += wrap_paragraph(text, width, indent="  ")
-        teller = Describer(self.trace, _numbers(self.trace, self.shown, self.options))
-        listed = render_entries(teller, self.shown, width, self.look, reasons=True)
-        lines += [[], *listed, []] if listed else [[]]
-        for text in _summary(self.trace, len(self.shown)):
-            lines += wrap_paragraph(text, width, indent="  ")
-        return lines
-
-    def _head(self, width: int) -> list[Line]:
-        """Operator and tensors, as many on a line as fit."""
-        look = self.look
-        lines = render_title(self.trace, self.options, width)
-        for tensor in self.trace.tensors:
-            facts = f" {tensor.dtype} {format_shape(tensor.shape)}"
-            run: Line = [(self.signs.sanitize(tensor.name), look.bold), (facts, look.dim)]
-            if line_width(lines[-1]) + 3 + line_width(run) > width:
-                lines.append([("  ", PLAIN), *run])
-            else:
-                lines[-1] = [*lines[-1], ("   ", PLAIN), *run]
-        return lines
+def _render_explanation(
+    trace: Trace, options: ViewOptions, shown: Sequence[Entry], width: int
+) -> list[Line]:
+    """Operator and tensors, as many on a line as fit, then formula, entries and counts."""
+    look = make_style_sheet(options)
+    lines = render_title(trace, options, width)
+    for tensor in trace.tensors:
+        facts = f" {tensor.dtype} {format_shape(tensor.shape)}"
+        run: Line = [(look.signs.sanitize(tensor.name), look.bold), (facts, look.dim)]
+        if line_width(lines[-1]) + 3 + line_width(run) > width:
+            lines.append([("  ", PLAIN), *run])
+        else:
+            lines[-1] = [*lines[-1], ("   ", PLAIN), *run]
+    formula, *meaning = _formula(trace, look.signs)
+    lines += [[], *wrap_paragraph(formula, width, look.bold, indent="  ")]
+    for text in meaning:
+        lines += wrap_paragraph(text, width, indent="  ")
+    teller = Describer(trace, _numbers(trace, shown, options))
+    listed = render_entries(teller, shown, width, look, reasons=True)
+    lines += [[], *listed, []] if listed else [[]]
+    for text in _summary(trace, len(shown)):
+        lines += wrap_paragraph(text, width, indent="  ")
+    return lines
 
 
 def _format_plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -46,62 +47,6 @@ ever more, and each frame would cost more than the one before.
 """
 
 
-class Frame(Drawing):
-    """The run after one of its entries."""
-
-    def __init__(self, frames: Frames, number: int) -> None:
-        super().__init__(frames.options)
-        self._frames = frames
-        self._number = number
-
-    def draw(self, width: int) -> list[Line]:
-        """Title, entries and grids with one entry lit, its line, and why.
-
-        On a screen that is too low for it, fewer entries stand in the table.
-        """
-        lines = self._render_rows(width, TABLE_ROWS)
-        over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
-        rows = min(TABLE_ROWS, self._frames.trace.entry_count)
-        return lines if over <= 0 else self._render_rows(width, max(rows - over - 2, 1))
-
-    def _render_rows(self, width: int, rows: int) -> list[Line]:
-        frames, options, look, signs = self._frames, self.options, self.look, self.signs
-        trace, entries = frames.trace, frames.entries(self._number + 1)
-        lit = entries[self._number : self._number + 1] if self._number >= 0 else []
-        first = options.show is None
-        begin = max(self._number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
-        views = views_after(
-            trace,
-            entries[begin : begin + FRAMES_PER_LAYOUT],
-            self._number - begin,
-            GRIDS[trace.kind] if first else options.show,
-            frames.done.output_after(entries, begin),
-        )
-        views = add_grid_headers(trace, views) if first else views
-        if frames.diagnosis is not None:
-            views = add_expected(views, frames.diagnosis, frames.last_entry_by_cell > self._number)
-        near = max(min(self._number - rows // 2, len(entries) - rows), 0)
-        shown = entries[near : near + rows]
-        drawing, group = render_with_table(trace, shown, views, options, width, highlighted=lit)
-        step = f"step {self._number + 1} of {trace.entry_count}"
-        lines = [*render_title(trace, options, width, step), []]
-        lines += [*drawing, []]
-        teller = Describer(trace, group.numbers)
-        lines += render_entries(teller, lit, width, look)
-        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
-            describe_purpose(trace)
-        ]
-        lines += wrap_paragraph(signs.sanitize_line(reason), width, head=[("why  ", look.bold)])
-        for text in more:
-            lines += wrap_paragraph(
-                signs.sanitize_line(text), width, look.dim, head=[("     ", PLAIN)]
-            )
-        unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + render_legend(
-            [explain_outcome_signs(trace, shown, signs)], drawing, width, look, unread
-        )
-
-
 class Frames:
     """The frames of a trace, made when they are asked for.
 
@@ -134,7 +79,7 @@ class Frames:
                 numbers[tuple(slice(*span) for span in box)] = entry.number
         return numbers
 
-    def step(self, number: int) -> Frame:
+    def step(self, number: int) -> Drawing:
         """The frame that people call `number`, 0 before the first entry; UsageError beyond."""
         if not 0 <= number <= len(self):
             raise UsageError(
@@ -142,12 +87,59 @@ class Frames:
                 where=format_count(len(self), "entry", "entries"),
                 valid=f"0 … {len(self)}",
             )
-        return Frame(self, number - 1)
+        return FunctionDrawing(partial(self._draw, number - 1), self.options)
+
+    def _draw(self, number: int, width: int) -> list[Line]:
+        """Title, entries and grids with one entry lit, its line, and why.
+
+        On a screen that is too low for it, fewer entries stand in the table.
+        """
+        lines = self._render_rows(number, width, TABLE_ROWS)
+        over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
+        rows = min(TABLE_ROWS, self.trace.entry_count)
+        return lines if over <= 0 else self._render_rows(number, width, max(rows - over - 2, 1))
+
+    def _render_rows(self, number: int, width: int, rows: int) -> list[Line]:
+        trace, options, look = self.trace, self.options, make_style_sheet(self.options)
+        signs, entries = look.signs, self.entries(number + 1)
+        lit = entries[number : number + 1] if number >= 0 else []
+        first = options.show is None
+        begin = max(number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
+        views = views_after(
+            trace,
+            entries[begin : begin + FRAMES_PER_LAYOUT],
+            number - begin,
+            GRIDS[trace.kind] if first else options.show,
+            self.done.output_after(entries, begin),
+        )
+        views = add_grid_headers(trace, views) if first else views
+        if self.diagnosis is not None:
+            views = add_expected(views, self.diagnosis, self.last_entry_by_cell > number)
+        near = max(min(number - rows // 2, len(entries) - rows), 0)
+        shown = entries[near : near + rows]
+        drawing, group = render_with_table(trace, shown, views, options, width, highlighted=lit)
+        step = f"step {number + 1} of {trace.entry_count}"
+        lines = [*render_title(trace, options, width, step), []]
+        lines += [*drawing, []]
+        teller = Describer(trace, group.numbers)
+        lines += render_entries(teller, lit, width, look)
+        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
+            describe_purpose(trace)
+        ]
+        lines += wrap_paragraph(signs.sanitize_line(reason), width, head=[("why  ", look.bold)])
+        for text in more:
+            lines += wrap_paragraph(
+                signs.sanitize_line(text), width, look.dim, head=[("     ", PLAIN)]
+            )
+        unread = "not read yet" if trace.kind == "gather" else ""
+        return lines + render_legend(
+            [explain_outcome_signs(trace, shown, signs)], drawing, width, look, unread
+        )
 
     def __len__(self) -> int:
         return self.trace.entry_count
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[Drawing]:
         return (self.step(number + 1) for number in range(len(self)))
 
 

@@ -22,7 +22,17 @@ from gscli.views.lines import (
     make_block,
     wrap_paragraph,
 )
-from gscli.views.look import PLAIN, Line, ViewOptions, cell_len, choose_signs, pad_right
+from gscli.views.look import (
+    PLAIN,
+    Line,
+    Style,
+    StyleSheet,
+    ViewOptions,
+    cell_len,
+    choose_signs,
+    make_style_sheet,
+    pad_right,
+)
 from gscli.views.subject import TensorView
 from gscli.views.texts import choose_number_format
 from gscli.views.words.vocabularies import TOLD_CELLS, describe_tensor
@@ -119,99 +129,85 @@ def describe_cells(
     return lines
 
 
-class DifferenceView(Drawing):
-    """`sentences`: the first of them the verdict; `letters` name entries by cell.
+def make_difference_drawing(
+    differences: TensorDifference,
+    sentences: Sequence[str],
+    options: ViewOptions,
+    letters: Sequence[str] = (),
+    *,
+    listed: bool = True,
+) -> Drawing:
+    """The verdict, the first differing cells in a table if `listed`, then what else is said.
 
-    `listed`: the first differing cells stand in a table.
+    `sentences`: the first of them the verdict; `letters` name entries by cell.
     """
 
-    def __init__(
-        self,
-        differences: TensorDifference,
-        sentences: Sequence[str],
-        options: ViewOptions,
-        letters: Sequence[str] = (),
-        *,
-        listed: bool = True,
-    ) -> None:
-        super().__init__(options)
-        self.differences, self.sentences, self.letters = differences, sentences, letters
-        self.listed = listed
-
-    def draw(self, width: int) -> list[Line]:
-        """The verdict, the first differing cells, then the rest of what is said."""
-        verdict, *others = self.sentences
-        style = self.look.bold if self.differences.is_equal else self.look.alarm
-        lines = wrap_paragraph(verdict, width, style)
-        if self.differences.cells and self.listed:
-            lines += [[], *self._table(), []]
+    def draw(width: int) -> list[Line]:
+        look, (verdict, *others) = make_style_sheet(options), sentences
+        lines = wrap_paragraph(verdict, width, look.bold if differences.is_equal else look.alarm)
+        if differences.cells and listed:
+            lines += [[], *_render_differences(differences, options, letters, look), []]
         for text in others:
             lines += wrap_paragraph(text, width, indent="    ")
         return lines
 
-    def _table(self) -> list[Line]:
-        look, rows = self.look, list(_list_cells(self.differences, self.options, self.letters))
-        *columns, letters = zip(*rows, strict=True)
-        wide = max(map(cell_len, letters))
-        blocks = [
-            align_right([(head, look.dim), *((text, PLAIN) for text in column)])
-            for head, column in zip(HEADS, columns, strict=True)
-        ]
-        chips: list[Line] = [[(f" {pad_right(letter, wide)}", look.bold)] for letter in letters]
-        lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
-        if self.differences.differing_count > len(rows):
-            lines.append([(f" {self.signs.down}", look.dim)])
-        return lines
+    return FunctionDrawing(draw, options)
+
+
+def _render_differences(
+    differences: TensorDifference, options: ViewOptions, letters: Sequence[str], look: StyleSheet
+) -> list[Line]:
+    rows = list(_list_cells(differences, options, letters))
+    *columns, names = zip(*rows, strict=True)
+    wide = max(map(cell_len, names))
+    blocks = [
+        align_right([(head, look.dim), *((text, PLAIN) for text in column)])
+        for head, column in zip(HEADS, columns, strict=True)
+    ]
+    chips: list[Line] = [[(f" {pad_right(name, wide)}", look.bold)] for name in names]
+    lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
+    if differences.differing_count > len(rows):
+        lines.append([(f" {look.signs.down}", look.dim)])
+    return lines
 
 
 GAP = 2
 WIDEST_LABEL = 44
 
 
-class RulesView(Drawing):
-    """Rules as a table."""
+def make_rules_drawing(rules: Sequence[Rule], options: ViewOptions) -> Drawing:
+    """A heading and a row per rule; paragraphs where a table is too wide."""
+    from gscli.lab.rules import COLUMNS
 
-    def __init__(self, rules: Sequence[Rule], options: ViewOptions) -> None:
-        super().__init__(options)
-        self.rules = rules
+    dash = "–" if options.utf8 else "-"
+    heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
+    rows = [[rule.label, *(text.replace("–", dash) for text in rule.behaviours)] for rule in rules]
+    columns = zip(heads, *rows, strict=True)
+    first, *widths = (max(map(cell_len, column)) + GAP for column in columns)
+    widths = [min(first, WIDEST_LABEL), *widths]
+    bold = make_style_sheet(options).bold
 
-    def draw(self, width: int) -> list[Line]:
-        """A heading and a row per rule."""
-        from gscli.lab.rules import COLUMNS
-
-        heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
-        rows = [[rule.label, *map(self._ascii, rule.behaviours)] for rule in self.rules]
-        widths = [
-            max(cell_len(row[number]) for row in [heads, *rows]) + GAP
-            for number in range(len(heads))
-        ]
-        widths[0] = min(widths[0], WIDEST_LABEL)
+    def draw(width: int) -> list[Line]:
         if sum(widths) - GAP > width:
-            return self._paragraphs(heads, rows, width)
-        lines = self._row(heads, widths, bold=True)
-        for row in rows:
-            lines += self._row(row, widths, bold=False)
-        return lines
+            return [line for row in rows for line in _render_rule(heads, row, width, bold)]
+        styles = [bold, *[PLAIN] * len(rows)]
+        return [line for row, style in zip([heads, *rows], styles, strict=True)
+                for line in _render_rule_row(row, widths, style)]  # fmt: skip
 
-    def _ascii(self, text: str) -> str:
-        return text if self.options.utf8 else text.replace("–", "-")
+    return FunctionDrawing(draw, options)
 
-    def _row(self, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> list[Line]:
-        style = self.look.bold if bold else PLAIN
-        labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
-        first = Block(tuple([(label, style)] for label in labels), widths[0])
-        others = zip(row[1:], widths[1:], strict=True)
-        return join_blocks(
-            [first, *(Block(([(text, style)],), width) for text, width in others)], 0
-        )
 
-    def _paragraphs(
-        self, heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
-    ) -> list[Line]:
-        lines: list[Line] = []
-        for label, *texts in rows:
-            lines += wrap_paragraph(label, width, self.look.bold)
-            pairs = zip(heads[1:], texts, strict=True)
-            joined = "; ".join(f"{head}: {text}" for head, text in pairs)
-            lines += wrap_paragraph(joined, width, head=[("  ", PLAIN)])
-        return lines
+def _render_rule_row(row: Sequence[str], widths: Sequence[int], style: Style) -> list[Line]:
+    labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
+    texts = [labels, *([text] for text in row[1:])]
+    return join_blocks([Block(tuple([(text, style)] for text in lines), width)
+                        for lines, width in zip(texts, widths, strict=True)], 0)  # fmt: skip
+
+
+def _render_rule(
+    heads: Sequence[str], row: Sequence[str], width: int, bold: Style
+) -> Iterator[Line]:
+    label, *texts = row
+    yield from wrap_paragraph(label, width, bold)
+    joined = "; ".join(f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True))
+    yield from wrap_paragraph(joined, width, head=[("  ", PLAIN)])
