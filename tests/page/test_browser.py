@@ -530,7 +530,21 @@ def test_the_table_of_a_comparison_is_a_table_at_any_width(show: Any, width: int
     assert any(role == "rowheader" and name.startswith("JAX x[i]") for role, name in named)
 
 
-@pytest.mark.parametrize("width", [400, *slow([1120])])
+@pytest.mark.parametrize(("width", "seen"), [(375, ["turned"]), (1120, ["answers"])])
+def test_on_a_telephone_a_comparison_has_a_block_per_entry(
+    show: Any, width: int, seen: list[str]
+) -> None:
+    window = show(comparison())
+    window.resize(width)
+    values = "td:is(.same, .differs)"
+    assert window.run(
+        f"return [...document.querySelectorAll('.overview table')].filter(table => "
+        f"table.querySelector('{values}').offsetParent).map(table => table.className)"
+    ) == seen  # fmt: skip
+    assert window.run("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [800, *slow([1120])])
 def test_many_columns_scroll_within_the_page(show: Any, width: int) -> None:
     inputs = {"data": np.arange(40), "indices": np.arange(-12, 12) * 3}
     window = show(compare("gather", inputs, only=["onnx", "numpy"]))

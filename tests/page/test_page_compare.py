@@ -135,6 +135,18 @@ def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
     assert told["TF gather GPU"][-1].startswith("entry b -1 is outside 0 … 3: filled with 0")
 
 
+def test_turned_for_telephones_a_block_tells_who_has_which_value() -> None:
+    text = render_page([gathered(0, -1, 9, 2)])
+    (table,) = re.findall(r'<table class="turned">.*?</table>', text, re.DOTALL)
+    blocks = [[spoken(cell) for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", block)]
+              for block in re.findall("<tbody>(.*?)</tbody>", table)]  # fmt: skip
+    assert [block[0] for block in blocks] == ["entry a 0", "entry b -1", "entry c 9", "entry d 2"]
+    told = dict(zip(blocks[2][1::2], blocks[2][2::2], strict=True))
+    assert told["ONNX Gather-13, NumPy take (raise)"] == "refused"
+    assert told["NumPy take (clip), TF gather XLA"] == "40 to the edge"
+    assert "turned" not in render_page([planes()]).partition("<body>")[2]
+
+
 def test_more_than_one_axis_lists_the_cells_that_differ() -> None:
     told = rows(render_page([planes()]))
     clipped = next(row for row in told if row[0].startswith("NumPy take (clip)"))

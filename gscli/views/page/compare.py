@@ -70,7 +70,7 @@ class ComparisonSection:
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
             f'{notes}<p class="summary">{escape(summary)}</p>'
-            f'<div class="wide">{self._table()}</div>{drawn}</div>'
+            f'<div class="wide">{self._blocks()}{self._table()}</div>{drawn}</div>'
         )
 
     def _inputs(self) -> Iterator[str]:
@@ -81,9 +81,10 @@ class ComparisonSection:
 
     def _table(self) -> str:
         columns = self._answers.columns
-        heads = "".join(self._heads()) if columns else '<th scope="col">cells that differ</th>'
-        what = "entry" if self._answers.is_per_entry else "cell of output"
-        caption = f"One row per answer, one column per {what}" if columns else "One row per answer"
+        names = self._heads() if columns else ["cells that differ"]
+        heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+        one_each = f", one column per {self._column_word}" if columns else ""
+        caption = f"One row per answer{one_each}"
         rows = "".join(map(self._row, self._answers.groups))
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
@@ -91,11 +92,30 @@ class ComparisonSection:
             f'<th scope="col">what happens</th></tr></thead><tbody>{rows}</tbody></table>'
         )
 
+    def _blocks(self) -> str:
+        """The table turned, for telephones: a block per column, in it who has which value."""
+        groups, blocks = self._answers.groups, list[str]()
+        columns = zip(*map(self._answers.make_cells, groups), strict=True)
+        for head, column in zip(
+            self._heads(), columns if self._answers.columns else (), strict=True
+        ):
+            names: dict[str, list[str]] = {}
+            for group, cell in zip(groups, column, strict=True):
+                names.setdefault(self._render_cell(cell), []).extend(group.labels)
+            rows = (f'<tr><th scope="row">{escape(", ".join(labels))}</th>{cell}</tr>'
+                    for cell, labels in names.items())  # fmt: skip
+            blocks.append(f'<tbody><tr><th scope="col" colspan="2">{head}</th></tr>{"".join(rows)}')
+        caption = f"<caption>One block per {self._column_word}</caption>"
+        table = f'<table class="turned">{caption}{"</tbody>".join([*blocks, ""])}</table>'
+        return table * bool(blocks)
+
+    @property
+    def _column_word(self) -> str:
+        return "entry" if self._answers.is_per_entry else "cell of output"
+
     def _heads(self) -> Iterator[str]:
         for entry, text in self._answers.heads:
-            code = f"<code>{escape(text)}</code>"
-            head = text if entry is None else f"{entry_chip(entry)} {code}"
-            yield f'<th scope="col">{head}</th>'
+            yield text if entry is None else f"{entry_chip(entry)} <code>{escape(text)}</code>"
 
     def _row(self, group: ResultGroup) -> str:
         first, *others = group.labels
