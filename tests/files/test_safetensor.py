@@ -41,6 +41,17 @@ def test_every_type_is_read_and_written_as_the_library_does(name: str, tmp_path:
     assert members(str(path)) == [Member("a", name, (2, 3), array.nbytes)]
 
 
+def test_tensors_are_laid_out_as_the_library_does(tmp_path: Path) -> None:
+    """The widest first: each begins at an even address, and can be mapped."""
+    names = ("bool", "uint8", "float16", "int32", "float32", "float64", "int64", "uint64")
+    tensors = {name: np.ones(3, name) for name in names}
+    path = tmp_path / "x.safetensors"
+    for name, array in tensors.items():
+        save(f"{path}::{name}", array)
+    safetensors.numpy.save_file(tensors, tmp_path / "y.safetensors")
+    assert path.read_bytes() == (tmp_path / "y.safetensors").read_bytes()
+
+
 def test_large_tensors_are_mapped(tmp_path: Path) -> None:
     path = str(tmp_path / "x.safetensors")
     save(path, np.arange(1 << 18, dtype=np.float64).astype(ml_dtypes.bfloat16))

@@ -136,8 +136,10 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
                 where=sanitize(name, 60),
                 valid=", ".join(codes),
             )
-    ranks = {name: -rank for rank, name in enumerate(codes)}
-    order = sorted((ranks[document_dtype(array.dtype)], name) for name, array in arrays.items())
+    ranks = list(codes)
+    order = sorted(
+        (ranks.index(document_dtype(array.dtype)), name) for name, array in arrays.items()
+    )
     ordered = [(name, arrays[name]) for _, name in order]
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
