@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name, to_json
@@ -70,46 +68,30 @@ def compute_statistics(array: Array) -> Statistics:
     >>> compute_statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
     'float64 [2,2]  min=-1.0 at [1,0]  max=3.0 at [0,0]  mean=0.666667  nan=1  inf=0  zero=1'
     """
-    flat, sums = array.reshape(-1), _RunningStatistics()
-    if flat.dtype.kind not in "UTO":
-        for first in range(0, flat.size, BLOCK):
-            with np.errstate(all="ignore"):
-                sums.add(flat[first : first + BLOCK], first)
-            mapped.release_pages(array)
-
-    def extreme(pair: tuple[Any, int] | None) -> Extreme | None:
-        if pair is None:
-            return None
-        return Extreme(flat[pair[1]], tuple(map(int, np.unravel_index(pair[1], array.shape))))
-
-    low, high, counts = extreme(sums.low), extreme(sums.high), (sums.nan, sums.infinite, sums.zero)
-    mean = sums.total / sums.count if sums.count else None
-    return Statistics(dtype_name(array.dtype), array.shape, low, high, mean, *counts)
-
-
-class _RunningStatistics:
-    """Running sums and extremes; extremes are (value, flat position of the first)."""
-
-    def __init__(self) -> None:
-        self.low: tuple[Any, int] | None = None
-        self.high: tuple[Any, int] | None = None
-        self.total: float | complex = 0.0
-        self.count = self.nan = self.infinite = self.zero = 0
-
-    def add(self, block: Array, first: int) -> None:
-        """One block, which starts at flat position `first`."""
+    flat, counts = array.reshape(-1), np.zeros(4, np.int64)  # nan, inf, zero, finite
+    total: float | complex = 0.0
+    lows, highs = list[int](), list[int]()
+    for first in range(0, flat.size if flat.dtype.kind not in "UTO" else 0, BLOCK):
+        block = flat[first : first + BLOCK]
         values = block.astype(np.float64) if block.dtype.kind in "Vb" else block
-        finite = np.isfinite(values)
-        self.nan += int(np.isnan(values).sum())
-        self.infinite += int(np.isinf(values).sum())
-        self.zero += int((values == 0).sum())
-        self.count += int(finite.sum())
-        wide = np.complex128 if values.dtype.kind == "c" else np.float64
-        self.total += values[finite].sum(dtype=wide).item()
+        with np.errstate(all="ignore"):
+            finite = np.isfinite(values)
+            counts += [
+                part.sum() for part in (np.isnan(values), np.isinf(values), values == 0, finite)
+            ]
+            wide = np.complex128 if values.dtype.kind == "c" else np.float64
+            total += values[finite].sum(dtype=wide).item()
         if finite.any() and values.dtype.kind != "c":
             places = np.flatnonzero(finite)
-            low, high = places[values[places].argmin()], places[values[places].argmax()]
-            if self.low is None or values[low] < self.low[0]:
-                self.low = (values[low], first + int(low))
-            if self.high is None or values[high] > self.high[0]:
-                self.high = (values[high], first + int(high))
+            lows.append(first + int(places[values[places].argmin()]))
+            highs.append(first + int(places[values[places].argmax()]))
+        mapped.release_pages(array)
+
+    def extreme(place: int) -> Extreme:
+        return Extreme(flat[place], tuple(map(int, np.unravel_index(place, array.shape))))
+
+    nan, infinite, zero, count = counts.tolist()
+    low = extreme(min(lows, key=flat.__getitem__)) if lows else None
+    high = extreme(max(highs, key=flat.__getitem__)) if highs else None
+    mean = total / count if count else None
+    return Statistics(dtype_name(array.dtype), array.shape, low, high, mean, nan, infinite, zero)
