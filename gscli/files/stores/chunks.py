@@ -108,6 +108,12 @@ class ChunkedArray(ABC):
     def read_all(self) -> Array:
         """All cells, within the byte limit, to be written to."""
 
+    def read_stored_chunks(self, cells: Array) -> None:
+        """Put all chunks that are stored into an array, mapped or not, of the fill value."""
+        for at in self.iter_stored_chunks():
+            cells[self.chunk_slices(at)] = self.read_chunk(at)
+            mapped.release_pages(cells)
+
     def spill_to_disk(self) -> Array:
         """All cells in a temporary file, mapped; the file is gone with the array.
 
@@ -122,9 +128,7 @@ class ChunkedArray(ABC):
             cells = whole.reshape(self.shape)
             if self.fill != 0:
                 cells[...] = self.fill
-            for at in self.iter_stored_chunks():
-                cells[self.chunk_slices(at)] = self.read_chunk(at)
-                mapped.release_pages(whole)
+            self.read_stored_chunks(cells)
             whole.flush()
             regular = RegularFile(os.dup(file.fileno()), self.name)
         return mapped.map_file(regular, self.dtype, self.shape, 0)

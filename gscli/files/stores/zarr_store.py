@@ -119,8 +119,7 @@ class ZarrArray(ChunkedArray):
         """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
         cells = self.normalize_values(np.full(self.shape, self.fill, self.array.dtype))
-        for coordinates in self.iter_stored_chunks():
-            cells[self.chunk_slices(coordinates)] = self.read_chunk(coordinates)
+        self.read_stored_chunks(cells)
         return cells
 
     @property

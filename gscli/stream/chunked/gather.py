@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -34,13 +32,51 @@ def iter_gathered_chunks(
     the result nearly every row would touch a page that had to be found again: 2.4 times the CPU
     of the .npy stream.) Raises OSError where the files cannot be had.
     """
-    run = plan.layout.form.row_size
-    count, width = update_records(plan).count, run * source.dtype.itemsize
+    layout, dtype = plan.layout, source.dtype
+    run, count = layout.form.row_size, update_records(plan).count
+    width = run * dtype.itemsize
     if count <= min(MAX_PIECE_ROWS, PIECE_BYTES // max(width, 1)):
-        yield from iter_gathered(plan, ChunkedRows(source, grid, width), source.dtype)
+        yield from iter_gathered(plan, ChunkedRows(source, grid, width), dtype)
         return
-    result = _ResultSorter(plan, source, grid, folder)
-    yield from result.iter_sorted(result.iter_records(), 0, count)
+    columns = list(grid.chunks_of_row_group(0))  # of any owner: only the columns are of interest
+    cells = ("cells", dtype, (max(piece.row_size for piece in columns),))
+    record = np.dtype([("place", np.int64), ("columns", np.int64), cells])
+    most = max(PIECE_BYTES // record.itemsize, 1)
+    at_once = max(MAX_PENDING_BYTES // record.itemsize, 1)
+
+    def iter_sorted(records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
+        """The rows `first` … `last`-1 of the result, in pieces."""
+        if last - first > most:
+            size = -(-(last - first) // (most * MAX_SPILL_FILES)) * most
+            for part in iter_spilled(records, "place", range(first, last, size), folder):
+                end = min(part.first + size, last)
+                yield from iter_sorted(part.iter_parts(at_once), part.first, end)
+            return
+        rows = np.full((last - first, run), layout.fill_value, dtype)
+        for table in records:
+            for number in np.unique(table["columns"]).tolist():
+                own = table if len(columns) == 1 else table[table["columns"] == number]
+                piece = columns[number]
+                values = own["cells"][:, : piece.row_size]
+                grid.assign_columns(rows, own["place"] - first, piece, values)
+        yield rows
+
+    rows_by_chunk = iter_rows_by_chunk(plan, source, grid, folder)
+    yield from iter_sorted(_iter_records(rows_by_chunk, grid, record), 0, count)
+
+
+def _iter_records(
+    rows_by_chunk: Iterator[tuple[Indices, ChunkColumns, Array]], grid: ChunkGrid, record: DType
+) -> Iterator[Array]:
+    """Places, the number of the chunk's columns, and cells, as records."""
+    counts = grid.chunk_counts[grid.row_axes :]
+    for places, piece, cells in rows_by_chunk:
+        records = np.empty(places.size, record)
+        records["place"] = places
+        at = piece.coordinates[grid.row_axes :]
+        records["columns"] = np.ravel_multi_index(at, counts) if at else 0
+        records["cells"][:, : piece.row_size] = cells
+        yield records
 
 
 def iter_rows_by_chunk(
@@ -60,60 +96,3 @@ def iter_rows_by_chunk(
             for at in range(0, numbers.size, step):
                 here = slice(at, at + step)
                 yield places[here], piece, chunk_rows.read_rows(piece, numbers[here])
-
-
-@dataclass(frozen=True)
-class _ResultSorter:
-    """A result that is put in order by way of files of records: place, columns, cells."""
-
-    plan: ValidatedPlan
-    source: ChunkedArray
-    grid: ChunkGrid
-    folder: str | None
-
-    @cached_property
-    def _columns(self) -> list[ChunkColumns]:
-        """The chunks of any owner, of which only the columns are of interest."""
-        return list(self.grid.chunks_of_row_group(0))
-
-    @cached_property
-    def _record(self) -> DType:
-        most = max(piece.row_size for piece in self._columns)
-        cells = ("cells", self.source.dtype, (most,))
-        return np.dtype([("place", np.int64), ("columns", np.int64), cells])
-
-    def iter_records(self) -> Iterator[Array]:
-        """What `iter_rows_by_chunk` finds, as records."""
-        grid = self.grid
-        counts = grid.chunk_counts[grid.row_axes :]
-        for places, piece, cells in iter_rows_by_chunk(self.plan, self.source, grid, self.folder):
-            records = np.empty(places.size, self._record)
-            records["place"] = places
-            at = piece.coordinates[grid.row_axes :]
-            records["columns"] = np.ravel_multi_index(at, counts) if at else 0
-            records["cells"][:, : piece.row_size] = cells
-            yield records
-
-    def iter_sorted(self, records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
-        """The rows `first` … `last`-1 of the result, in pieces."""
-        most = max(PIECE_BYTES // self._record.itemsize, 1)
-        if last - first <= most:
-            yield self._assemble_piece(records, first, last)
-            return
-        pieces = -(-(last - first) // most)
-        size = -(-pieces // MAX_SPILL_FILES) * most
-        at_once = max(MAX_PENDING_BYTES // self._record.itemsize, 1)
-        for part in iter_spilled(records, "place", range(first, last, size), self.folder):
-            end = min(part.first + size, last)
-            yield from self.iter_sorted(part.iter_parts(at_once), part.first, end)
-
-    def _assemble_piece(self, records: Iterator[Array], first: int, last: int) -> Array:
-        layout = self.plan.layout
-        rows = np.full((last - first, layout.form.row_size), layout.fill_value, self.source.dtype)
-        for part in records:
-            for number in np.unique(part["columns"]).tolist():
-                own = part if len(self._columns) == 1 else part[part["columns"] == number]
-                piece = self._columns[number]
-                cells = own["cells"][:, : piece.row_size]
-                self.grid.assign_columns(rows, own["place"] - first, piece, cells)
-        return rows

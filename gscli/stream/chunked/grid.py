@@ -174,10 +174,13 @@ class ChunkedRows:
 
     def take(self, rows: Indices, into: Array) -> None:
         """The rows numbered `rows`, in that order, to `into` (rows, width)."""
-        if not rows.size:
+        self.take_numbered(self.grid.number_by_row_group(rows), into)
+
+    def take_numbered(self, numbers: Indices, into: Array) -> None:
+        """As `take`, of rows that are counted owner by owner."""
+        if not numbers.size:
             return
         grid = self.grid
-        numbers = grid.number_by_row_group(rows)
         order = stable_argsort(numbers, grid.row_group_count * grid.rows_per_chunk)
         ordered = numbers[order]
         target = into.view(self.chunks.dtype).reshape(-1, self._run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
 from gscli.base.arrays import Array, Indices
@@ -14,9 +14,8 @@ from gscli.files.stores.chunks import replace_chunk_file
 from gscli.files.stores.zarr_place import METADATA, ZarrPath, file_size, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout
-from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
-from gscli.stream.scatter import ExternalSort, Updates, apply_updates
+from gscli.stream.scatter import Updates, apply_updates
 
 
 def create_like(source: ZarrArray, folder: str) -> ZarrArray:
@@ -30,31 +29,26 @@ def create_like(source: ZarrArray, folder: str) -> ZarrArray:
 
 
 def scatter_by_chunk(
-    plan: ValidatedPlan,
-    source: ZarrArray,
-    write: Callable[[Coordinates, Array], None],
+    layout: Layout,
     grid: ChunkGrid,
-    updates: Callable[[Indices], Array],
-    folder: str | None,
+    source: ZarrArray,
+    touched: Iterable[tuple[ChunkColumns, Updates]],
+    write: Callable[[Coordinates, Array], None],
 ) -> Iterator[int]:
-    """Change every touched chunk; yields the bytes of each when `write` has taken it."""
-    sort = ExternalSort(updates, plan.layout.form.row_size, grid.rows_per_chunk, folder)
-    for piece, part in grid.iter_touched_chunks(sort, plan):
+    """Change every touched chunk by the updates of its owner; yields the bytes of each when `write`
+    has taken it.
+    """
+    for piece, updates in touched:
+
+        def here(
+            piece: ChunkColumns = piece, updates: Updates = updates
+        ) -> Iterator[tuple[Indices, Array]]:
+            for numbers, values in updates():
+                yield grid.rows_in_chunk(numbers, piece), grid.select_columns(values, piece)
+
         block = source.read_chunk(piece.coordinates)
-        write(piece.coordinates, update_chunk(plan.layout, grid, piece, block, part))
+        write(piece.coordinates, apply_updates(layout, block, here, piece.row_size))
         yield block.nbytes
-
-
-def update_chunk(
-    layout: Layout, grid: ChunkGrid, piece: ChunkColumns, block: Array, updates: Updates
-) -> Array:
-    """A chunk after the updates of its owner; `block` is overwritten."""
-
-    def here() -> Iterator[tuple[Indices, Array]]:
-        for numbers, values in updates():
-            yield grid.rows_in_chunk(numbers, piece), grid.select_columns(values, piece)
-
-    return apply_updates(layout, block, here, piece.row_size)
 
 
 def copy_untouched(

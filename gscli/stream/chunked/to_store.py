@@ -37,8 +37,9 @@ from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_sourc
 from gscli.kernel import gather, scatter, to_result_axes
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.gather import iter_rows_by_chunk
-from gscli.stream.chunked.grid import ChunkGrid, Coordinates
+from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
 from gscli.stream.chunked.scatter import copy_untouched, create_like, scatter_by_chunk
+from gscli.stream.scatter import ExternalSort, Updates
 from gscli.stream.to_file import (
     Progress,
     ProgressCounter,
@@ -121,10 +122,10 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
     if layout.kind == "scatter" and store is not None and grid is not None:
         target = create_like(store, hidden)
         if not layout.is_noop:
-            updates = make_update_reader(plan, dtype)
             with _write_behind(target) as behind:
                 write = partial(behind.submit, target.write_chunk)
-                yield from scatter_by_chunk(plan, store, write, grid, updates, folder)
+                touched = _iter_touched(plan, grid, folder)
+                yield from scatter_by_chunk(layout, grid, store, touched, write)
         with WriteBehind(target.name, MAX_PENDING) as behind:
             yield from copy_untouched(store, hidden, behind.submit)
         return
@@ -132,6 +133,15 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
     with _write_behind(target) as behind:
         write = partial(behind.submit, target.write_chunk)
         yield from write_in_order(iter_pieces(plan, dtype, folder), target, write)
+
+
+def _iter_touched(
+    plan: ValidatedPlan, grid: ChunkGrid, folder: str | None
+) -> Iterator[tuple[ChunkColumns, Updates]]:
+    """Each chunk that a scatter changes, with its updates."""
+    updates = make_update_reader(plan, output_dtype(plan))
+    sort = ExternalSort(updates, plan.layout.form.row_size, grid.rows_per_chunk, folder)
+    return grid.iter_touched_chunks(sort, plan)
 
 
 def _write_behind(target: ZarrArray) -> WriteBehind:
@@ -198,8 +208,8 @@ def commit_scatter(
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
     chunks, counter = 0, ProgressCounter(progress, target.nbytes)
     if not layout.is_noop:
-        updates = make_update_reader(plan, target.dtype)
-        for count in scatter_by_chunk(plan, target, target.write_chunk, grid, updates, None):
+        touched = _iter_touched(plan, grid, None)
+        for count in scatter_by_chunk(layout, grid, target, touched, target.write_chunk):
             chunks += 1
             counter.add(count)
     if not session.has_uncommitted_changes:

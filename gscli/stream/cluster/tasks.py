@@ -26,8 +26,8 @@ from gscli.files.stores.zarr_place import is_array_or_group
 from gscli.files.stores.zarr_store import ZarrArray
 from gscli.plan.findings import has_out_of_bounds
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream.chunked.grid import ChunkGrid
-from gscli.stream.chunked.scatter import copy_chunk, update_chunk
+from gscli.stream.chunked.grid import ChunkedRows, ChunkGrid, Coordinates
+from gscli.stream.chunked.scatter import copy_chunk, scatter_by_chunk
 from gscli.stream.scatter import split_by_number, stable_argsort, update_records
 from gscli.stream.to_file import make_update_reader, output_dtype
 
@@ -76,34 +76,24 @@ def scatter_chunks(
     shares: list[Bucket], content: bytes, how: Shuffle, source: ZarrArray, target: ZarrArray
 ) -> int:
     """Scatter: each touched chunk of a group read once, changed and written once."""
-    layout, done = unpickle_plan(content).layout, 0
-    for owner, numbers, values in _iter_row_groups(shares, how):
-        for piece in how.grid.chunks_of_row_group(owner):
-            block = source.read_chunk(piece.coordinates)
-            updates = partial(iter, [(numbers, values)])
-            with _check_store_exists(target.folder):
-                new = update_chunk(layout, how.grid, piece, block, updates)
-                target.write_chunk(piece.coordinates, new)
-            done += block.nbytes
-    return done
+    layout, grid = unpickle_plan(content).layout, how.grid
+    touched = (
+        (piece, partial(iter, [(numbers, values)]))
+        for owner, numbers, values in _iter_row_groups(shares, how)
+        for piece in grid.chunks_of_row_group(owner)
+    )
+    return sum(scatter_by_chunk(layout, grid, source, touched, partial(_write_chunk, target)))
 
 
 def gather_rows(
     shares: list[Bucket], content: bytes, how: Shuffle, source: ZarrArray, onward: Shuffle
 ) -> list[Bucket]:
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
-    run = unpickle_plan(content).layout.form.row_size
-    places = np.concatenate([values for _, values in shares])
-    rows = np.empty((places.size, run), source.dtype)
-    done, ordered = 0, np.empty(places.size, np.int64)
-    for owner, numbers, targets in _iter_row_groups(shares, how):
-        here = np.arange(done, done + targets.size)
-        ordered[here], done = targets, done + targets.size
-        for piece in how.grid.chunks_of_row_group(owner):
-            block = source.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
-            cells = block.take(how.grid.rows_in_chunk(numbers, piece), axis=0, mode="wrap")
-            how.grid.assign_columns(rows, here, piece, cells)
-    return onward.split(onward.grid.number_by_row_group(ordered), rows)
+    numbers, places = map(np.concatenate, zip(*shares, strict=True))
+    rows = np.empty((places.size, unpickle_plan(content).layout.form.row_size), source.dtype)
+    into = rows.view(np.uint8)
+    ChunkedRows(source, how.grid, into.shape[1], keep=False).take_numbered(numbers, into)
+    return onward.split(onward.grid.number_by_row_group(places), rows)
 
 
 def write_result_chunks(
@@ -120,8 +110,7 @@ def write_result_chunks(
             if owner in here:
                 numbers, values = here[owner]
                 block[grid.rows_in_chunk(numbers, piece)] = grid.select_columns(values, piece)
-            with _check_store_exists(target.folder):
-                target.write_chunk(piece.coordinates, block)
+            _write_chunk(target, piece.coordinates, block)
             done += block.nbytes
     return done
 
@@ -134,6 +123,11 @@ def copy_chunks(source: ZarrArray, folder: str, keys: Sequence[str]) -> int:
             with _check_store_exists(folder):
                 done += copy_chunk(source, key, folder)
     return done
+
+
+def _write_chunk(target: ZarrArray, coordinates: Coordinates, cells: Array) -> None:
+    with _check_store_exists(target.folder):
+        target.write_chunk(coordinates, cells)
 
 
 @contextmanager
