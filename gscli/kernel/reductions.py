@@ -102,11 +102,11 @@ REDUCTIONS: dict[str, ReductionRule] = {
 class ReductionWords(Record):
     """A reduction in words: its sign between numbers and booleans, what an entry does by it.
 
-    One without a sign is written as a function. `moves`: what an update does to a cell, for the
-    largest and smallest which of two values it keeps; `past`: what was done to a slice; `equation`:
-    the assignment of one entry. Of several updates of one cell: `repeated` what became of them in
-    the table of rules, `together` below a picture, `combines` as the name of a behaviour. `missing`
-    says what else was done where another reduction was meant.
+    One without a sign is written as a function. `moves`: what an update does to a cell or slice;
+    `past`: what was done to a slice; `equation`: the assignment of one entry. Of several updates of
+    one cell: `repeated` what became of them in the table of rules, `together` below a picture,
+    `combines` as the name of a behaviour. `missing` says what else was done where another reduction
+    was meant.
     """
 
     name: str
@@ -124,47 +124,52 @@ class ReductionWords(Record):
 REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     "none": ReductionWords(
         "write",
-        moves="is written to",
+        moves="{update} is written to that {thing}",
         past="{target} becomes {result}",
         equation="{target} = {update}",
         combines="the last one wins",
         missing="the reduction is missing: updates replace what is there",
     ),
     "add": ReductionWords(
-        "add", "+", "or", "is added to", "{result} is added to {target}", "{target} += {update}",
-        repeated="summed", together="both are added", combines="updates add up",
-        missing="updates are added",
+        "add", "+", "or", "{update} is added to that {thing}", "{result} is added to {target}",
+        "{target} += {update}", repeated="summed", together="both are added",
+        combines="updates add up", missing="updates are added",
     ),
     "sub": ReductionWords(
-        "subtract", "-", "xor", "is subtracted from", "{result} is subtracted from {target}",
-        "{target} -= {update}", repeated="all subtracted", missing="updates are subtracted",
+        "subtract", "-", "xor", "{update} is subtracted from that {thing}",
+        "{result} is subtracted from {target}", "{target} -= {update}",
+        repeated="all subtracted", missing="updates are subtracted",
     ),
     "mul": ReductionWords(
-        "multiply", "×", "and", "is multiplied into", "{result} is multiplied into {target}",
-        "{target} *= {update}", repeated="multiplied", missing="updates are multiplied",
+        "multiply", "×", "and", "{update} is multiplied into that {thing}",
+        "{result} is multiplied into {target}", "{target} *= {update}",
+        repeated="multiplied", missing="updates are multiplied",
     ),
     "div": ReductionWords(
-        "divide", "/", "", "divides", "{target} is divided by {result}", "{target} /= {update}",
-        repeated="divided by all",
+        "divide", "/", "", "{update} divides that {thing}", "{target} is divided by {result}",
+        "{target} /= {update}", repeated="divided by all",
     ),
     "pow": ReductionWords(
-        "raise", "^", "", "is the exponent of", "{target} is raised to the power of {result}",
-        "{target} **= {update}", repeated="raised to the product",
+        "raise", "^", "", "{update} is the exponent of that {thing}",
+        "{target} is raised to the power of {result}", "{target} **= {update}",
+        repeated="raised to the product",
     ),
     "max": ReductionWords(
-        "max", "", "or", "larger", repeated="largest kept",
-        missing="the larger of cell and update is kept",
+        "max", "", "or", "that {thing} keeps the larger of itself and {update}",
+        repeated="largest kept", missing="the larger of cell and update is kept",
     ),
     "min": ReductionWords(
-        "min", "", "and", "smaller", repeated="smallest kept",
-        missing="the smaller of cell and update is kept",
+        "min", "", "and", "that {thing} keeps the smaller of itself and {update}",
+        repeated="smallest kept", missing="the smaller of cell and update is kept",
     ),
     "mean": ReductionWords(
-        "average", equation="{target} = mean of {own}every {update}",
-        repeated="averaged", missing="updates are averaged",
+        "average", moves="that {thing} becomes the mean of {itself}its updates",
+        equation="{target} = mean of {own}every {update}", repeated="averaged",
+        missing="updates are averaged",
     ),
     "sqrt_n": ReductionWords(
-        "sum", past="{result} is added to the sum of {target}",
+        "sum", moves="that {thing} becomes the sum of its updates over the root of their number",
+        past="{result} is added to the sum of {target}",
         equation="{target} = sum of every {update} / sqrt(how many)",
         repeated="summed, over the root of how many",
     ),

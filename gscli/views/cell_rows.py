@@ -244,6 +244,11 @@ class ColumnWidths(Record):
     widths: list[int]
     signs: list[int]
 
+    def widen(self, column: int, width: int = 0, sign: int = 0) -> None:
+        """Wide enough for one more text, or one more sign."""
+        self.widths[column] = max(self.widths[column], width)
+        self.signs[column] = max(self.signs[column], sign)
+
     def union(self, other: ColumnWidths) -> ColumnWidths:
         """Wide enough for two tensors that shall have the same columns."""
         return ColumnWidths(
@@ -342,9 +347,7 @@ def _measure_signs(
     pen: RowRenderer, measures: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
 ) -> None:
     for (_, _, column), sign in how.items():
-        measures.signs[column] = max(
-            measures.signs[column], cell_len(pen.look.signs.for_outcome(sign))
-        )
+        measures.widen(column, sign=cell_len(pen.look.signs.for_outcome(sign)))
 
 
 def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
@@ -352,7 +355,7 @@ def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> No
     for text in texts:
         sizes = list(map(len if is_narrow(text) else cell_len, text))
         for column in range(count):
-            measures.widths[column] = max(measures.widths[column], *sizes[column::count])
+            measures.widen(column, max(sizes[column::count], default=0))
 
 
 def _measure_marks(
@@ -365,9 +368,7 @@ def _measure_marks(
     count = len(measures.widths)
     for (plane, row, column), marks in marked.items():
         text = max(cell_len(texts[plane][row * count + column]), least)
-        measures.widths[column] = max(
-            measures.widths[column], cell_len(pen.format_label(marks)) + text
-        )
+        measures.widen(column, cell_len(pen.format_label(marks)) + text)
 
 
 def is_narrow(texts: Sequence[str]) -> bool:

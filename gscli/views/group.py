@@ -79,8 +79,7 @@ class TensorRenderer:
         )
         self.measures = measure_columns(self.texts, self.pen)
         for at, marks in self.heads.columns.items() if self.heads else ():
-            letters = cell_len(self.pen.format_letters(marks))
-            self.measures.widths[at[1]] = max(self.measures.widths[at[1]], letters)
+            self.measures.widen(at[1], cell_len(self.pen.format_letters(marks)))
         self.fit_columns(self.measures)
 
     def fit_columns(self, measures: ColumnWidths) -> None:

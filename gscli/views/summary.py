@@ -45,17 +45,9 @@ def describe_purpose(trace: Trace) -> str:
     updates = layout.updates
     assert updates is not None
     update = f"the update {beside}" if updates.name else f"the value {updates.value}"
+    itself = "itself and " if layout.include_self else ""
     moves = REDUCTION_WORDS[layout.reduction].moves
-    if layout.reduction in ("max", "min"):
-        of = f"the {moves} of itself and {update}"
-        return f"{sentence}; that {thing} keeps {of}."
-    if layout.reduction == "sqrt_n":
-        mean = "the sum of its updates over the root of their number"
-        return f"{sentence}; that {thing} becomes {mean}."
-    if layout.reduction == "mean":
-        itself = "itself and " if layout.include_self else ""
-        return f"{sentence}; that {thing} becomes the mean of {itself}its updates."
-    return f"{sentence}; {update} {moves} that {thing}."
+    return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}."
 
 
 def name_axes(layout: Layout) -> tuple[str, ...]:

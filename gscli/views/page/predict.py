@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Literal, TypeAlias
 
-import numpy as np
-
-from gscli.base.arrays import Array
 from gscli.traces import Entry, Trace
 from gscli.views.page.words import PATH_TEMPLATES, axis_word
+from gscli.views.subject import initial_output, take_box
 from gscli.views.words.facts import Describer
 
 MistakeKind: TypeAlias = Literal[
@@ -35,6 +33,8 @@ _EXPLANATIONS: dict[MistakeKind, str] = {
     "wrapped": "Not at the end: here an index outside goes round and starts again.",
     "outside": "One of its numbers is out of range: this entry lands nowhere.",
     "inside": "It does land somewhere: no number of it is refused or dropped here.",
+    "axis": "The index counts along axis {axis}: it names a {word}.",
+    "replaced": "That is the update alone: {reduction} combines it with the cell.",
     "added": "Nothing is added here: the update replaces what was there.",
     "forgotten": "An earlier entry was here: begin with what the cell holds now, not with data.",
     "kept": "That is what the cell holds already.",
@@ -59,13 +59,10 @@ class Mistakes:
 
     def explain(self, kind: MistakeKind) -> str:
         """What to say to an answer of this kind."""
-        if kind == "axis":
-            axis = self._trace.layout.column_axes[0]
-            word = axis_word(axis, len(self._shape))
-            return f"The index counts along axis {axis}: it names a {word}."
-        if kind == "replaced":
-            return f"That is the update alone: {self._trace.reduction} combines it with the cell."
-        return _EXPLANATIONS[kind]
+        axis, *_ = (*self._trace.layout.column_axes, 0)
+        return _EXPLANATIONS[kind].format(
+            axis=axis, word=axis_word(axis, len(self._shape)), reduction=self._trace.reduction
+        )
 
     def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
         """Cells that a reader takes for the target, most telling first, none of them right."""
@@ -98,19 +95,12 @@ class Mistakes:
         if self._trace.reduction != "none":
             yield listed(update), "replaced"
             if change.previous_writer is not None and self._trace.reduction == "add":
-                yield listed(self._initial_value(entry) + update), "forgotten"
+                assert entry.target is not None
+                first = take_box(initial_output(self._trace), entry.target)
+                yield listed(first.reshape(1).astype(old.dtype) + update), "forgotten"
         elif new.dtype.kind in "iuf":
             yield listed(old + update), "added"
         yield listed(old), "kept"
-
-    def _initial_value(self, entry: Entry) -> Array:
-        data = self._trace.tensor("data")
-        assert entry.target is not None
-        assert entry.change is not None
-        if data is None:
-            return np.full_like(entry.change.old, self._trace.layout.fill_value)
-        cell = data.array[tuple(start for start, _ in entry.target)]
-        return np.asarray(cell).reshape(1).astype(entry.change.old.dtype)
 
     def _iter_wrong_cells(
         self, entry: Entry, right: CellPattern

@@ -99,16 +99,16 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
     changes = [entry.change for entry in entries if entry.change is not None]
     single = len(changes) == len(entries) and changes[-1].new.size == 1
     if reduction == "none":
-        value = f" with {teller.format_each(changes[-1].new)[0]}" if single else ""
+        value = f" with {teller.numbers.format_value(changes[-1].new)}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
         return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
     terms = [change.update for change in changes]
     terms = terms if changes[0].is_first_write else [changes[0].old, *terms]
-    texts = [teller.format_each(term)[0] for term in terms]
+    texts = [teller.numbers.format_value(term) for term in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
-    result = teller.format_each(running_value(teller.trace, changes[-1]))[0]
+    result = teller.numbers.format_value(running_value(teller.trace, changes[-1]))
     return f"{teller.format_reduction(texts, changes[-1])} = {result}"
 
 

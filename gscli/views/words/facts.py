@@ -81,7 +81,9 @@ class Describer:
             return EntryFacts("filled", texts | {"new": self.format_fill()})
         updates, texts["unused"] = self.trace.tensor("updates"), texts["result"]
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
-            texts["unused"] += f" = {self.format_each(take_box(updates.array, entry.result))[0]}"
+            texts["unused"] += (
+                f" = {self.numbers.format_value(take_box(updates.array, entry.result))}"
+            )
         return EntryFacts("dropped", texts)
 
     def _describe_write(
@@ -152,16 +154,12 @@ class Describer:
         vector = ", ".join(map(str, entry.vector))
         return ", ".join(places), vector if alone else f"({vector})"
 
-    def format_each(self, part: Array) -> list[str]:
-        """The values of a slice one after the other, in the picture's format."""
-        return self.numbers.format_values(part)
-
     def format_values(self, part: Array, brackets: ListFormat) -> str:
         """One value, a short list, or nothing where there are many."""
         if part.size == 1:
-            return self.format_each(part)[0]
+            return self.numbers.format_value(part)
         few = 0 < part.size <= brackets.limit
-        text = brackets.between.join(self.format_each(part)) if few else ""
+        text = brackets.between.join(self.numbers.format_values(part)) if few else ""
         return f"{brackets.opening}{text}{brackets.closing}" if few else ""
 
     def format_fill(self) -> str:
