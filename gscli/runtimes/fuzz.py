@@ -11,6 +11,7 @@ from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.generator import generate_cases
+from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.shrinking import shrink_case
@@ -34,12 +35,16 @@ MAX_COSTLY_REPEATS = 5
 
 
 class FuzzOptions(Record):
-    """What a user asks for: calls in all, seconds (0: no limit), seed, how often each is asked."""
+    """What a user asks for: calls in all, seconds (0: no limit), seed, how often each is asked.
+
+    `has_gradients`: gradients of each call are asked for, too.
+    """
 
     cases: int = 500
     seconds: float = 0.0
     seed: int = 7
     repeat: int = 1
+    has_gradients: bool = False
 
 
 @dataclass(eq=False)
@@ -123,6 +128,7 @@ class FuzzReport:
 
 
 ProgressCallback = Callable[[FuzzReport], None]
+CaseGenerator = Callable[[Operator, int, Mapping[str, object]], Iterator[FuzzCase]]
 
 
 def fuzz(
@@ -158,7 +164,8 @@ def _iter_cases(
     operators: Sequence[Operator], wishes: FuzzOptions, rules: Mapping[str, object], began: float
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
-    sources = {operator: generate_cases(operator, wishes.seed, rules) for operator in operators}
+    generate: CaseGenerator = generate_gradient_cases if wishes.has_gradients else generate_cases
+    sources = {operator: generate(operator, wishes.seed, rules) for operator in operators}
     count = 0
     while True:
         for operator in operators:
@@ -247,10 +254,10 @@ def ask_runtime(
     runtime: RuntimeProcess, trial: FuzzCase, repeat: int
 ) -> tuple[Reply, Mismatch | None]:
     """The runtime's answer and its verdict; asked several times, all answers have to be one."""
-    answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
+    answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs, trial.cotangent)
     mismatch = find_mismatch(trial, answer)
     for _ in range(repeat - 1):
-        again = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
+        again = runtime.run_call(trial.operator, trial.inputs, trial.attrs, trial.cotangent)
         if has_changed(answer, again):
             return again, Mismatch("unsteady")
     return answer, mismatch

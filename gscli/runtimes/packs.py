@@ -97,7 +97,14 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
         message = {"type": type(expected).__name__, "message": expected.problem}
         return {**record, "expect": expect, "error": message}
     expect = "open" if _is_open(trial) else "output"
-    return {**record, "expect": expect, "output": dump_json(expected.output)}
+    output, *flows = trial.expected_tensors().items()
+    record |= {"expect": expect, "output": dump_json(output[1])}
+    if trial.cotangent is not None:
+        record["cotangent"] = dump_json(trial.cotangent)
+        record["gradients"] = {
+            name.removeprefix("gradient of "): dump_json(flow) for name, flow in flows
+        }
+    return record
 
 
 def _is_open(trial: FuzzCase) -> bool:

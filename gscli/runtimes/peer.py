@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gscli
 from gscli.base import GscliError, LimitRefused
+from gscli.base.arrays import Array
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operator, operators
-from gscli.frameworks.execute import execute
+from gscli.gradients.call import trace_gradients
 from gscli.lab.calls import read_call, read_name, to_wire_name
 from gscli.runtimes.protocol import ECHO
+from gscli.traces import trace_call
 
 
 def build_hello() -> dict[str, object]:
     """The first line."""
     ops = [".".join(to_wire_name(operator)) for operator in operators()]
-    return {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO]}
+    return {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO], "gradients": True}
 
 
 def serve(lines: Iterator[bytes], send: Callable[[dict[str, Any]], None]) -> None:
@@ -46,11 +48,23 @@ def answer_request(line: bytes) -> dict[str, Any]:
         inputs, attrs = read_call(document, lambda value, _: load_json(value, "the request"))
         if document["op"] == ECHO:
             return {"id": number, "output": dump_json(inputs["data"])}
-        output = execute(find_operator(read_name(document)), inputs, attrs)[1]
-        return {"id": number, "output": dump_json(output)}
+        return {"id": number, **_run_request(document, inputs, attrs)}
     except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
         return {"id": number, "unsupported": str(limit) or "not enough memory"}
     except GscliError as error:
         return {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return {"id": number, "error": {"type": "NotARequest", "message": str(error)[:200]}}
+
+
+def _run_request(
+    document: Mapping[str, Any], inputs: Mapping[str, Array], attrs: Mapping[str, object]
+) -> dict[str, object]:
+    """The output, and the gradients where a cotangent came along."""
+    trace = trace_call(find_operator(read_name(document)), inputs, attrs)
+    answer: dict[str, object] = {"output": dump_json(trace.output)}
+    if "cotangent" in document:
+        flow = load_json(document["cotangent"], "the request")
+        arrays = trace_gradients(trace, flow).arrays
+        answer["gradients"] = {name: dump_json(array) for name, array in arrays.items()}
+    return answer

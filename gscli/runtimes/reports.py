@@ -13,9 +13,10 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
+from gscli.lab.difference import compare_tensors
 from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
 from gscli.runtimes.packs import case_to_record
-from gscli.runtimes.trials import MISMATCH_WORDS
+from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
 
 LONGEST_VALUE = 400
 
@@ -71,16 +72,41 @@ def _format_finding(
     name = report.hello.name
     width = max(len("rules"), len(name)) + 2
     expected, answer = diff.case.expected_result, diff.reply
-    rules = str(expected) if isinstance(expected, GscliError) else format_values(expected.output)
-    theirs = answer.text or answer.status if answer.output is None else format_values(answer.output)
-    yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
-    yield f"    {name:<{width}}{sanitize(theirs, LONGEST_VALUE)}"
-    if answer.output is not None and not isinstance(expected, GscliError):
-        marks = format_carets(expected.output, answer.output)
-        if marks:
-            yield f"    {'':<{width}}{marks}"
+    if isinstance(expected, GscliError) or answer.output is None:
+        if isinstance(expected, GscliError):
+            rules = str(expected)
+        else:
+            rules = format_values(expected.output)
+        theirs = answer.text or answer.status
+        if answer.output is not None:
+            theirs = format_values(answer.output)
+        yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
+        yield f"    {name:<{width}}{sanitize(theirs, LONGEST_VALUE)}"
+    else:
+        yield from _format_tensors(diff, name, width)
     yield f"  known as: {diff.signature}"
     yield ""
+
+
+def _format_tensors(diff: FuzzFinding, runtime: str, width: int) -> Iterator[str]:
+    """The output, or each gradient, that is not what the rules give."""
+    answer = diff.reply
+    flows = {f"gradient of {name}": flow for name, flow in (answer.gradients or {}).items()}
+    theirs = {"": answer.output, **flows}
+    for name, own in diff.case.expected_tensors().items():
+        other = theirs.get(name)
+        if other is None or (name and compare_tensors(other, own).is_equal):
+            continue
+        if not name and diff.mismatch.kind in GRADIENT_KINDS:
+            continue
+        if name:
+            yield f"    {name}"
+        yield f"    {'rules':<{width}}{sanitize(format_values(own), LONGEST_VALUE)}"
+        line = sanitize(format_values(other), LONGEST_VALUE)
+        yield f"    {runtime:<{width}}{line}"
+        marks = format_carets(own, other)
+        if marks:
+            yield f"    {'':<{width}}{marks}"
 
 
 def format_values(array: Array) -> str:

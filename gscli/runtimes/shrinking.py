@@ -139,27 +139,31 @@ def _iter_cuts(
 
 
 def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
-    inputs, attrs = dict(trial.inputs), dict(trial.attrs)
-    for name, (axis, size) in cut.items():
-        if name in SHAPES and name in inputs:
-            sizes = _cut_sizes(inputs[name].tolist(), axis, size)
-            inputs[name] = np.array(sizes, inputs[name].dtype)
-        elif name in inputs:
-            inputs[name] = _cut_array(inputs[name], axis, size)
-        elif name in SHAPES:
-            attrs[name] = _cut_sizes(list(attrs[name]), axis, size)  # type: ignore[call-overload]
+    """The call with its arrays cut at their ends, then at their beginnings."""
+    for is_tail in (False, True):
+        inputs, attrs = dict(trial.inputs), dict(trial.attrs)
+        for name, (axis, size) in cut.items():
+            if name in SHAPES and name in inputs:
+                sizes = _cut_sizes(inputs[name].tolist(), axis, size)
+                inputs[name] = np.array(sizes, inputs[name].dtype)
+            elif name in inputs:
+                inputs[name] = _cut_array(inputs[name], axis, size, is_tail=is_tail)
+            elif name in SHAPES:
+                attrs[name] = _cut_sizes(list(attrs[name]), axis, size)  # type: ignore[call-overload]
+            else:
+                attrs[name] = max(size, 0)
+        if size >= 0:
+            yield trial.with_changes(inputs, attrs)
         else:
-            attrs[name] = max(size, 0)
-    if size >= 0:
-        yield trial.with_changes(inputs, attrs)
-        return
-    yield from _shift_axes(trial.with_changes(inputs, attrs))
+            yield from _shift_axes(trial.with_changes(inputs, attrs))
 
 
-def _cut_array(array: Array, axis: int, size: int) -> Array:
+def _cut_array(array: Array, axis: int, size: int, *, is_tail: bool) -> Array:
+    """The first or the last cells of an axis; without the axis where the size is -1."""
     if size >= 0:
-        return array.take(range(size), axis)
-    return np.asarray(array.take(0, axis)) if array.shape[axis] else array
+        extent = array.shape[axis]
+        return array.take(range(extent - size, extent) if is_tail else range(size), axis)
+    return np.asarray(array.take(-1 if is_tail else 0, axis)) if array.shape[axis] else array
 
 
 def _cut_sizes(sizes: list[int], axis: int, size: int) -> list[int]:

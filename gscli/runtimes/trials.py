@@ -19,7 +19,7 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import compare_tensors
 from gscli.plan import plan_call
-from gscli.plan.plan import Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules
 from gscli.runtimes.protocol import Reply
 
@@ -29,7 +29,7 @@ MAX_RESULT_BYTES = 1 << 26
 class ExpectedResult(Record):
     """What the rules give: the judged plan and the output."""
 
-    plan: Plan
+    plan: ValidatedPlan
     output: Array
 
 
@@ -45,11 +45,15 @@ class FuzzCase:
     def expected_result(self) -> ExpectedResult | GscliError:
         """The rules' answer, or their refusal."""
         try:
-            return ExpectedResult(
-                *execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
-            )
+            return self.run()
         except GscliError as error:
             return error
+
+    def run(self) -> ExpectedResult:
+        """The rules' answer; GscliError where they refuse."""
+        return ExpectedResult(
+            *execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
+        )
 
     @property
     def is_index_refused(self) -> bool:
@@ -95,6 +99,20 @@ class FuzzCase:
         """The command that shows the rules' answer."""
         return build_command(self.operator, self.attrs, format_inputs(self.inputs))
 
+    @property
+    def cotangent(self) -> Array | None:
+        """What flows back into the output; None where no gradients are asked for."""
+        return None
+
+    def expected_tensors(self) -> dict[str, Array]:
+        """What the rules give: the output, under no name."""
+        expected = self.expected_result
+        return {} if isinstance(expected, GscliError) else {"": expected.output}
+
+    def find_gradient_mismatch(self, answer: Reply) -> Mismatch | None:  # noqa: ARG002  overridden
+        """What is wrong with the gradients of an answer: none are asked for."""
+        return None
+
     def with_changes(
         self, inputs: Mapping[str, Array] | None = None, attrs: Mapping[str, object] | None = None
     ) -> FuzzCase:
@@ -108,7 +126,7 @@ class FuzzCase:
 
 MismatchKind: TypeAlias = Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
-    "answers", "winner",
+    "answers", "winner", "gradient", "tie", "writer",
 ]  # fmt: skip
 
 MISMATCH_WORDS: dict[MismatchKind, str] = {
@@ -123,10 +141,16 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
     "unsteady": "differs from itself",
     "answers": "answers what the rules refuse",
     "winner": "another winner where the order of duplicates is open",
+    "gradient": "another gradient than the rules",
+    "tie": "another share of the gradient at ties",
+    "writer": "another choice among several writers of a cell in the gradient",
 }
 """Every kind of difference in words."""
 
-WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner")
+GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "tie", "writer")
+"""Kinds where the output is right."""
+
+WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner", "tie", "writer")
 """Kinds that fail only under --strict: nothing that was promised is broken."""
 
 
@@ -154,7 +178,7 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
     if answer.status == "error":
         return Mismatch("refuses", _normalize_message(answer.text))
     assert answer.output is not None
-    return _compare_output(expected, answer.output)
+    return _compare_output(expected, answer.output) or trial.find_gradient_mismatch(answer)
 
 
 def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:

@@ -13,9 +13,12 @@ from shell import forked
 import gscli
 from gscli.base import GscliError
 from gscli.gradients.call import grad, trace_gradients
+from gscli.gradients.conventions import CONVENTIONS
 from gscli.lab.difference import Tolerance
+from gscli.lab.examples import build_probe
 from gscli.lab.gradient_causes import find_causes
 from gscli.traces import trace
+from gscli.views.words.formula import Formula
 
 ROWS = [2, 0, 2]
 FLOW = [1.0, 2.0, 3.0]
@@ -208,3 +211,41 @@ def test_python_refuses_as_the_shell_does() -> None:
         gscli.grad("gather", {"data": [1.0], "indices": [0]}, rules="mine")
     with pytest.raises(GscliError, match="no gradient"):
         gscli.grad("gather", {"data": ["a"], "indices": [0]})
+
+
+@pytest.mark.parametrize(
+    ("words", "equation"),
+    [
+        (("gather", "[1,2]", "[0,1]"), "g(data)[indices[i]] += g(output)[i]"),
+        (
+            ("torch", "index-add", "[1,2]", "[0,0]", "[3,4]", "--dim", "0", "--alpha", "2"),
+            "g(source)[i] = 2 * g(output)[index[i]]",
+        ),
+        (("numpy", "put", "[1,2,3]", "[0,1]", "[7]"), "g(v).flat[i % 1] += g(output)[ind[i]]"),
+        (
+            ("tensorflow", "segment-mean", "[1.0,2.0]", "[0,0]"),
+            "g(data)[i] = g(output)[segment_ids[i]] / how many values met",
+        ),
+    ],
+)
+def test_explain_has_the_formula_of_the_way_back(words: tuple[str, ...], equation: str) -> None:
+    shown = forked("explain", *words, "--grad")
+    assert shown.returncode == 0
+    assert equation in shown.stdout.decode()
+
+
+def test_every_operator_has_a_formula_of_the_way_back() -> None:
+    for operator in gscli.operators():
+        probe = build_probe(operator, {})
+        assert probe is not None
+        equations = Formula(probe.trace).backward
+        assert equations
+        assert all("g(output)" in line for line in equations)
+
+
+def test_rules_have_a_row_for_each_convention() -> None:
+    table = forked("rules", "--grad").stdout.decode().splitlines()
+    assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS]
+    document = json.loads(forked("rules", "--grad", "--json").stdout)
+    assert document["torch"]["ties"] == "even"
+    assert document["loop"]["ties"] == "first"

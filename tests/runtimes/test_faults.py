@@ -41,12 +41,20 @@ FAULTS = {
     "counted_once": ("onnx.scatter_nd", "value"),
     "first_writer": ("onnx.scatter_nd", "winner"),
     "empty_refused": ("onnx.gather", "refuses"),
+    "gradient_not_summed": ("onnx.gather", "gradient"),
+    "gradient_negative_is_zero": ("onnx.gather", "gradient"),
+    "gradient_every_writer": ("onnx.scatter_nd", "writer"),
+    "gradient_ties_to_all": ("onnx.scatter_elements", "tie"),
+    "gradient_of_data_kept": ("onnx.scatter_nd", "gradient"),
+    "gradient_sign": ("onnx.scatter_nd", "gradient"),
+    "gradient_divides": ("onnx.scatter_elements", "gradient"),
 }
 """Fault -> an operator that shows it, and the kind of the difference."""
 
 QUICK = {
     "negative_is_zero", "negative_refused", "clamped", "exit", "flaky", "widened",
-    "scalar_to_vector", "no_batches", "first_writer",
+    "scalar_to_vector", "no_batches", "first_writer", "gradient_not_summed",
+    "gradient_every_writer", "gradient_ties_to_all", "gradient_sign",
 }  # fmt: skip
 """One fault of nearly every kind, found in less than half a second."""
 
@@ -74,7 +82,9 @@ def found_with(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:
         operators = select_supported(runtime.start(), [operator])
-        wishes = FuzzOptions(cases, repeat=3 if fault == "flaky" else 1)
+        wishes = FuzzOptions(
+            cases, repeat=3 if fault == "flaky" else 1, has_gradients=fault.startswith("gradient")
+        )
         return fuzz(runtime, operators, wishes, on_progress=watch)
 
 
@@ -96,6 +106,14 @@ def test_without_a_fault_nothing_is_found(operator: str, cases: int) -> None:
     report = found_with("", f"onnx.{operator}", cases)
     assert report.cases == cases
     assert report.failures(strict=False) == []
+
+
+@pytest.mark.parametrize("cases", [60, *slow([300])])
+@pytest.mark.parametrize("operator", ["gather", "gather_nd", "scatter_elements", "scatter_nd"])
+def test_without_a_fault_in_gradients_nothing_is_found(operator: str, cases: int) -> None:
+    report = found_with("gradients", f"onnx.{operator}", cases)
+    assert report.cases == cases
+    assert [one.signature for one in report.differences] == []
 
 
 @pytest.mark.parametrize("fault", everyday(FAULTS, QUICK))

@@ -171,8 +171,8 @@ def answer(request):
     if said:
         return said
     shape, cells = linked(request["op"], data, indices, request["attrs"])
+    reduction = request["attrs"].get("reduction", "none")
     if "updates" in inputs:
-        reduction = request["attrs"].get("reduction", "none")
         values, shape = scattered(data, cells, inputs["updates"], reduction), data.shape
     else:
         values = [data.data[cell] for cell in cells]
@@ -181,12 +181,75 @@ def answer(request):
     widened = FAULT == "widened" and data.dtype == "float32"
     shape = [1] if FAULT == "scalar_to_vector" and not shape else shape
     dtype = "float64" if widened else data.dtype
-    return {"output": {"dtype": dtype, "shape": list(shape), "data": values}}
+    said = {"output": {"dtype": dtype, "shape": list(shape), "data": values}}
+    if "cotangent" in request:
+        flow, updates = request["cotangent"]["data"], inputs.get("updates")
+        passed = {"data": []}
+        if updates is None:
+            passed["data"] = gathered_back(indices, data, cells, flow)
+        else:
+            passed["data"], passed["updates"] = scattered_back(
+                data, cells, updates, reduction, flow
+            )
+        said["gradients"] = {
+            name: {"dtype": data.dtype, "shape": list(inputs[name].shape), "data": gradient}
+            for name, gradient in passed.items()
+        }
+    return said
+
+
+def gathered_back(indices, data, cells, flow):
+    """The gradient of data: what was read from a cell comes back to it."""
+    gradient = [0.0] * len(data.data)
+    for number, cell in enumerate(cells):
+        negative = len(cells) == len(indices.data) and indices.data[number] < 0
+        place = 0 if FAULT == "gradient_negative_is_zero" and negative else cell
+        old = 0.0 if FAULT == "gradient_not_summed" else gradient[place]
+        gradient[place] = old + flow[number]
+    return gradient
+
+
+def scattered_back(data, cells, updates, reduction, flow):
+    """The gradients of data and updates: the loop of `scattered`, backwards."""
+    value, olds = list(data.data), []
+    for cell, update in zip(cells, updates.data, strict=True):
+        olds.append(value[cell])
+        value[cell] = COMBINE[reduction](value[cell], update)
+    gradient, passed = list(flow), [0.0] * len(cells)
+    for number in reversed(range(len(cells))):
+        cell, old, update = cells[number], olds[number], updates.data[number]
+        stays, passes = slopes(reduction, old, update)
+        passed[number] = passes * gradient[cell]
+        gradient[cell] *= stays
+        if reduction == "none" and FAULT == "gradient_every_writer":
+            passed[number] = flow[cell]
+        if reduction == "mul" and FAULT == "gradient_divides" and update == 0:
+            passed[number] = 0.0
+        if reduction in ("max", "min") and FAULT == "gradient_ties_to_all":
+            passed[number] = flow[cell] * (update == value[cell])
+    if reduction in ("max", "min") and FAULT == "gradient_ties_to_all":
+        gradient = [f * (old == new) for f, old, new in zip(flow, data.data, value, strict=True)]
+    if reduction == "none" and FAULT == "gradient_of_data_kept":
+        gradient = list(flow)
+    if reduction == "add" and FAULT == "gradient_sign":
+        passed = [-one for one in passed]
+    return gradient, passed
+
+
+def slopes(reduction, old, update):
+    """What stays for the old value, and what passes to the update."""
+    if reduction == "mul":
+        return update, old
+    if reduction in ("max", "min"):
+        wins = update > old if reduction == "max" else update < old
+        return 1 - wins, int(wins)
+    return (0, 1) if reduction == "none" else (1, 1)
 
 
 def main() -> None:
     ops = ["Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"]
-    hello = {"name": "wrong", "version": FAULT, "ops": [f"onnx.{op}" for op in ops]}
+    hello = {"name": "wrong", "version": FAULT, "ops": [f"onnx.{op}" for op in ops],
+             "gradients": True}  # fmt: skip
     print(json.dumps(hello), flush=True)
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)

@@ -30,8 +30,15 @@ def run_explain(
         "with --check: interpreter that has them", "PATH",
         needs="check", why="--python names the interpreter of --check",
     ),
+    gradients: bool = option(
+        "the formula of what flows back", flag="--grad",
+        excludes=("output", "format", "expect", "in_place", "step", "svg", "html", "json"),
+        why="--grad prints a formula and nothing else",
+    ),
 ) -> int:  # fmt: skip
     """The formula and a line per entry, or with `--code` the lines of other frameworks."""
+    if gradients:
+        return print_backward(invocation)
     if code is not None:
         return print_code(invocation, code, python, is_checked=check)
     from gscli.cli.call import check_outputs, prepare, show_run
@@ -39,6 +46,21 @@ def run_explain(
     expected = check_outputs(invocation.settings, invocation.words)
     trace = prepare(invocation).run_in_memory()
     return show_run(trace, invocation.settings, expected, explains=True)
+
+
+def print_backward(invocation: Invocation) -> int:
+    """What flows back through the call: a sentence, and an equation for each input."""
+    from gscli.cli.call import prepare
+    from gscli.cli.options import make_view_options
+    from gscli.views.lines import wrap_text
+    from gscli.views.words.formula import Formula
+
+    trace = prepare(invocation).run_in_memory()
+    formula = Formula(trace)
+    lines = [trace.title, formula.equation, *formula.backward, f"for {formula.ranges}"]
+    width = make_view_options(invocation.settings).width
+    sys.stdout.writelines(f"{part}\n" for line in lines for part in wrap_text(line, width))
+    return 0
 
 
 def print_code(invocation: Invocation, code: str, python: str | None, *, is_checked: bool) -> int:

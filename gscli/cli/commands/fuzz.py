@@ -84,6 +84,7 @@ def fuzz(
         "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
     junit: str | None = JUNIT,
+    gradients: bool = option("ask for gradients, too, of runtimes that have them", flag="--grad"),
     strict: bool = option("also fail where the rules refuse or leave open"),
     quiet: bool = option("only the summary", short="-q"),
     *,
@@ -97,11 +98,21 @@ def fuzz(
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
     check_stdout_free(output, settings)
-    limits = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
+    count = cases or (MOST_CASES if seconds else USUAL_CASES)
+    limits = FuzzOptions(count, seconds, seed, repeat, gradients)
     accepted = KnownFailures.read(known)
     folder = None if output is None or is_json_lines(output) else output
+    if gradients and folder is not None:
+        problem = "ONNX node tests hold no gradients"
+        raise UsageError(problem, where=f"-o {folder}"[:200], hint="-o cases.jsonl")
     check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
+        if gradients and (runtime.hello is None or not runtime.hello.has_gradients):
+            raise UsageError(
+                f"{on} answers no gradients"[:200], where="--grad",
+                valid="--on torch, jax, tensorflow or gscli",
+                hint="gscli help runtimes tells how an adapter answers them",
+            )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
         report = _run_with_progress(runtime, chosen, limits, accepted.patterns, quiet=quiet)

@@ -8,11 +8,13 @@ Every answer is computed by running the operator's own example with one index ch
 Examples:
   gscli rules torch
   gscli rules onnx scatter-nd --json
+  gscli rules --grad
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from gscli.base import UsageError
 from gscli.cli.building import suggest_commands, tool
@@ -32,12 +34,15 @@ def rules(
         "[OPERATOR]]", "only it", complete_operator, None, follows="name"
     ),
     markdown: bool = option("print a Markdown table"),
+    gradients: bool = option("what frameworks choose where a gradient is open", flag="--grad"),
     table: int | None = option("a table of the comparison article: 1 or 2", "N"),
     *,
     settings: Settings,
 ) -> int:
     from gscli.lab import rules as computing
 
+    if gradients:
+        return _print_conventions(settings)
     if table is not None:
         from gscli.lab.article_tables import format_article_table
 
@@ -51,11 +56,32 @@ def rules(
     elif markdown:
         sys.stdout.write(computing.format_markdown(rows))
     else:
-        from gscli.views.lines import render_text
-        from gscli.views.terminal.tables import make_rules_drawing
+        heads = ["operator", *(column.replace("_", " ") for column in computing.COLUMNS)]
+        _print_table(heads, [[rule.label, *rule.behaviours] for rule in rows], settings)
+    return 0
 
-        options = make_view_options(settings)
-        sys.stdout.write(render_text(make_rules_drawing(rows, options), options))
+
+def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], settings: Settings) -> None:
+    from gscli.views.lines import render_text
+    from gscli.views.terminal.tables import make_rules_drawing
+
+    options = make_view_options(settings)
+    sys.stdout.write(render_text(make_rules_drawing(heads, rows, options), options))
+
+
+def _print_conventions(settings: Settings) -> int:
+    """A row for each convention of gradients."""
+    from gscli.gradients.conventions import CONVENTIONS
+    from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
+
+    if settings.json is not None:
+        print_json({
+            name: {**convention._asdict(), "missing": dict(convention.missing)}
+            for name, convention in CONVENTIONS.items()
+        })  # fmt: skip
+        return 0
+    rows = [describe_convention(convention) for convention in CONVENTIONS.values()]
+    _print_table(CONVENTION_HEADS, rows, settings)
     return 0
 
 

@@ -61,7 +61,10 @@ def start(variant: str) -> Runtime:
         with refusals_named(), tf.GradientTape() as tape:
             tape.watch([*leaves.values()])
             output = run(**tensors)
-        flows = tape.gradient(output, leaves, tf.constant(cotangent))
+        try:
+            flows = tape.gradient(output, leaves, tf.constant(cotangent))
+        except LookupError as error:  # the operator has no gradient
+            raise Unsupported(str(error)) from None
         return output.numpy(), {
             name: None if flow is None else tf.convert_to_tensor(flow).numpy()
             for name, flow in flows.items()

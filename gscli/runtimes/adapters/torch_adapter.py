@@ -51,9 +51,14 @@ def start(variant: str) -> Runtime:
             for name, tensor in tensors.items() if tensor.is_floating_point()
         }  # fmt: skip
         output = apply(op, tensors, attrs)
-        flows = torch.autograd.grad(
-            output, [*leaves.values()], tensor_of(cotangent).to(device), allow_unused=True
-        )
+        try:
+            flows = torch.autograd.grad(
+                output, [*leaves.values()], tensor_of(cotangent).to(device), allow_unused=True
+            )
+        except RuntimeError as error:
+            if "is not implemented" in str(error):
+                raise Unsupported(str(error)) from None
+            raise
         found = zip(leaves, flows, strict=True)
         return array_of(output.detach().cpu()), {
             name: None if flow is None else array_of(flow.cpu()) for name, flow in found

@@ -39,7 +39,6 @@ from gscli.views.words.vocabularies import TOLD_CELLS, describe_tensor
 
 if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference
-    from gscli.lab.rules import Rule
 
 
 def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> FunctionDrawing:
@@ -175,13 +174,12 @@ GAP = 2
 WIDEST_LABEL = 44
 
 
-def make_rules_drawing(rules: Sequence[Rule], options: ViewOptions) -> Drawing:
-    """A heading and a row per rule; paragraphs where a table is too wide."""
-    from gscli.lab.rules import COLUMNS
-
+def make_rules_drawing(
+    heads: Sequence[str], rules: Sequence[Sequence[str]], options: ViewOptions
+) -> Drawing:
+    """A heading and a row per rule, its label first; paragraphs where a table is too wide."""
     dash = "–" if options.utf8 else "-"
-    heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
-    rows = [[rule.label, *(text.replace("–", dash) for text in rule.behaviours)] for rule in rules]
+    rows = [[label, *(text.replace("–", dash) for text in texts)] for label, *texts in rules]
     columns = zip(heads, *rows, strict=True)
     first, *widths = (max(map(cell_len, column)) + GAP for column in columns)
     widths = [min(first, WIDEST_LABEL), *widths]

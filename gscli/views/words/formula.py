@@ -28,6 +28,33 @@ from gscli.views.words.vocabularies import TERSE_TEMPLATES, describe_index, effe
 _LETTERS = "ijklmnopqrstuvwxyz"
 
 
+_BACKWARD: dict[str, tuple[str, str]] = {
+    "none": ("{flow} where this update stayed, else 0", "g(output), 0 where an update was written"),
+    "add": ("{flow}", "g(output)"),
+    "sub": ("-{flow}", "g(output)"),
+    "mul": (
+        "{flow} * the other factors of the cell",
+        "g(output) * the updates of the cell",
+    ),
+    "div": ("-{flow} * {result} / {update}", "g(output) / the updates of the cell"),
+    "pow": (
+        "{flow} * {result} * log(base) * the other exponents of the cell",
+        "g(output) * exponent * base^(exponent - 1)",
+    ),
+    "mean": ("{flow} / how many values met", "g(output) / how many values met"),
+    "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
+    "max": (
+        "{flow} where {update} equals the cell of output, else 0",
+        "g(output) where {data} equals output, else 0",
+    ),
+    "min": (
+        "{flow} where {update} equals the cell of output, else 0",
+        "g(output) where {data} equals output, else 0",
+    ),
+}
+"""What an update and data are given, for each way in which an update meets its cell."""
+
+
 class Formula:
     """The equation of one call and what its letters and numbers may be.
 
@@ -60,6 +87,37 @@ class Formula:
         own = f"{target} and " if layout.include_self else ""
         equation = REDUCTION_WORDS[layout.reduction].equation
         return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
+
+    @property
+    def backward(self) -> list[str]:
+        """What is assigned on the way back, g(x) being the gradient of x.
+
+        >>> from gscli.traces import trace
+        >>> found = trace("onnx.gather", {"data": [1, 2], "indices": [1]})
+        >>> Formula(found).backward
+        ['g(data)[indices[i]] += g(output)[i]']
+        """
+        layout, updates = self._layout, self._layout.updates
+        data, flow = f"g({layout.data_name})", "g(output)"
+        if layout.kind == "gather" or updates is None:
+            return [f"{self._format_target(data)} += {self._result(flow)}"]
+        source = self._update()
+        scale = "" if updates.scale is None else f"{updates.scale} * "
+        source = source.removeprefix(scale)
+        name = updates.name or "value"
+        own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
+        words = {"flow": self._format_target(flow), "update": source, "result": "output"}
+        passed, kept = _BACKWARD[layout.reduction]
+        several = not updates.name or (
+            self._trace.inputs[updates.name].size != prod(self._addressing.result_shape)
+        )
+        sign = "+=" if several else "="
+        lines = [f"{own} {sign} {scale}{passed.format(**words)}"]
+        if layout.data_name is None:
+            return lines
+        if not layout.include_self and layout.reduction != "none":
+            kept = "g(output), 0 where an update was written"
+        return [*lines, f"{data} = {kept.format(data=layout.data_name)}"]
 
     @property
     def ranges(self) -> str:

@@ -10,7 +10,7 @@ from gscli.base.arrays import Array
 from gscli.base.words import entry_label, format_count, format_shape
 from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients
-from gscli.gradients.conventions import LOOP
+from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
 from gscli.gradients.sharing import SharedCell, find_shared_cells
 from gscli.traces import Entry
@@ -42,6 +42,25 @@ TIES = {
     "even": "several share it evenly",
     "all": "each of several gets it whole",
 }
+
+
+CONVENTION_HEADS = ("rules", "ties", "several writers", "NaN", "data without part", "no gradient")
+
+
+def describe_convention(convention: Convention) -> list[str]:
+    """A row of the table of conventions.
+
+    >>> describe_convention(LOOP)
+    ['loop', 'first', 'last', 'holds', '–', '–']
+    """
+    nan = {"hold": "holds", "spread": "spreads", "vanish": "gives 0"}
+    kinds = dict.fromkeys((nan[convention.nan_ties], nan[convention.nan_segments]))
+    return [
+        convention.name, convention.ties, convention.writers,
+        ", ".join(kinds) + (" in segments" if len(kinds) > 1 else ""),
+        "counts" if convention.counts_absent_data else "–",
+        ", ".join(reduction for reduction, _ in convention.missing) or "–",
+    ]  # fmt: skip
 
 
 def describe_purpose(gradients: Gradients) -> str:

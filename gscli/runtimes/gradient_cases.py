@@ -1,0 +1,144 @@
+"""Calls whose gradients are asked for, too: what the rules give, and how an answer differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gscli.base import GscliError
+from gscli.base.arrays import Array
+from gscli.frameworks.operator import Operator
+from gscli.gradients.call import Gradients, trace_gradients, value_inputs
+from gscli.gradients.conventions import Ties, Writers
+from gscli.lab.difference import Tolerance, compare_tensors
+from gscli.runtimes.generator import generate_cases
+from gscli.runtimes.protocol import Reply
+from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
+from gscli.traces import Trace
+
+TOLERANCE = Tolerance(1e-9, 1e-12)
+"""Sums and products of gradients may be made in any order."""
+
+MAX_COTANGENT = 5
+TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
+"""Values of data and updates: several are often the largest of a cell, and one factor is 0."""
+
+TIES: tuple[Ties, ...] = ("first", "last", "even", "all")
+WRITERS: tuple[Writers, ...] = ("last", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class GradientCase(FuzzCase):
+    """A call on float64 with a cotangent, and lazily its gradients."""
+
+    @cached_property
+    def expected_result(self) -> ExpectedResult | GscliError:
+        """The rules' answer, or their refusal; an output that has no gradient is refused."""
+        try:
+            expected = self.run()
+            trace_gradients(Trace(self.operator, expected.plan, expected.output))
+        except GscliError as error:
+            return error
+        return expected
+
+    @cached_property
+    def cotangent(self) -> Array | None:
+        """Whole numbers from 1 in the shape of the output, which has no refusal."""
+        expected = self.expected_result
+        if isinstance(expected, GscliError):
+            return None
+        numbers = np.arange(expected.output.size) % MAX_COTANGENT + 1
+        return numbers.astype(expected.output.dtype).reshape(expected.output.shape)
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """By the framework's convention, data that takes no part not counted."""
+        expected = self.expected_result
+        assert isinstance(expected, ExpectedResult)
+        trace = Trace(self.operator, expected.plan, expected.output)
+        gradients = trace_gradients(trace, self.cotangent)
+        convention = gradients.convention._replace(counts_absent_data=False)
+        return Gradients(trace, gradients.cotangent, convention)
+
+    @property
+    def command(self) -> str:
+        """The command that shows the rules' gradients."""
+        call = super().command.removeprefix("gscli ")
+        if self.cotangent is None:
+            return f"gscli grad {call}"
+        flow = str(self.cotangent.tolist()).replace(" ", "")
+        return f"gscli grad {call} --cotangent '{flow}'"
+
+    def expected_tensors(self) -> dict[str, Array]:
+        """The output and the gradients."""
+        own = {f"gradient of {name}": array for name, array in self.gradients.arrays.items()}
+        return {**super().expected_tensors(), **own}
+
+    def find_gradient_mismatch(self, answer: Reply) -> Mismatch | None:
+        """What is wrong with the gradients of an answer; inputs without one are left out."""
+        theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
+        own = self.gradients
+        wrong = _find_differing(own.arrays, theirs)
+        if wrong is None:
+            return None
+        for ties in TIES:
+            if _find_differing(own.compute(own.convention._replace(ties=ties)), theirs) is None:
+                return Mismatch("tie", wrong)
+        for writers in WRITERS:
+            convention = own.convention._replace(writers=writers)
+            if _find_differing(own.compute(convention), theirs) is None:
+                return Mismatch("writer", wrong)
+        return Mismatch("gradient", wrong)
+
+
+def _find_differing(own: Mapping[str, Array], theirs: Mapping[str, Array]) -> str | None:
+    """The first input whose gradients differ."""
+    for name in own.keys() & theirs.keys():
+        if not compare_tensors(theirs[name], own[name], TOLERANCE).is_equal:
+            return name
+    return None
+
+
+def generate_gradient_cases(
+    operator: Operator, seed: int, fixed: Mapping[str, object] | None = None
+) -> Iterator[GradientCase]:
+    """Endless calls on float64; the same seed gives the same calls.
+
+    >>> from gscli.frameworks import find_operator
+    >>> case = next(generate_gradient_cases(find_operator("onnx.gather"), 7))
+    >>> case.inputs["data"].dtype
+    dtype('float64')
+    """
+    for drawn in generate_cases(operator, seed, fixed):
+        if not isinstance(drawn.expected_result, ExpectedResult):
+            continue
+        expected = drawn.expected_result
+        if _breaks_promise(operator, drawn, expected):
+            continue
+        values = value_inputs(expected.plan.layout, expected.plan.inputs)
+        inputs = {
+            name: _tie_values(array.shape) if name in values else array
+            for name, array in drawn.inputs.items()
+        }
+        case = GradientCase(operator, inputs, drawn.attrs)
+        if isinstance(case.expected_result, ExpectedResult):
+            yield case
+
+
+def _breaks_promise(operator: Operator, case: FuzzCase, expected: ExpectedResult) -> bool:
+    """Whether JAX was promised indices in bounds, and some are not.
+
+    A gather without a mode promises it, too: what it reads is clipped, and dropped on the way back.
+    """
+    if operator.framework.name != "jax" or all(expected.plan.in_bounds):
+        return False
+    mode = case.attrs.get("mode")
+    gathers = expected.plan.layout.kind == "gather"
+    return mode == "promise_in_bounds" or (mode is None and gathers)
+
+
+def _tie_values(shape: tuple[int, ...]) -> Array:
+    return np.resize(np.array(TIED_VALUES), shape)

@@ -1,0 +1,61 @@
+"""`gscli fuzz --grad`: what is asked, told, written and refused."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+from shell import forked
+
+from gscli.files.formats.jsonarray import load_json
+from gscli.runtimes.peer import answer_request
+
+WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
+FUZZ = ("fuzz", "onnx.gather", "--grad", "--cases", "40", "--on")
+
+
+def test_a_difference_is_told_with_a_command_that_shows_the_gradients(tmp_path: Path) -> None:
+    found = forked(*FUZZ, f"{WRONG} gradient_not_summed", "-o", f"{tmp_path}/cases.jsonl")
+    assert found.returncode == 1
+    lines = found.stdout.decode().splitlines()
+    assert lines[0].startswith("[1] failure: onnx.gather another gradient than the rules, ")
+    place = lines.index("    gradient of data")
+    rules, wrong = (json.loads(line.split(maxsplit=1)[1]) for line in lines[place + 1 : place + 3])
+    assert set(lines[place + 3].strip()) <= {"^", " "}
+    words = shlex.split(lines[1])[1:]
+    document = json.loads(forked(*words, "--json").stdout)
+    assert np.array_equal(load_json(document["gradients"]["data"], "data"), rules)
+    assert rules != wrong
+    record = json.loads((tmp_path / "cases.jsonl").read_text("utf-8").splitlines()[0])
+    assert np.array_equal(load_json(record["gradients"]["data"], "data"), rules)
+
+
+def test_a_right_runtime_has_nothing_to_tell() -> None:
+    assert forked(*FUZZ, f"{WRONG} right", "-q").returncode == 0
+
+
+def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) -> None:
+    refused = forked("fuzz", "numpy.take", "--grad", "--on", "numpy")
+    assert refused.returncode == 2
+    assert b"answers no gradients" in refused.stderr
+    refused = forked(*FUZZ, f"{WRONG} right", "-o", f"{tmp_path}/folder")
+    assert refused.returncode == 2
+    assert b"ONNX node tests hold no gradients" in refused.stderr
+
+
+def test_gscli_answers_a_cotangent_with_gradients() -> None:
+    line = {
+        "id": 1, "framework": "onnx", "op": "Gather", "opset": 13, "attrs": {},
+        "inputs": {
+            "data": {"dtype": "float64", "shape": [2], "data": [1.0, 2.0]},
+            "indices": {"dtype": "int64", "shape": [2], "data": [1, 1]},
+        },
+        "cotangent": {"dtype": "float64", "shape": [2], "data": [3.0, 4.0]},
+    }  # fmt: skip
+    answer = answer_request(json.dumps(line).encode())
+    assert answer["gradients"]["data"]["data"] == [0.0, 7.0]
+    short = {**line, "cotangent": {"dtype": "float64", "shape": [1], "data": [3.0]}}
+    assert "another shape" in answer_request(json.dumps(short).encode())["error"]["message"]
