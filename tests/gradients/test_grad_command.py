@@ -234,6 +234,11 @@ def test_explain_has_the_formula_of_the_way_back(words: tuple[str, ...], equatio
     assert equation in shown.stdout.decode()
 
 
+def test_a_formula_stands_alone() -> None:
+    for more in (("--code", "numpy"), ("--json",)):
+        assert forked("explain", "gather", "[1,2]", "[0,1]", "--grad", *more).returncode == 2
+
+
 def test_every_operator_has_a_formula_of_the_way_back() -> None:
     for operator in gscli.operators():
         probe = build_probe(operator, {})

@@ -318,8 +318,12 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
     finding: RuntimeObservation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, tool, *words = shlex.split(finding.command)
-    at = words.index("--on")
     assert program == "gscli"
+    if tool == "grad":
+        (gradient,) = json.loads(gscli(tool, *words, "--json")[1])["gradients"].values()
+        assert json.loads(finding.rules) == gradient["data"]
+        return
+    at = words.index("--on")
     assert words[at + 1].partition(":")[0] in NAMES
     monkeypatch.chdir(tmp_path)
     if tool == "verify":

@@ -38,6 +38,9 @@ def run_explain(
 ) -> int:  # fmt: skip
     """The formula and a line per entry, or with `--code` the lines of other frameworks."""
     if gradients:
+        if code is not None:
+            problem = "--grad prints a formula and nothing else"
+            raise UsageError(problem, where="--code", hint="leave out --code")
         return print_backward(invocation)
     if code is not None:
         return print_code(invocation, code, python, is_checked=check)
