@@ -54,4 +54,4 @@ def library_in_this_process() -> Iterator[None]:
         patch.setattr(isolated, "Child", ThreadedChild)
         patch.setattr(hdf5_library, "limit_memory", lambda _: None)
         yield
-        isolated._kept.close()
+        isolated._close_kept()

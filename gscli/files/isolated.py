@@ -92,36 +92,24 @@ class IsolatedLibrary:
         self._child.stop()
 
 
-class _Kept:
-    """The process for the file that was asked about last: its other arrays are often next."""
+_kept: dict[tuple[object, ...], IsolatedLibrary] = {}
+"""The process for the file that was asked about last: its other arrays are often next."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.key: tuple[object, ...] = ()
-        self.library: IsolatedLibrary | None = None
-
-    def close(self) -> None:
-        """End the process that is kept."""
-        if self.library is not None:
-            self.library.close()
-        self.library, self.key = None, ()
-
-
-_kept = _Kept()
+_lock = threading.Lock()
+_kept_by_parents: list[IsolatedLibrary] = []
 
 
 def _close_kept() -> None:
-    _kept.close()
-
-
-_kept_by_parents: list[_Kept] = []
+    while _kept:
+        _kept.popitem()[1].close()
 
 
 def _forget_kept() -> None:
     """In a fork: the process is its parent's, and not to be ended."""
-    global _kept  # noqa: PLW0603  the lock may be held by a thread that is not here
-    _kept_by_parents.append(_kept)
-    _kept = _Kept()
+    global _lock  # noqa: PLW0603  it may be held by a thread that is not here
+    _lock = threading.Lock()
+    _kept_by_parents.extend(_kept.values())
+    _kept.clear()
 
 
 atexit.register(_close_kept)
@@ -135,19 +123,19 @@ def ask_isolated(
 
     Whoever does not read to the end closes it; until then nobody else's questions are answered.
     """
-    with _open_descriptor(content) as descriptor, _kept.lock:
+    with _open_descriptor(content) as descriptor, _lock:
         status = os.fstat(descriptor)
         key = (module, status.st_dev, status.st_ino, Stamp.from_status(status))
-        if _kept.library is None or _kept.key != key:
-            _kept.close()
-            _kept.library, _kept.key = IsolatedLibrary(module, descriptor), key
+        if key not in _kept:
+            _close_kept()
+            _kept[key] = IsolatedLibrary(module, descriptor)
         is_whole = False
         try:
-            yield from _kept.library.ask(content.name, request, payload)
+            yield from _kept[key].ask(content.name, request, payload)
             is_whole = True
         finally:
             if not is_whole:  # whatever comes next belongs to this request
-                _kept.close()
+                _close_kept()
 
 
 @contextmanager

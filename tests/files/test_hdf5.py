@@ -25,7 +25,7 @@ from gscli.files.request import Member
 def _library_is_here(request: pytest.FixtureRequest) -> Iterator[None]:
     with nullcontext() if "elsewhere" in request.keywords else library_in_this_process():
         yield
-    isolated._kept.close()
+    isolated._close_kept()
 
 
 def test_datasets_are_read_by_path(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_fork_starts_a_process_of_its_own(path: str) -> None:
         os._exit(own["process"] == first["process"])
     assert os.waitpid(child, 0)[1] == 0
     assert ask(path, "name")[0][0]["process"] == first["process"]
-    parent = isolated._kept
+    (parent,) = isolated._kept.values()
     isolated._forget_kept()
     [(again, _)] = ask(path, "name")
     assert again["process"] != first["process"]
