@@ -166,9 +166,14 @@ def npy_header(dtype: DType, shape: Sequence[int]) -> bytes:
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write one array, C-ordered, without a copy of it where it is so already."""
     (array,) = arrays.values()
-    out(npy_header(array.dtype, array.shape))
-    for block in iter_byte_blocks(array):
+    for block in iter_file_bytes(array):
         out(block)
+
+
+def iter_file_bytes(array: Array) -> Iterator[bytes | memoryview]:
+    """The bytes of a .npy file, the header first."""
+    yield npy_header(array.dtype, array.shape)
+    yield from iter_byte_blocks(array)
 
 
 def iter_byte_blocks(array: Array) -> Iterator[memoryview]:

@@ -27,8 +27,7 @@ from gscli.files.formats.npy import (
     NpyHeader,
     check_length,
     element_dtype,
-    iter_byte_blocks,
-    npy_header,
+    iter_file_bytes,
     parse_header,
     reshape_elements,
 )
@@ -92,13 +91,8 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
 
 
 def _add_array(archive: ZipWriter, name: str, array: Array) -> None:
-    size, checksum = size_and_crc(_iter_npy_bytes(array))
-    archive.add(name + ARRAY_SUFFIX, _iter_npy_bytes(array), size, checksum)
-
-
-def _iter_npy_bytes(array: Array) -> Iterator[bytes | memoryview]:
-    yield npy_header(array.dtype, array.shape)
-    yield from iter_byte_blocks(array)
+    size, checksum = size_and_crc(iter_file_bytes(array))
+    archive.add(name + ARRAY_SUFFIX, iter_file_bytes(array), size, checksum)
 
 
 def _array_entries(content: Content) -> dict[str, ZipEntry]:

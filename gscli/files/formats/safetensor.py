@@ -62,16 +62,9 @@ class StoredTensor(Record):
     size: int
 
 
-class SafetensorsHeader(Record):
-    """Every tensor by name, and the free text that came with them."""
-
-    tensors: dict[str, StoredTensor]
-    metadata: dict[str, str]
-
-
 def read(content: Content, request: ReadRequest) -> ReadResult:
     """One tensor, named or the only one."""
-    tensors = parse_header(content).tensors
+    tensors, _ = parse_header(content)
     name = choose_member(tensors, request.member, content.name)
     tensor = tensors[name]
     where = member_place(content.name, name)
@@ -86,7 +79,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every tensor, from the header."""
-    tensors = parse_header(content).tensors
+    tensors, _ = parse_header(content)
     return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]
 
 
@@ -101,8 +94,8 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     A tensor of the old type and shape is patched in passing, so that the size of the file does
     not matter; otherwise the whole file is built anew.
     """
-    header = parse_header(old)
-    tensor = header.tensors.get(name)
+    tensors, metadata = parse_header(old)
+    tensor = tensors.get(name)
     if tensor and (tensor.dtype, tensor.shape) == (document_dtype(array.dtype), array.shape):
         _copy_range(out, old, 0, tensor.start)
         for block in iter_byte_blocks(array):
@@ -111,9 +104,9 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
         return
     kept = {
         other: old.as_array(parse_dtype(t.dtype), math.prod(t.shape), t.start).reshape(t.shape)
-        for other, t in header.tensors.items()
+        for other, t in tensors.items()
     }
-    _write_all(out, kept | {name: array}, header.metadata)
+    _write_all(out, kept | {name: array}, metadata)
 
 
 def _copy_range(out: Output, old: Content, start: int, end: int) -> None:
@@ -155,8 +148,11 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
             out(block)
 
 
-def parse_header(content: Content) -> SafetensorsHeader:
-    """Judge the header: its length, its JSON, and that the tensors cover the data exactly."""
+def parse_header(content: Content) -> tuple[dict[str, StoredTensor], dict[str, str]]:
+    """Every tensor by name, and the free text that came with them.
+
+    The header is judged: its length, its JSON, and that the tensors cover the data exactly.
+    """
     length_field = content.read_prefix(LENGTH_BYTES)
     length = int.from_bytes(length_field, "little")
     data_start = LENGTH_BYTES + length
@@ -174,7 +170,7 @@ def parse_header(content: Content) -> SafetensorsHeader:
     items = document.items()
     tensors = {name: _parse_tensor(name, item, data_start, content.name) for name, item in items}
     _check_no_gaps(tensors, data_start, content)
-    return SafetensorsHeader(tensors, metadata)
+    return tensors, metadata
 
 
 def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
