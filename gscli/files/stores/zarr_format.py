@@ -51,23 +51,18 @@ Chunks: TypeAlias = Sequence[int] | None
 """Sizes of chunks, or None for such as read well."""
 
 
-class StoreContent(Content):
-    """A store as the readers see an input: a name, whose files the library reads."""
+def open_store_content(path: str) -> Content:
+    """A store that is there, as the readers see an input: a name, whose files the library reads.
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.place = parse_location(path)
-
-
-def open_store_content(path: str) -> StoreContent:
-    """A store that is there. Raises CannotRead."""
-    content = StoreContent(path)
-    if "://" not in path and not os.path.isdir(content.place.path):
-        if not content.place.path.lower().endswith(".zip"):
+    Raises CannotRead.
+    """
+    place = parse_location(path)
+    if "://" not in path and not os.path.isdir(place.path):
+        if not place.path.lower().endswith(".zip"):
             import_extra("zarr", "zarr")
-        if not os.path.isfile(content.place.path):
-            check_kind(content.place.path)
-    return content
+        if not os.path.isfile(place.path):
+            check_kind(place.path)
+    return Content(path)
 
 
 def read(content: Content, request: ReadRequest) -> ReadResult:
@@ -81,8 +76,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
 
 def open_member(content: Content, request: ReadRequest) -> ZarrArray:
     """One array, named or the only one, of which nothing is read yet."""
-    assert isinstance(content, StoreContent)
-    place = content.place._replace(member=(request.member or "").strip("/"))
+    place = parse_location(content.name, request.member)
     if request.member is None:
         node = open_node(place)
         if not hasattr(node, "chunks"):
@@ -93,9 +87,9 @@ def open_member(content: Content, request: ReadRequest) -> ZarrArray:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array by its path; the one at the root has no name."""
-    assert isinstance(content, StoreContent)
-    node = open_node(content.place)
-    arrays = {"": node} if hasattr(node, "chunks") else _find_arrays(node, content.place)
+    place = parse_location(content.name)
+    node = open_node(place)
+    arrays = {"": node} if hasattr(node, "chunks") else _find_arrays(node, place)
     return [Member.of(array, name) for name, array in arrays.items()]
 
 
