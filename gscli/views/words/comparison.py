@@ -217,10 +217,12 @@ class ComparisonTexts:
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one; one value for a long slice of it."""
         flat = np.asarray(values).reshape(-1)
-        texts = self.format(flat)
-        if flat.size > SHORT_ROW and len(set(texts)) == 1:
-            return f"{flat.size} times {texts[0]}"
-        return " ".join(texts[:SHORT_ROW]) + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
+        texts = self.format(flat[:SHORT_ROW])
+        if flat.size <= SHORT_ROW:
+            return " ".join(texts)
+        if not unequal_cells(flat, np.broadcast_to(flat[:1], flat.shape)).any():
+            return f"{flat.size:,} times {texts[0]}"
+        return " ".join([*texts, self.signs.cut])
 
     def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
