@@ -397,7 +397,7 @@ class EntryTable:
         sizes = tuple(stop - start for start, stop in box if stop - start != 1)
         if len(sizes) > 1 or box_size(box) > MOST_VALUES:
             return [f"{name_slice(sizes)} {self.signs.times.join(map(str, sizes))}"]
-        values = array[tuple(slice(start, stop) for start, stop in box)]
+        values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
         texts = self.numbers.format_column(values.reshape(-1))
         return [_prefix_sign(prefix, text) for text in texts]

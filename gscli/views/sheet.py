@@ -152,13 +152,8 @@ class VisibleTensor:
         self, signs: Mapping[tuple[int, ...], OutcomeSign]
     ) -> Mapping[SheetPosition, OutcomeSign]:
         """What became of the index numbers, where it is worth a sign."""
-        outcomes: dict[SheetPosition, OutcomeSign] = {}
-        for at, how in signs.items():
-            for place in product(
-                *self._positions_of(tuple((coordinate, coordinate + 1) for coordinate in at))
-            ):
-                outcomes[place] = how
-        return outcomes
+        boxes = ((tuple((start, start + 1) for start in at), how) for at, how in signs.items())
+        return {place: how for box, how in boxes for place in product(*self._positions_of(box))}
 
     def is_in_view(self, mark: Mark) -> bool:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
@@ -169,11 +164,8 @@ class VisibleTensor:
         """Whether some mark lies, in part at least, on a plane that is not shown."""
         lead = self.selection.allowed[:-2]
         for mark in self.subject.marks:
-            spans = [
-                len(span_positions(positions, span))
-                for positions, span in zip(lead, mark.box, strict=False)
-            ]
-            if prod(spans) > len(self._positions_of(mark.box)[0]):
+            spans = map(span_positions, lead, mark.box)
+            if prod(map(len, spans)) > len(self._positions_of(mark.box)[0]):
                 return True
         return False
 
@@ -224,12 +216,11 @@ class VisibleTensor:
 
         seen = self.selection
         rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
-        cells = np.stack(
-            [
-                _flat((*(np.full_like(rows, at) for at in plane), rows, columns), array.shape)
-                for plane in seen.planes
-            ]
+        full = (1,) * max(_MATRIX - array.ndim, 0) + array.shape
+        places = (
+            (*(np.full_like(rows, at) for at in plane), rows, columns) for plane in seen.planes
         )
+        cells = np.stack([np.ravel_multi_index(place, full) for place in places])
         return list(take_cells(array, cells.reshape(-1)).reshape(cells.shape))
 
     def _apply_patch(self, blocks: list[Array], patch: Patch) -> None:
@@ -259,12 +250,6 @@ class VisibleTensor:
             span_positions(self.selection.rows, box[-2]),
             span_positions(self.selection.columns, box[-1]),
         )
-
-
-def _flat(places: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
-    """Places on three axes or more as numbers in an array that may have fewer."""
-    full = (1,) * max(len(places) - len(shape), 0) + shape
-    return np.asarray(np.ravel_multi_index(places, full))
 
 
 def _with_rows(box: Box) -> Box:
