@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from looks import look_of
 
 from gscli.cli import run_safely
 from gscli.lab.answers import ComparisonResult
@@ -92,6 +93,14 @@ def test_a_number_that_fills_the_line_has_a_name() -> None:
     assert ">least int64<" in table
     slices = gathered(np.arange(192).reshape(12, 16), [0, 40], only=["jax"])
     assert any("output[1,:]: 16 times least int64 ≠" in row for row in screen(slices))
+
+
+def test_each_group_begins_in_bold() -> None:
+    options = ViewOptions(width=100)
+    drawn = render_text(ComparisonView(gathered([10, 20, 30], [0, -1, 7]), options), options)
+    assert look_of(drawn, "NumPy take (clip),").bold
+    assert look_of(drawn, "JAX x[i]").bold
+    assert not look_of(drawn, "MXNet np.take (clip),").bold
 
 
 def test_sentences_say_all_of_a_group_in_one() -> None:

@@ -141,13 +141,13 @@ class ComparisonView(Drawing):
         room = min(max(longest + 2, int(width * LABEL_SHARE)), width - used - reason_room)
         table = join_blocks([Block(([],), room), *(columns[number][0] for number in chosen)], 0)
         for row, group in enumerate(groups, 1):
-            labels_lines = [
-                self.signs.truncate(label, room) for label in _wrap_labels(group.labels, room)
-            ]
+            first, *others = (self.signs.truncate(text, room)
+                              for text in _wrap_labels(group.labels, room))  # fmt: skip
+            names: list[Line] = [[(first, self.look.bold)], *([(text, PLAIN)] for text in others)]
             reasons: list[Line] = [[(" " * GAP, PLAIN), *line]
                        for line in self._reasons(group, width - room - used - GAP)]  # fmt: skip
             table += join_blocks([
-                Block(tuple([(label, PLAIN)] for label in labels_lines), room),
+                Block(tuple(names), room),
                 *(columns[number][row] for number in chosen), make_block(reasons),
             ], 0)  # fmt: skip
         if more := len(columns) - len(chosen):
