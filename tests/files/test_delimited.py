@@ -124,3 +124,11 @@ def test_a_long_cell_is_looked_at_once() -> None:
         assert delimited._FRACTION.fullmatch(cell)
     for cell in (".", "e5", "1e", "1..2", "1" * 100_000 + "x"):
         assert not delimited._FRACTION.fullmatch(cell)
+
+
+def test_a_table_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"1,2\n\xff,3\n")
+    with pytest.raises(ContentRefused, match="is not UTF-8 text") as caught:
+        load(str(path))
+    assert caught.value.where == f"{path} line 2"

@@ -17,7 +17,7 @@ from gscli.base.arrays import EXACT_IN_FLOAT64
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
-from gscli.files.formats.jsontext import MEMORY_LIMIT, finite_float
+from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
 from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
 
@@ -96,10 +96,7 @@ def _decode(content: Content, suffix: str) -> str:
             where=f"{content.name}: {cells:,} cells",
             hint="save the array as .npy",
         )
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ContentRefused(f"{content.name} is not UTF-8 text", where=content.name) from error
+    return decode_text(raw, content.name)
 
 
 def _iter_rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:

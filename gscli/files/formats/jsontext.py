@@ -64,11 +64,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     raw = bytes(data)
     check_memory(raw, name)
     _check_depth(raw, name)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise ContentRefused(f"{name} is not UTF-8 text", where=f"{name} line {line}") from None
+    text = decode_text(raw, name)
     del raw
     floats = finite_float if _MAY_OVERFLOW.search(text) else None
     try:
@@ -83,6 +79,19 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     except ValueError as error:  # more digits than Python converts, or a float beyond all floats
         raise ContentRefused(f"a number in {name} is too large", where=f"{name}: {error}") from None
     return ParsedJson(value, text, name, argument or name)
+
+
+def decode_text(raw: bytes, name: str) -> str:
+    r"""The text of a file. Raises ContentRefused.
+
+    >>> decode_text(b"\xef\xbb\xbf1,2", "x.csv")
+    '1,2'
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ContentRefused(f"{name} is not UTF-8 text", where=f"{name} line {line}") from None
 
 
 def caret_line(text: str, start: int, end: int, note: str) -> CaretLine:

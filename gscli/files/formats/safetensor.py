@@ -16,7 +16,7 @@ from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsontext import parse_json
-from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, iter_byte_blocks
+from gscli.files.formats.npy import WRITE_BLOCK, is_shape, iter_byte_blocks
 from gscli.files.request import (
     Arrays,
     Member,
@@ -184,18 +184,17 @@ def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> Stor
             where=f"{file}: {where}",
             valid=", ".join(TYPES),
         )
-    lists = _is_size_list(shape) and _is_size_list(offsets)
-    if not lists or len(shape) > RANK_LIMIT or len(offsets) != 2:  # noqa: PLR2004 -- from, to
+    if not isinstance(shape, list) or not is_shape(shape) or not _is_span(offsets):
         raise _header_error(file, f"{where} has no proper shape and offsets")
     size = math.prod(shape) * parse_dtype(TYPES[code]).itemsize
     start, end = offsets
-    if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16 or end - start != size:
+    if end - start != size:
         raise _header_error(file, f"{where} of shape {sanitize(str(shape), 60)} has other offsets")
     return StoredTensor(TYPES[code], tuple(shape), data_start + start, size)
 
 
-def _is_size_list(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+def _is_span(value: object) -> bool:
+    return isinstance(value, list) and list(map(type, value)) == [int, int] and min(value) >= 0
 
 
 def _check_no_gaps(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
