@@ -132,7 +132,14 @@ def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = 
         flow = np.ones(trace.output.shape)
     else:
         flow = _check_cotangent(as_array(cotangent, "cotangent"), trace)
-    return Gradients(trace, flow, convention)
+    gradients = Gradients(trace, flow, convention)
+    if not gradients.arrays:
+        types = (f"{name} {dtype_name(array.dtype)}" for name, array in trace.inputs.items())
+        raise DtypeRefused(
+            "no input has a gradient", where=", ".join(types), valid=" ".join(DIFFERENTIABLE),
+            hint="convert data and updates to float32 or float64",
+        )  # fmt: skip
+    return gradients
 
 
 def _check_differentiable(trace: Trace) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients
 from gscli.layout.axes import Fit, Updates
 from gscli.plan.plan import ValidatedPlan
@@ -46,10 +47,9 @@ class FlowTrace(Trace):
 
     @property
     def target(self) -> str:
-        """The input whose gradient the grid becomes."""
-        layout = self.gradients.trace.layout
-        updates = layout.updates
-        return layout.data_name or str(updates.name if updates is not None else "")
+        """The input whose gradient the grid becomes: data, or the updates where it has none."""
+        data, updates = _name_values(self.gradients)
+        return data or updates
 
     @cached_property
     def tensors(self) -> tuple[TracedTensor, ...]:
@@ -59,6 +59,14 @@ class FlowTrace(Trace):
             if tensor.role == "output" else tensor
             for tensor in super().tensors
         )  # fmt: skip
+
+
+def _name_values(gradients: Gradients) -> tuple[str, str]:
+    """The names of data and updates that have gradients, empty where they have none."""
+    layout, arrays = gradients.trace.layout, gradients.arrays
+    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
+    data, updates = (name if name in arrays else "" for name in names)
+    return data or "", updates or ""
 
 
 def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
@@ -77,16 +85,18 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
         return ValidatedPlan(flow, inputs), arrays[str(layout.data_name)]
     updates = layout.updates
     assert updates is not None
-    if layout.data_name is None:
+    data, source = _name_values(gradients)
+    if not data:
         flow = plain._replace(
             kind="gather", data_name=COTANGENT, updates=None, output_shape=layout.result_shape
         )
-        return ValidatedPlan(flow, inputs), arrays[str(updates.name)]
-    if updates.name is None:
-        written = updates._replace(value=float(arrays.get("value", np.zeros(()))), scale=None)
-    else:
-        name = f"gradient of {updates.name}"
+        return ValidatedPlan(flow, inputs), arrays[source]
+    if source:
+        name = f"gradient of {source}"
         written = updates._replace(name=name, scale=None)
-        inputs[name] = arrays[updates.name]
+        inputs[name] = arrays[source]
+    else:
+        value = float(arrays.get(VALUE, np.zeros(())))
+        written = updates._replace(name=None, value=value, scale=None)
     flow = plain._replace(data_name=COTANGENT, updates=written)
-    return ValidatedPlan(flow, inputs), arrays[layout.data_name]
+    return ValidatedPlan(flow, inputs), arrays[data]

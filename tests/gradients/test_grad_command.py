@@ -206,6 +206,19 @@ def test_what_jax_lacks_is_said() -> None:
     assert "only with unique_indices=True" in plain
 
 
+def test_whole_numbers_beside_floats_have_no_gradient() -> None:
+    data = json.dumps({"dtype": "int8", "shape": [2], "data": [1, 2]})
+    words = ("tensorflow", "unsorted-segment-mean", data, "[0,0]", "--num-segments", "1")
+    refused = forked("grad", *words)
+    assert refused.returncode == 65
+    assert b"no input has a gradient" in refused.stderr
+    values = json.dumps({"dtype": "float32", "shape": [2], "data": [2, 4]})
+    shown = forked("grad", "jax", "at-divide", data, "[0,1]", values)
+    assert shown.returncode == 0
+    assert b"gradient of values" in shown.stdout
+    assert b"gradient of x" not in shown.stdout
+
+
 def test_python_refuses_as_the_shell_does() -> None:
     with pytest.raises(GscliError, match="unknown rules"):
         gscli.grad("gather", {"data": [1.0], "indices": [0]}, rules="mine")
