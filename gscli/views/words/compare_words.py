@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
-from gscli.traces import Trace, entry_label
+from gscli.traces import entry_label
 from gscli.views.look import ViewOptions
 from gscli.views.words.comparison import LISTED_CELLS, SHORT_TENSOR, ComparisonTexts, join_names
-from gscli.views.words.facts import Describer
-from gscli.views.words.vocabularies import describe_index, describe_skip, describe_tensor
-
-TOLD_ENTRIES = 12
-"""Unusual entries of one answer that are told."""
+from gscli.views.words.vocabularies import describe_tensor
 
 
 def describe_comparison(comparing: ComparisonResult, options: ViewOptions) -> str:
@@ -46,8 +41,9 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
             lines = describe_tensor("output", output, numbers, SHORT_TENSOR)
             yield from (f"  {line}" for line in lines)
         if trace is not None:
-            if not answers.is_per_entry:
-                yield from _iter_unusual(answers, trace)
+            for entry, remark in [] if answers.is_per_entry else answers.describe_unusual(trace):
+                whose = "" if entry is None else f"entry {entry_label(entry)}: "
+                yield f"  {whose}{remark.replace(' … ', ' to ')}."
             duplicates = answers.describe_duplicates(trace, LISTED_CELLS)
             yield from (f"  entries {line}." for line in duplicates)
     yield from answers.list_footnotes()
@@ -75,15 +71,3 @@ def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
         differs = ", which differs" if cell.kind == "differs" else ""
         sentences.append(f"{place} {cell.text}{landing}{differs}")
     return "; ".join(sentences)
-
-
-def _iter_unusual(answers: ComparisonTexts, trace: Trace) -> Iterator[str]:
-    """What became of numbers that are not their own coordinates."""
-    teller, unusual = Describer(trace, answers.numbers), list(answers.unusual_entries(trace))
-    for entry in unusual[:TOLD_ENTRIES]:
-        remarks = [describe_index(teller, adjustment).plain for adjustment in entry.adjustments]
-        remarks += [] if entry.live else [describe_skip(teller)]
-        yield f"  entry {entry.label}: {'; '.join(remarks)}."
-    if len(unusual) > TOLD_ENTRIES:
-        more = format_count(len(unusual) - TOLD_ENTRIES, "more entry", "more entries")
-        yield f"  and {more} with such numbers."

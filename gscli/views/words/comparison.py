@@ -267,15 +267,19 @@ class ComparisonTexts:
             return [(row.entry, self.describe_refusal(group))]
         if row.trace is None:
             return [(None, "answered by the runtime itself")]
-        unusual, teller = list(self.unusual_entries(row.trace)), Describer(row.trace, self.numbers)
-        reasons: list[tuple[int | None, str]] = []
+        duplicates = self.describe_duplicates(row.trace, MAX_UNUSUAL)
+        return self.describe_unusual(row.trace) + [(None, text) for text in duplicates]
+
+    def describe_unusual(self, trace: Trace) -> list[tuple[int | None, str]]:
+        """What became of unusual entries, and how many more there are."""
+        unusual, teller = list(self.unusual_entries(trace)), Describer(trace, self.numbers)
+        lines: list[tuple[int | None, str]] = []
         for entry in unusual[:MAX_UNUSUAL]:
             means = [describe_index(teller, index).remark for index in entry.adjustments]
-            reasons.append((entry.number, "; ".join(means)))
+            lines.append((entry.number, "; ".join(means)))
         if len(unusual) > MAX_UNUSUAL:
-            reasons.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
-        duplicates = self.describe_duplicates(row.trace, MAX_UNUSUAL)
-        return reasons + [(None, text) for text in duplicates]
+            lines.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
+        return lines
 
     def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
         """Who wins, or what adds up, where entries write the same cells."""
