@@ -156,17 +156,15 @@ class Child:
             return Failure("garbage", f"unasked: {sanitize(early.decode('utf-8', 'replace'), 120)}")
         self._unwritten, self._searched = memoryview(text), 0
         failure = self._wait_until(self._has_line, limit)
-        if failure is not None:
-            return failure
-        line = bytes(self._received[: self._searched])
-        del self._received[: self._searched + 1]
-        return line
+        return self._cut(self._searched + 1)[:-1] if failure is None else failure
 
     def receive(self, size: int, limit: float) -> bytes | Failure:
         """The next `size` bytes that it writes, of which there are all within `limit` seconds."""
         failure = self._wait_until(lambda: len(self._received) >= size, limit)
-        if failure is not None:
-            return failure
+        return self._cut(size) if failure is None else failure
+
+    def _cut(self, size: int) -> bytes:
+        """Take the first bytes of what was received."""
         content = bytes(self._received[:size])
         del self._received[:size]
         return content

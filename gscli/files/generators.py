@@ -9,7 +9,6 @@ import numpy as np
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array, DType, cast_lossless, is_float_dtype, parse_dtype
-from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
@@ -26,16 +25,6 @@ _SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*", re.ASCII)
 _SETTING = re.compile(r"(seed|below)=(\d{1,18})", re.ASCII)
 
 
-class _GeneratorSpec(Record):
-    """The parts of a generator's text."""
-
-    kind: str
-    shape: tuple[int, ...]
-    value: str
-    dtype: DType | None
-    settings: dict[str, int]
-
-
 def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
     """The array a text describes, and whether it named a type. UsageError, LimitRefused.
 
@@ -47,31 +36,31 @@ def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
     >>> generate("full:2:nan:float32", ReadOptions(), 1000)
     (array([nan, nan], dtype=float32), True)
     """
-    spec = _parse_spec(text)
-    typed = spec.dtype is not None
-    dtype = spec.dtype if typed else wish.untyped_dtype
-    value = _parse_value(spec, dtype, text, limit) if spec.value else None
+    kind, shape, written, named, settings = _parse_parts(text)
+    dtype = named or wish.untyped_dtype
+    value = _parse_value(written, dtype, text, limit) if written else None
     if dtype is None:
-        default = "int64" if spec.kind == "arange" or "below" in spec.settings else "float64"
+        default = "int64" if kind == "arange" or "below" in settings else "float64"
         dtype = np.dtype(default) if value is None else value.dtype
-    count = math.prod(spec.shape)
+    count = math.prod(shape)
     check_limit(count * max(dtype.itemsize, 8), limit, text, "the array")
-    if not is_shape(spec.shape):
+    if not is_shape(shape):
         raise _spec_error(text, "no array can have this shape, even without its zeros")
     if dtype.kind in "US":
         raise _spec_error(text, f"{dtype.name} has no numbers")
     if value is not None:
         flat = np.full(count, value, dtype)
-    elif spec.kind == "rand":
-        flat = _random_values(spec, count, dtype, text)
-    elif spec.kind == "arange":
+    elif kind == "rand":
+        flat = _random_values(settings, count, dtype, text)
+    elif kind == "arange":
         flat = cast_lossless(np.arange(count), dtype, sanitize(text, 60))
     else:
-        flat = (np.ones if spec.kind == "ones" else np.zeros)(count, dtype)
-    return flat.reshape(spec.shape), typed
+        flat = (np.ones if kind == "ones" else np.zeros)(count, dtype)
+    return flat.reshape(shape), named is not None
 
 
-def _parse_spec(text: str) -> _GeneratorSpec:
+def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, dict[str, int]]:
+    """The kind, the shape, the value, the type and the settings that a text names."""
     kind, _, rest = text.partition(":")
     shape_text, *parts = rest.split(":")
     if not _SHAPE.fullmatch(shape_text) or shape_text.count("x") >= RANK_LIMIT:
@@ -88,11 +77,11 @@ def _parse_spec(text: str) -> _GeneratorSpec:
     if len(parts) > 1:
         raise _spec_error(text, f"{sanitize(parts[0], 40)} is not understood")
     shape = tuple(map(int, shape_text.split("x")))
-    return _GeneratorSpec(kind, shape, value, parse_dtype(parts[0]) if parts else None, settings)
+    return kind, shape, value, parse_dtype(parts[0]) if parts else None, settings
 
 
-def _parse_value(spec: _GeneratorSpec, dtype: DType | None, text: str, limit: int) -> Array:
-    word = JSON_WORDS.get(spec.value, spec.value)
+def _parse_value(written: str, dtype: DType | None, text: str, limit: int) -> Array:
+    word = JSON_WORDS.get(written, written)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
     value = array_of_json(parsed, ReadOptions(dtype=dtype), limit).array
     if value.ndim:
@@ -100,9 +89,9 @@ def _parse_value(spec: _GeneratorSpec, dtype: DType | None, text: str, limit: in
     return value
 
 
-def _random_values(spec: _GeneratorSpec, count: int, dtype: DType, text: str) -> Array:
-    source = np.random.default_rng(spec.settings.get("seed", 0))
-    below = spec.settings.get("below")
+def _random_values(settings: dict[str, int], count: int, dtype: DType, text: str) -> Array:
+    source = np.random.default_rng(settings.get("seed", 0))
+    below = settings.get("below")
     if below is not None:
         if below == 0:
             raise _spec_error(text, "below=0 leaves no number")

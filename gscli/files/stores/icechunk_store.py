@@ -58,29 +58,25 @@ def open_repository(path: str) -> Any:
 
 
 def _check_files(folder: str, depth: int = 0) -> None:
-    """Judge what the library would read whole: all but chunks, down to `refs/branch.NAME`."""
+    """Judge what the library would read whole: all but chunks, down to `refs/branch.NAME`.
+
+    A file of metadata may hold `METADATA_LIMIT`, packed or not. Its head is 39 bytes, the last of
+    which says how the rest is packed (Icechunk's specification).
+    """
     for entry in os.scandir(folder):
+        path = entry.path
         if entry.is_dir():
             if entry.name != "chunks" and depth < _DEPTH:
-                _check_files(entry.path, depth + 1)
-        elif not entry.is_file():
-            raise ContentRefused(
-                "what should be a file of the repository is none", where=sanitize(entry.path)
-            )
-        else:
-            _check_file(entry.path, entry.stat().st_size)
-
-
-def _check_file(path: str, size: int) -> None:
-    """Refuse a file of metadata that holds more than `METADATA_LIMIT`, packed or not.
-
-    Its head is 39 bytes, the last of which says how the rest is packed (Icechunk's specification).
-    """
-    check_limit(size, METADATA_LIMIT, path, "metadata", hint="")
-    if size > _HEAD:
+                _check_files(path, depth + 1)
+            continue
+        if not entry.is_file():
+            problem = "what should be a file of the repository is none"
+            raise ContentRefused(problem, where=sanitize(path))
+        size = entry.stat().st_size
+        check_limit(size, METADATA_LIMIT, path, "metadata", hint="")
         with open(path, "rb") as file:
             head = file.read(_HEAD)
-            if head.startswith(_MAGIC) and head[-1] == _ZSTD:
+            if size > _HEAD and head.startswith(_MAGIC) and head[-1] == _ZSTD:
                 room, stated = measure_zstd(file.read(), METADATA_LIMIT)
                 check_limit(max(room, stated or 0), METADATA_LIMIT, path, "metadata", hint="")
 
