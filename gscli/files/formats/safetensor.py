@@ -121,30 +121,28 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
     """
     if METADATA in arrays:
         raise UsageError(f"{METADATA} is no name for a tensor")
-    codes = {name: code for code, name in TYPES.items()}
-    for name, array in arrays.items():
-        if document_dtype(array.dtype) not in codes:
+    codes = {label: code for code, label in TYPES.items()}
+    labels = {name: document_dtype(array.dtype) for name, array in arrays.items()}
+    for name, label in labels.items():
+        if label not in codes:
             raise DtypeRefused(
-                f".safetensors has no element type {document_dtype(array.dtype)}",
+                f".safetensors has no element type {label}",
                 where=sanitize(name, 60),
                 valid=", ".join(codes),
             )
     ranks = list(codes)
-    order = sorted(
-        (ranks.index(document_dtype(array.dtype)), name) for name, array in arrays.items()
-    )
-    ordered = [(name, arrays[name]) for _, name in order]
+    ordered = sorted(arrays, key=lambda name: (ranks.index(labels[name]), name))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
-    for name, array in ordered:
-        start, end = end, end + array.nbytes
-        code = codes[document_dtype(array.dtype)]
-        document[name] = {"dtype": code, "shape": array.shape, "data_offsets": (start, end)}
+    for name in ordered:
+        start, end = end, end + arrays[name].nbytes
+        fields = {"dtype": codes[labels[name]], "shape": arrays[name].shape}
+        document[name] = {**fields, "data_offsets": (start, end)}
     header = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     header += b" " * (-len(header) % LENGTH_BYTES)
     out(len(header).to_bytes(LENGTH_BYTES, "little") + header)
-    for _, array in ordered:
-        for block in iter_byte_blocks(to_native(array)):
+    for name in ordered:
+        for block in iter_byte_blocks(to_native(arrays[name])):
             out(block)
 
 
