@@ -164,7 +164,6 @@ class Child:
         return self._cut(size) if failure is None else failure
 
     def _cut(self, size: int) -> bytes:
-        """Take the first bytes of what was received."""
         content = bytes(self._received[:size])
         del self._received[:size]
         return content
@@ -196,7 +195,6 @@ class Child:
         return None
 
     def _read_early(self) -> bytes:
-        """What the process has printed by now."""
         with suppress(BlockingIOError):
             self._receive(self._out)
         return bytes(self._received[:PIECE]).strip()
@@ -278,7 +276,6 @@ class Child:
         return f"{how}: {sanitize(lines[-1], 160)}" if lines else how
 
     def _read_errors(self, deadline: float) -> None:
-        """Take what standard error holds now."""
         with suppress(BlockingIOError):
             while self._receive(self._err) and time.monotonic() < deadline:
                 pass

@@ -60,7 +60,7 @@ def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
 
 
 def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, dict[str, int]]:
-    """The kind, the shape, the value, the type and the settings that a text names."""
+    """Kind, shape, value, type and settings."""
     kind, _, rest = text.partition(":")
     shape_text, *parts = rest.split(":")
     if not _SHAPE.fullmatch(shape_text) or shape_text.count("x") >= RANK_LIMIT:

@@ -196,7 +196,6 @@ def _encode(message: Mapping[str, Any]) -> bytes:
 
 
 def _raise_error(facts: Mapping[str, Any]) -> NoReturn:
-    """Raise the error that the other process met."""
     kind = getattr(base, facts["kind"])
     words = {name: facts[name] for name in ("where", "valid", "hint")}
     raise kind(facts["problem"], details=tuple(facts["details"]), **words)

@@ -56,7 +56,6 @@ def hdf5_errors(name: str) -> AbstractContextManager[None]:
 
 
 def _list(file: BinaryIO, name: str) -> Iterator[Message]:
-    """Every dataset by its path."""
     with _open_hdf5(file, "r") as root:
         for path, dataset in _find_datasets(root, name).items():
             yield Member.of(dataset, path)._asdict(), b""

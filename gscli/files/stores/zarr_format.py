@@ -160,7 +160,6 @@ def _add_array(place: ZarrPath, array: Array, chunks: Chunks) -> None:
 
 
 def _write_new(place: ZarrPath, array: Array, chunks: Chunks, version: int = 3) -> None:
-    """Make an array and write all its chunks, one after the other."""
     store = create_zarr_array(place, array.dtype, array.shape, chunks, version=version)
     if not array.size:
         return

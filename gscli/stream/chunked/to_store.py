@@ -203,7 +203,7 @@ def commit_scatter(
         zarr = import_extra("zarr", "zarr")
         array = zarr.open_array(session.store, path=place.member, mode="r+")
     target = ZarrArray(array, place, 1 << 62, store.dtype)
-    grid = ChunkGrid.for_row_size(target.shape, target.chunk_shape, layout.form.row_size)
+    grid = chunk_grid(plan, target)
     if target.shape != store.shape or grid is None:
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
     chunks, counter = 0, ProgressCounter(progress, target.nbytes)
