@@ -2,6 +2,7 @@
 
 A case holds an operator, its inputs and attributes, and what the framework answered: `expect` is
 "output", "error" or "open" (nothing is promised; it must only end in a value or a clear refusal).
+With a `cotangent` it holds the `gradients` that the framework gave, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,10 +25,12 @@ from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find_operator
-from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
+from gscli.gradients import VALUE
+from gscli.gradients.call import trace_gradients
 from gscli.lab.calls import read_call, read_name
-from gscli.lab.difference import describe_difference
+from gscli.lab.difference import Tolerance, describe_difference
+from gscli.traces import Trace, trace_call
 
 ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
 
@@ -36,12 +40,18 @@ MAX_OUTPUT_BYTES = 16 * DOCUMENT_VALUES
 """Bytes of an answer: as many of the widest values as a line can hold."""
 
 
+GRADIENT_TOLERANCE = Tolerance(1e-9, 1e-12)
+"""Sums and products of gradients may be made in any order."""
+
 MAX_COMMAND_CHARACTERS = 2000
 """Characters of a command with everything in it that a person still reads and copies."""
 
 
 class Case(Record):
-    """One recorded call, decoded; `line`: where its file has it, from 1."""
+    """One recorded call, decoded; `line`: where its file has it, from 1.
+
+    `gradients`: of the inputs that the framework gave one for, by name.
+    """
 
     id: str
     operator: str
@@ -50,6 +60,8 @@ class Case(Record):
     expect: ExpectedOutput
     output: Array | None
     line: int = 1
+    cotangent: Array | None = None
+    gradients: Mapping[str, Array] = MappingProxyType({})
 
 
 class CaseResult(Record):
@@ -103,8 +115,16 @@ def parse_case(line: bytes, where: str) -> Case:
         record = json.loads(line)
         inputs, attrs = read_call(record, lambda value, _: load_json(value, where))
         output = load_json(record["output"], where) if "output" in record else None
-        expected = _parse_expected_kind(record)
-        return Case(sanitize(str(record["id"])), read_name(record), inputs, attrs, expected, output)
+        flow = load_json(record["cotangent"], where) if "cotangent" in record else None
+        gradients = {
+            sanitize(name, 60): load_json(tensor, where)
+            for name, tensor in record.get("gradients", {}).items()
+            if tensor is not None
+        }
+        return Case(
+            sanitize(str(record["id"])), read_name(record), inputs, attrs,
+            _parse_expected_kind(record), output, cotangent=flow, gradients=gradients,
+        )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(
             "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
@@ -126,9 +146,8 @@ def run_case(case: Case) -> CaseResult:
     A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
     """
     try:
-        answer = execute(
-            find_operator(case.operator), case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES
-        )[1]
+        operator = find_operator(case.operator)
+        trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
     except (LimitRefused, MemoryError) as limit:
         problem = f"not tried: {str(limit) or 'not enough memory'}"[:300]
         return CaseResult(case, "" if case.expect == "open" else problem)
@@ -139,7 +158,38 @@ def run_case(case: Case) -> CaseResult:
         return CaseResult(case, "answered, the framework refuses")
     if case.expect == "open" or case.output is None:
         return CaseResult(case)
-    return CaseResult(case, describe_difference(answer, case.output))
+    problem = describe_difference(trace.output, case.output)
+    return CaseResult(case, problem or _describe_gradients(trace, case))
+
+
+def _describe_gradients(trace: Trace, case: Case) -> str:
+    if not case.gradients:
+        return ""
+    try:
+        arrays = trace_gradients(trace, case.cotangent).arrays
+    except GscliError as refusal:
+        return f"refused, recorded gradients: {refusal}"[:300]
+    return describe_gradient_difference(arrays, case.gradients)
+
+
+def describe_gradient_difference(
+    actual: Mapping[str, Array | None], recorded: Mapping[str, Array]
+) -> str:
+    """The first gradient that is not as recorded, in words; "" where all are.
+
+    >>> describe_gradient_difference({"data": np.array([1.0])}, {"data": np.array([2.0])})
+    'gradient of data[0] is 1.0, recorded 2.0'
+    """
+    for name, flow in recorded.items():
+        own = actual.get(name)
+        if own is None:
+            return f"no gradient of {name}, recorded one"
+        if name == VALUE:  # a number has no type of its own
+            own = own.astype(flow.dtype)
+        problem = describe_difference(own, flow, f"gradient of {name}", GRADIENT_TOLERANCE)
+        if problem:
+            return problem
+    return ""
 
 
 def build_repro_command(case: Case, file: str = "") -> str:

@@ -206,13 +206,18 @@ def differing_cells(
         return np.asarray(unequal & ~(near & np.isfinite(mine) & np.isfinite(theirs)))
 
 
-def describe_difference(actual: Array, recorded: Array) -> str:
-    """The first difference in words; "" when equal within the tolerance of the type.
+def describe_difference(
+    actual: Array,
+    recorded: Array,
+    name: str = "output",
+    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+) -> str:
+    """The first difference of a tensor in words; "" when equal within the tolerance.
 
     >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
     'output[1] is 2, recorded 3'
     """
-    difference = compare_tensors(actual, recorded)
+    difference = compare_tensors(actual, recorded, tolerance)
     if not difference.has_same_dtype:
         return "dtype is {}, recorded {}".format(*difference.dtypes)
     if not difference.has_same_shape:
@@ -221,7 +226,7 @@ def describe_difference(actual: Array, recorded: Array) -> str:
         return ""
     cell = difference.cells[0]
     value, expected = sanitize(str(cell.actual), 60), sanitize(str(cell.expected), 60)
-    return f"output{format_shape(cell.at)} is {value}, recorded {expected}"
+    return f"{name}{format_shape(cell.at)} is {value}, recorded {expected}"
 
 
 def _is_text(*arrays: Array) -> bool:

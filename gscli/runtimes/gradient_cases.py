@@ -13,14 +13,12 @@ from gscli.base.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients, value_inputs
 from gscli.gradients.conventions import Ties, Writers
-from gscli.lab.difference import Tolerance, compare_tensors
+from gscli.lab.cases import GRADIENT_TOLERANCE
+from gscli.lab.difference import compare_tensors
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 from gscli.traces import Trace
-
-TOLERANCE = Tolerance(1e-9, 1e-12)
-"""Sums and products of gradients may be made in any order."""
 
 MAX_COTANGENT = 5
 TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
@@ -97,7 +95,7 @@ class GradientCase(FuzzCase):
 def _find_differing(own: Mapping[str, Array], theirs: Mapping[str, Array]) -> str | None:
     """The first input whose gradients differ."""
     for name in own.keys() & theirs.keys():
-        if not compare_tensors(theirs[name], own[name], TOLERANCE).is_equal:
+        if not compare_tensors(theirs[name], own[name], GRADIENT_TOLERANCE).is_equal:
             return name
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gscli.base import InputRefused, UsageError
 from gscli.frameworks import find_operator
 from gscli.lab.answers import ComparisonResult, RuleSetResult
-from gscli.lab.cases import Case, CaseResult
+from gscli.lab.cases import Case, CaseResult, describe_gradient_difference
 from gscli.lab.compare import group_equal_results
 from gscli.lab.difference import describe_difference
 from gscli.runtimes.process import RuntimeProcess
@@ -21,7 +21,8 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     assert runtime.hello is not None
     if case.operator not in runtime.hello.ops:
         return None
-    answer = runtime.run_call(find_operator(case.operator), case.inputs, case.attrs)
+    flow = case.cotangent if runtime.hello.has_gradients else None
+    answer = runtime.run_call(find_operator(case.operator), case.inputs, case.attrs, flow)
     if answer.status == "unsupported":
         return None
     is_tolerated = answer.status == "output" and case.expect == "error"
@@ -37,7 +38,10 @@ def _describe_problem(answer: Reply, case: Case) -> str:
         return f"refused, recorded an answer: {answer.text}" if case.expect == "output" else ""
     if case.expect == "error" or case.output is None:
         return f"answered {format_values(answer.output)}, the record is a refusal"
-    return describe_difference(answer.output, case.output)
+    problem = describe_difference(answer.output, case.output)
+    if problem or answer.gradients is None:
+        return problem
+    return describe_gradient_difference(answer.gradients, case.gradients)
 
 
 def add_runtime_results(

@@ -4,7 +4,8 @@
 
 asks the frameworks that are named there; the cases of others stay as they are. A case has the form
 of a recorded one, with a `cotangent` and the `gradients` that the framework gave: by input, null
-where it has none. Calls that it refuses are left out, as are those whose output is not ours.
+where it has none. Where its gradient is known to be wrong the case is open, and a note says why.
+Calls that it refuses are left out, as are those whose output is not ours.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from worlds import GOOD
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
 from gscli.lab.calls import dump_call
+from gscli.layout.axes import OutOfBounds
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
+from gscli.traces import Trace
 
 FILE = "tests/vectors/gradients.jsonl"
 FRAMEWORKS = ("torch", "jax", "tensorflow")
@@ -62,10 +65,13 @@ def ask_framework(framework: str, python: str) -> Iterator[str]:
                     operator = find_operator(name)
                     reply = runtime.run_call(operator, call.inputs, call.attrs, cotangent)
                     if is_answered(call, reply):
+                        flaw = name_flaw(call.trace)
                         yield json.dumps({
                             "id": f"{name}/gradient/{kind}/{number}", "version": hello.version,
                             **dump_call(operator, call.inputs, call.attrs),
+                            "expect": "open" if flaw else "output", "output": dump_json(output),
                             "cotangent": dump_json(cotangent), "gradients": dump_gradients(reply),
+                            **({"note": flaw} if flaw else {}),
                         })  # fmt: skip
 
 
@@ -85,3 +91,20 @@ def dump_gradients(reply: Reply) -> dict[str, object]:
     """The gradients as tensors of a document."""
     gradients = reply.gradients or {}
     return {name: None if array is None else dump_json(array) for name, array in gradients.items()}
+
+
+def name_flaw(trace: Trace) -> str:
+    """Why a framework's own gradient is not that of its convention; "" where it should be."""
+    framework, odd = (
+        trace.operator.framework.name,
+        any(not np.isfinite(array).all() for array in trace.inputs.values()),
+    )
+    if trace.reduction == "mul" and odd:
+        return "the product is divided by each factor: infinities and NaN spread"
+    if framework == "jax" and not all(trace.plan.in_bounds):
+        outside = trace.layout.policy.out_of_bounds
+        if trace.reduction in ("max", "min") and outside is OutOfBounds.CLIP:
+            return "jax#40626: the way back does not clip"
+        if trace.kind == "gather" and outside is OutOfBounds.CLIP:
+            return "indices that were promised to be in bounds are dropped on the way back"
+    return ""
