@@ -288,6 +288,7 @@ HELD: list[tuple[str, str, str, Any]] = [
      "torch index-reduce [[true]] [0] [[false]] --dim 0 --reduce amin --no-include-self",
      "input cannot be bool"),
     ("torch.index_put_", "of any rank", "torch index-put [1,2] [true,false] [[[9]]]", [9, 2]),
+    ("torch.index_put_", "more axes", "torch index-put [1,2] [1,0] [[7,8]]", "does not stretch"),
     ("torch.index_put_", "mask of uint8",
      f"torch index-put [1,2] {of('uint8', 1, 0)} [[[9]]]", "a mask of uint8 takes no single value"),
     ("jax.at.set", "values stretch", "jax at-set [1,2] [0,1] 5", [5, 5]),

@@ -179,7 +179,8 @@ def at_power() -> None:
 
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
     x's type, and are the exponent; of a whole exponent JAX 0.10 takes the low 6 bits, so that -1
-    is 63. Integers wrap; types of 4 bits, and bool with bool, are refused.
+    is 63 (of an x without axes, outside jit, all of it, and refuses one below zero). Integers wrap;
+    types of 4 bits, and bool with bool, are refused.
     """
 
 

@@ -69,7 +69,8 @@ def index_put_(
 ) -> Layout:
     """Write the cells that an index tuple names, as self[i, 1:3, None, ...] = values.
 
-    The subscript is that of index; values broadcast to the shape of self[…] and have self's type.
+    The subscript is that of index; values broadcast to the shape of self[…] and have self's type;
+    more axes, of size 1, are refused as index_put_ does, though self[…] = values drops them.
     Negative indices count from the end. A mask without axes acts as it does in self[mask] = values;
     index_put_ itself refuses it. A mask without other tensors takes one value of any rank,
     unless it is a mask of uint8, which PyTorch then refuses. Halves are rounded after each step.
