@@ -277,7 +277,7 @@ def _parse_integer(option: CommandOption, value: str | int) -> int:
             return number
     least = option.minimum
     limited = option.maximum < MAX_NUMBER
-    valid = f"{least} … {option.maximum}" if limited else f"{least}, {least + 1}, {least + 2}, …"
+    valid = f"{least} … {option.maximum}" if limited else f"{least} and more"
     valid = valid if least >= 0 else "…, -1, 0, 1, …"
     raise make_value_error(option.flags[-1].lstrip("-"), text, "a whole number", valid)
 

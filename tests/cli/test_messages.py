@@ -164,9 +164,9 @@ def test_carets_are_coloured_like_the_word() -> None:
     ("words", "valid"),
     [
         (("cases", "onnx.gather", "--cases", "0"), "1 … 100000"),
-        (("fuzz", "onnx", "--on", "numpy", "--repeat", "x"), "1, 2, 3, …"),
+        (("fuzz", "onnx", "--on", "numpy", "--repeat", "x"), "1 and more"),
         (("compare", "gather", "[1,2]", "[0]", "--axis", "x"), "…, -1, 0, 1, …"),
-        (("gather", "[1,2]", "[0]", "--rows", "-1"), "0, 1, 2, …"),
+        (("gather", "[1,2]", "[0]", "--rows", "-1"), "0 and more"),
     ],
 )
 def test_every_option_refuses_a_wrong_number_in_the_same_words(
