@@ -152,7 +152,6 @@ class UnsupportedRuleSet(Record):
 
 @former_names(
     differs="differing_mask",
-    readings="base_values",
     refusals="refusal_count",
     results="result_count",
     unsaid="unsupported",
@@ -160,7 +159,7 @@ class UnsupportedRuleSet(Record):
 )
 @dataclass(frozen=True)
 class ComparisonResult:
-    """All answers to one call. `base` is the first row's; differences are counted against it.
+    """All answers to one call; differences are counted against the `reference`.
 
     `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
     for does not agree. `only` and `opsets`: what was asked for. `typed`: inputs with an element
@@ -171,16 +170,31 @@ class ComparisonResult:
     inputs: Mapping[str, Array]
     call: ConceptCall
     groups: tuple[ResultGroup, ...]
-    base_values: Mapping[int, Array] = field(default_factory=dict)
     unsupported: tuple[UnsupportedRuleSet, ...] = ()
     only: tuple[str, ...] = ()
     opsets: tuple[int, ...] = ()
     typed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
-    def base(self) -> RuleSetResult:
-        """The row that the others are compared with."""
-        return self.groups[0].first
+    def is_ordered(self) -> bool:
+        """Whether the first row is what was asked for first."""
+        return bool(self.only or self.opsets)
+
+    @cached_property
+    def answers(self) -> list[ResultGroup]:
+        """The groups that answer, what the others are compared with first.
+
+        That is what was asked for first, or the most common answer.
+        """
+        answers = [group for group in self.groups if group.first.output is not None]
+        if self.is_ordered and self.groups[0].first.output is not None:
+            return answers
+        return sorted(answers, key=lambda group: -len(group.rows))
+
+    @property
+    def reference(self) -> RuleSetResult | None:
+        """What the others are compared with; None where all refuse."""
+        return self.answers[0].first if self.answers else None
 
     @cached_property
     def outcome_groups(self) -> tuple[ResultGroup, ...]:
@@ -208,21 +222,11 @@ class ComparisonResult:
         return sum(len(group.rows) for group in self.groups if group.first.output is None)
 
     def differing_mask(self, group: ResultGroup) -> Array | None:
-        """Which output cells differ from the base, None where the two cannot be compared.
-
-        When the base refuses, each entry is compared with what the base reads for it alone
-        (`base_values`), and entries that it refuses differ from every value.
-        """
-        output, base = group.first.output, self.base.output
-        if output is None:
+        """Which output cells differ from the reference's, None where they cannot be compared."""
+        output, base = group.first.output, None if self.reference is None else self.reference.output
+        if output is None or base is None or output.shape != base.shape:
             return None
-        if base is not None:
-            return unequal_cells(output, base) if output.shape == base.shape else None
-        flags = np.ones(output.shape, np.bool_)
-        for number, value in self.base_values.items():
-            if number < output.size:
-                flags.reshape(-1)[number] = bool(unequal_cells(output.reshape(-1)[number], value))
-        return flags
+        return unequal_cells(output, base)
 
 
 def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
@@ -239,6 +243,7 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
         "agree": comparing.agree,
         "results": comparing.result_count,
         "refusals": comparing.refusal_count,
+        "reference": None if comparing.reference is None else comparing.reference.label,
         "rows": [
             _result_to_dict(comparing, group, row)
             for group in comparing.groups

@@ -80,12 +80,9 @@ def compare(
     if not rows:
         valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
         raise _no_rule_set_error(concept, call, only, unsaid, valid)
-    groups, rest = (
-        tuple(group_equal_results(rows)),
-        (tuple(unsaid), tuple(only), tuple(opsets), own),
-    )
+    groups = tuple(group_equal_results(rows))
     return ComparisonResult(
-        concept, arrays, call, groups, _probe_base_entries(groups[0].first, call), *rest
+        concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
     )
 
 
@@ -278,26 +275,3 @@ def group_equal_results(results: Iterable[RuleSetResult]) -> Iterator[ResultGrou
         else:
             home.append(row)
     return (ResultGroup(tuple(group)) for group in groups)
-
-
-MAX_PROBED_ENTRIES = 64
-"""Entries along the first axis of indices that are read one by one where the base refuses."""
-
-
-def _probe_base_entries(base: RuleSetResult, call: ConceptCall) -> dict[int, Array]:
-    """What a refusing base reads for each entry alone; entries that it refuses are left out."""
-    indices = base.inputs.get(base.indices_name)
-    if base.trace is not None or call.updates is not None or indices is None:
-        return {}
-    if indices.ndim == 0 or indices.shape[0] > MAX_PROBED_ENTRIES:
-        return {}
-    values: dict[int, Array] = {}
-    for number in range(indices.shape[0]):
-        alone = {**base.inputs, base.indices_name: indices[number : number + 1]}
-        try:
-            output = execute(base.operator, alone, base.attrs)[1]
-        except GscliError:
-            continue
-        if output.size == 1:
-            values[number] = output.reshape(-1)[0]
-    return values

@@ -34,13 +34,13 @@ def test_what_a_version_lacks_is_its_refusal() -> None:
     ]  # fmt: skip
     early = comparing.compare("gather-nd", {"data": [1], "indices": [[0]]}, opsets=[10, 11])
     assert [answers for _, answers in groups(early)] == [False, True]
-    assert "needs opset 11" in str(early.base.error)
+    assert "needs opset 11" in str(early.groups[0].first.error)
 
 
 def test_scatter_elements_was_called_scatter() -> None:
     found = comparing.compare("scatter-elements", CELLS, opsets=[9, 11, 18])
     assert groups(found) == [(("ONNX opset 9", "ONNX opset 11", "ONNX opset 18"), True)]
-    assert found.base.operator.name == "scatter"
+    assert found.groups[0].first.operator.name == "scatter"
     added = comparing.compare("scatter-elements", CELLS, reduction="add", opsets=[10, 18])
     assert [one.label for one in added.unsupported] == ["ONNX opset 10"]
 

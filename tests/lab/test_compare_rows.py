@@ -144,7 +144,7 @@ def test_every_rule_set_that_is_asked_for_appears_in_order(
             told = any(label.startswith(beginnings(one)) for label in unsaid)
             assert one in answered or told, (only, one)
         if only[0] in answered:
-            assert found.base.operator.framework.name == only[0]
+            assert found.groups[0].first.operator.framework.name == only[0]
         assert found.agree == (len(found.groups) == 1 and not unsaid)
 
 

@@ -80,30 +80,13 @@ class ComparisonTexts:
     @cached_property
     def groups(self) -> list[ResultGroup]:
         """Rows that answer alike in the same way: what was asked for first, then the largest."""
-        ways, fixed = self.comparing.outcome_groups, self._is_ordered
+        ways, fixed = self.comparing.outcome_groups, self.comparing.is_ordered
         return [*ways[:fixed], *sorted(ways[fixed:], key=lambda group: -len(group.rows))]
-
-    @property
-    def _is_ordered(self) -> bool:
-        """Whether the first row is what was asked for first."""
-        return bool(self.comparing.only or self.comparing.opsets)
-
-    @cached_property
-    def _answers(self) -> list[ResultGroup]:
-        """Groups that answer, what the others are compared with first.
-
-        That is what was asked for first, or the most common answer.
-        """
-        groups = self.comparing.groups
-        answers = [group for group in groups if group.first.output is not None]
-        if self._is_ordered and groups[0].first.output is not None:
-            return answers
-        return sorted(answers, key=lambda group: -len(group.rows))
 
     @property
     def reference(self) -> RuleSetResult | None:
         """What the others are compared with; None where all refuse."""
-        return self._answers[0].first if self._answers else None
+        return self.comparing.reference
 
     @cached_property
     def columns(self) -> int:
@@ -304,7 +287,7 @@ class ComparisonTexts:
                 return f"1 rule set {verb}s; there is no other to compare it with."
             able = " that can say this" if comparing.unsupported else ""
             return f"All {count} rule sets{able} {verb}."
-        answers = len(self._answers)
+        answers = len(self.comparing.answers)
         kinds = len(comparing.groups) - answers
         ways = sum(group.first.output is not None for group in self.groups)
         word = "different answer" if answers > 1 else "answer"
@@ -316,7 +299,7 @@ class ComparisonTexts:
         text = f"{', '.join(counts)}."
         if self.reference is None or answers == 1:
             return text
-        first, *others = (len(group.rows) for group in self._answers)
+        first, *others = (len(group.rows) for group in self.comparing.answers)
         common = ", the most common answer" * (first > max(others))
         mark = mark or f"{self.signs.differs} marks"
         return f"{text} {mark} a value other than {self.reference.label}'s{common}."
