@@ -98,5 +98,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     else:
         value = float(arrays.get(VALUE, np.zeros(())))
         written = updates._replace(name=None, value=value, scale=None)
-    flow = plain._replace(data_name=COTANGENT, updates=written)
+    # A cell that several updates share belongs to none of them alone; the last writer owns its own.
+    shared = layout.reduction if layout.reduction == "none" else "max"
+    flow = plain._replace(data_name=COTANGENT, updates=written, reduction=shared)
     return ValidatedPlan(flow, inputs), arrays[data]
