@@ -238,14 +238,19 @@ class DtypeRefused(InputRefused):
 
 
 class IndexTypeRefused(DtypeRefused):
-    """Indices of a type that the operator does not list; `allowed` are those it does."""
+    """Indices of a type that the operator does not list; `allowed` are those it does.
 
-    def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
+    `is_mask`: they are truths, of which only the positions are indices.
+    """
+
+    def __init__(
+        self, problem: str, *, name: str, allowed: tuple[str, ...], where: str, is_mask: bool
+    ) -> None:
         dtype = "int64" if "int64" in allowed else allowed[-1]
+        hint = f"numpy.flatnonzero({name})" if is_mask else f"{name}.astype('{dtype}')"
         super().__init__(
-            problem, name=name, wanted=dtype, where=where, valid=" ".join(allowed),
-            hint=f"{name}.astype('{dtype}')",
-        )  # fmt: skip
+            problem, name=name, wanted=dtype, where=where, valid=" ".join(allowed), hint=hint
+        )
         self.allowed = allowed
 
 

@@ -40,8 +40,9 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
         verdict = "cannot be" if indices.dtype in INTEGERS else "must be integers, got"
         problem = f"{indices.name} {verdict} {indices.dtype}"
         refusal = IndexTypeRefused(
-            problem, name=indices.name, allowed=tuple(allowed), where=describe(indices)
-        )
+            problem, name=indices.name, allowed=tuple(allowed), where=describe(indices),
+            is_mask=indices.dtype == "bool",
+        )  # fmt: skip
         _raise_or_collect(indices, refusal)
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shell import forked
 
+import gscli
+from gscli.base import GscliError
 from gscli.cli import run_safely
 from gscli.cli.commands.samples import parse_sessions
 from gscli.frameworks import NAMES, operators
@@ -260,3 +263,25 @@ def test_short_options_in_one_word_are_read_as_before(
 ) -> None:
     for words in ("gather [1,2,3] [1] -qv", "gather [1,2,3] [1] -a0 -q", "gather -q -- [1] -0"):
         assert run_safely(words.split()) == 0, capsys.readouterr().err
+
+
+def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
+    refused = forked("torch", "scatter", "[1.0,2]", "[0,0]", "[1.0,2.0]", "--dim", "0", "--strict")
+    text = refused.stderr.decode()
+    assert refused.returncode == 1
+    assert "arbitrary one of several writers of a cell win\n" in text
+    assert "here the last one" not in text
+    assert "--strict" not in text
+
+
+def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
+    refused = forked("gather", "[1,2]", "[true,false]").stderr.decode()
+    assert "help: write the positions of true" in refused
+    with pytest.raises(GscliError, match=r"numpy\.flatnonzero\(indices\)"):
+        gscli.gather(np.arange(3), np.array([True, False, True]))
+
+
+def test_rules_take_the_name_that_they_print() -> None:
+    shown = forked("rules", "openvino.scatter_update")
+    assert shown.returncode == 0
+    assert b"openvino.scatter_update" in shown.stdout

@@ -269,16 +269,25 @@ def prepare(invocation: Invocation) -> Call:
 def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     """Tell every warning of a run that no picture shows; StrictFinding instead with `--strict`."""
     if settings.strict and noticed:
-        first = noticed[0]
-        raise StrictFinding(
-            first.problem, where=first.where, details=first.detail_items, hint=first.hint
-        )
+        raise _refuse_strictly(noticed[0])
     seen = settings.is_screen_used and not settings.is_result_saved
     for notice in noticed:
         if not (seen and isinstance(notice, PictureNotice)):
             from gscli.cli.messages import print_message
 
             print_message(notice, detect_screen(sys.stderr, settings.color, settings.width))
+
+
+def _refuse_strictly(notice: Notice) -> StrictFinding:
+    """A warning as a refusal, without what came of it: nothing ran, and --strict is there."""
+    details = tuple(
+        item.partition("; here ")[0] if isinstance(item, str) else item
+        for item in notice.detail_items
+    )
+    hint = notice.hint.removesuffix("--strict refuses").removesuffix("; ")
+    return StrictFinding(
+        notice.problem, where=notice.where, details=details, hint=hint or "leave out --strict"
+    )
 
 
 def render_screen(

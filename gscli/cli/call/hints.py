@@ -189,7 +189,11 @@ def _rewrite_hint(error: DtypeRefused, array: Array, *, typed: bool) -> str:
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
         bools = array.dtype.kind == "b"
-        return "write 1 and 0" if bools else "write them as whole numbers, without a point"
+        return (
+            "write the positions of true"
+            if bools
+            else "write them as whole numbers, without a point"
+        )
     return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
 

@@ -88,6 +88,8 @@ def _print_conventions(settings: Settings) -> int:
 def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
     if name is None:
         return operators()
+    if operator is None and "." in name:
+        name, _, operator = name.partition(".")
     everywhere = [known for known in operators() if known.command == to_kebab_case(name)]
     if operator is None and everywhere:
         return everywhere
