@@ -30,7 +30,7 @@ class PreambleWriter:
     def write(self, language: Language, call: Sequence[str]) -> list[str]:
         """Imports and a line for each input."""
         loads = [
-            self._write_load(name, array, language)
+            self.write_load(name, array, language)
             for name, array in self.meaning.arrays_by_variable.items()
         ]
         text = "\n".join([*chain.from_iterable(loads), *call])
@@ -39,7 +39,8 @@ class PreambleWriter:
             imports.append("import ml_dtypes")
         return [*imports, *chain.from_iterable(loads)]
 
-    def _write_load(self, name: str, array: Array, language: Language) -> list[str]:
+    def write_load(self, name: str, array: Array, language: Language) -> list[str]:
+        """The lines that make one array: its numbers, or its file."""
         path = self._find_npy(name, array)
         kind = dtype_name(array.dtype)
         if path is None and array.size <= MAX_INLINE_CELLS:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES
+from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES, format_shape
 from gscli.declare import Subscript, VariadicInput
 from gscli.declare.attributes import AxisOption, Option, TakeAxis
 from gscli.frameworks.operator import Comparison, FamilyMember, Framework, compare_takes
@@ -195,7 +195,10 @@ def _ufunc_at(reduction: Reduction, example: str, refused: str) -> FamilyMember:
             check_dtype(tensor, NON_TEXT_DTYPES)
         _check_castable(a, b)
         addressing = run_subscript(a, subscript, indices, NOTATION)
-        updates = broadcast_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
+        shape = addressing.result_shape
+        if b.rank > len(shape) and _begins_with_slice(a, subscript, indices, shape):
+            b = _drop_surplus_axis(b, shape)
+        updates = broadcast_updates(b, shape, "the shape of a[…]", cast=False)
         return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
     def compares(name: str) -> list[Comparison]:
@@ -212,9 +215,11 @@ def add_at() -> None:
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
 
     a[i, j, …] += b[…] for every cell of a[…], whose shape b broadcasts to; the subscript is that of
-    getitem. `a[i] += b` would count a cell once. Each step runs in the type that a and b promote
-    to, and its result is cast to a's type (NumPy 2 does not refuse 1.5 into an integer). Integers
-    wrap; bool with bool is OR; strings are joined whole, as in an array of objects.
+    getitem. Where it begins with a slice or None and a[…] has one axis, NumPy 2.4 takes a b of
+    shape [1,n] too (one with still more axes crashes it). `a[i] += b` would count a cell once. Each
+    step runs in the type that a and b promote to, and its result is cast to a's type (NumPy 2 does
+    not refuse 1.5 into an integer). Integers wrap; bool with bool is OR; strings are joined whole,
+    as in an array of objects.
     """
 
 
@@ -250,6 +255,31 @@ def minimum_at() -> None:
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is AND.
     """
+
+
+def _begins_with_slice(
+    a: Tensor, subscript: str | None, indices: VariadicInput, shape: Shape
+) -> bool:
+    """Whether an axis of a slice or None stands before those of the index arrays in a[…]."""
+    mark = max(shape, default=0) + 1
+    marked = [array._replace(shape=(mark,)) for array in indices]
+    return run_subscript(a, subscript, marked, NOTATION).result_shape[0] != mark
+
+
+def _drop_surplus_axis(b: Tensor, shape: Shape) -> Tensor:
+    """What `at` makes of a b with more axes than a[…] where a slice stands first.
+
+    It writes the surplus sizes before its own shape of b: one of size 1 does no harm where a[…] has
+    one axis, more end the process.
+    """
+    if b.rank > len(shape) + 1:
+        raise ShapeRefused(
+            "b has two axes or more than a[…] has, and a slice stands before the index arrays",
+            where=f"{describe(b)}, a[…] {format_shape(shape)}",
+            details=("NumPy writes beyond its own memory here and crashes",),
+            valid=f"rank 0 … {len(shape)}",
+        )
+    return b._replace(shape=b.shape[1:]) if len(shape) == b.shape[0] == 1 else b
 
 
 def _broadcast_values(values: Tensor, shape: Shape, parts: str) -> Updates:

@@ -249,7 +249,11 @@ def tensor_scatter(
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
     addressing = address_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
     addressing = addressing._replace(generated=(places,))
-    return scatter_layout(past_cache, Updates(update.name), addressing, CACHE_MODES[mode])
+    text = "ONNX does not say whether write_indices of no steps are checked; here they are not"
+    unchecked = (Unspecified("always", text),) if write_indices is not None and not steps else ()
+    return scatter_layout(
+        past_cache, Updates(update.name), addressing, CACHE_MODES[mode], unspecified=unchecked
+    )
 
 
 def _slots(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> GeneratedIndices:

@@ -137,8 +137,8 @@ class SubscriptRules(Record):
 
     `has_scalar_selection`: an index of rank 0 takes its axis away before the arrays meet (PyTorch);
     otherwise it is an array among arrays. `has_separating_ellipsis`: `...` stands between arrays
-    even where it has no axis (NumPy). `allows_negative_steps`: a slice may have a negative step.
-    `index_types`: those of index arrays, and `scalar_types` of indices of rank 0.
+    even where it has no axis (NumPy, JAX). `allows_negative_steps`: a slice may have a negative
+    step. `index_types`: those of index arrays, and `scalar_types` of indices of rank 0.
     """
 
     has_scalar_selection: bool = False

@@ -120,7 +120,7 @@ def _indexed_shape(data: Shape, items: list[Item]) -> Shape:
 
 def _draw_update_shape(shape: Shape, dice: Rng) -> Shape:
     """Mostly the shape itself, else one that stretches to it."""
-    if not dice.draw_bool(0.25):
+    if not dice.draw_bool(0.4):
         return shape
     kept = shape[dice.random.randint(0, len(shape)) :]
     return tuple(1 if dice.draw_bool(0.2) else size for size in kept)

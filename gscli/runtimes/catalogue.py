@@ -63,6 +63,17 @@ NAMES = tuple(adapter.name for adapter in ADAPTERS)
 BACKEND = Adapter("backend", "onnx", "MODULE:CLASS of an onnx.backend.base.Backend")
 """What `--on MODULE:CLASS` starts."""
 
+TESTED_RELEASES = {
+    "numpy": ("NumPy", "2.4.6"),
+    "torch": ("PyTorch", "2.13.0"),
+    "jax": ("JAX", "0.10.2"),
+    "tensorflow": ("TensorFlow", "2.21.0"),
+    "onnx": ("onnxruntime", "1.32.0"),
+    "openvino": ("OpenVINO", "2026.4.1"),
+    "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
+}
+"""The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
+
 BOOTSTRAP = """\
 import sys, types
 for path in sys.argv[2:]:
@@ -171,6 +182,20 @@ def _strip_shared_header(text: str) -> str:
     head, body = text.split('"""', 2)[1:]
     comment = "".join(f"# {line}".rstrip() + "\n" for line in head.strip().splitlines())
     return comment + body
+
+
+def describe_release_gap(name: str, version: str) -> str:
+    """That the rules are of another release than a runtime; "" where they are not known to be.
+
+    >>> describe_release_gap("numpy", "1.26.4")
+    'the rules are of NumPy 2.4.6, this is numpy 1.26.4'
+    >>> describe_release_gap("torch", "2.13.0+cpu"), describe_release_gap("mine", "1")
+    ('', '')
+    """
+    title, tested = TESTED_RELEASES.get("onnx" if name == "onnxruntime" else name, ("", ""))
+    if not tested or version.partition("+")[0] == tested or name == "onnx":
+        return ""
+    return f"the rules are of {title} {tested}, this is {name} {version}"
 
 
 class InstalledRuntime(Record):

@@ -49,6 +49,32 @@ def find_covered_rules(
     )
 
 
+def find_value_words(array: Array) -> Iterator[str]:
+    """Words for values that are no small whole numbers; no rule of an operator is about them.
+
+    >>> list(find_value_words(np.array([np.nan, -0.0, 0.5])))
+    ['NaN', 'a zero below zero', 'fractions']
+    """
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "U":
+            texts = array.reshape(-1).tolist()
+            yield from ["text beyond ASCII"] * (not all(map(str.isascii, texts)))
+            yield from ["empty text"] * ("" in texts)
+        elif array.dtype.kind in "iu":
+            wide = np.asarray(array.astype(np.int32) != array)
+            yield from ["values beyond 32 bits"] * bool(wide.any())
+        elif array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16":
+            finite = np.isfinite(array)
+            flags = {
+                "NaN": np.isnan(array),
+                "infinity": np.isinf(array),
+                "a zero below zero": (array == 0) & np.signbit(array),
+                "values beyond float32": finite & (array.astype(np.float32) != array),
+                "fractions": finite & (np.trunc(array) != array),
+            }
+            yield from (word for word, holds in flags.items() if holds.any())
+
+
 def _index_rules(plan: Plan) -> Iterator[str]:
     layout = plan.layout
     for numbers, axis_number in zip(plan.columns, layout.column_axes, strict=True):

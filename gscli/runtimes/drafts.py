@@ -17,8 +17,16 @@ from gscli.layout import Layout
 
 Shape: TypeAlias = tuple[int, ...]
 
-LARGE_INDEX = (1 << 31) + 5
-"""An index whose low 32 bits are a small number."""
+FAR_INDICES = (
+    (1 << 31) + 5,
+    (1 << 32) + 1,
+    -(1 << 32),
+    (1 << 53) + 1,
+    (1 << 63) - 1,
+    -(1 << 63),
+    -(1 << 63) + 1,
+)
+"""Indices at the borders of widths; cut to 32 bits, or without their sign, some are small."""
 
 
 class Roles(Record):
@@ -66,10 +74,15 @@ class CallSpec:
 
 
 class Rng:
-    """A source of chance with the project's habits; the same seed gives the same calls."""
+    """A source of chance with the project's habits; the same seed gives the same calls.
+
+    Shapes, types and attributes are drawn from `random`, indices and values from `contents`: so
+    a call can be drawn again that differs in its contents alone.
+    """
 
     def __init__(self, random: Random) -> None:
         self.random = random
+        self.contents = Random(random.random())  # noqa: S311  not for secrets
         self.index_mode = "legal"
 
     def draw_bool(self, part: float) -> bool:
@@ -80,9 +93,9 @@ class Rng:
         """One of them."""
         return self.random.choice(choices)
 
-    def choose_weighted(self, weights: Mapping[str, int]) -> str:
+    def choose_weighted(self, weights: Mapping[str, int], random: Random | None = None) -> str:
         """One of the words, as often as its weight says."""
-        return self.random.choices(list(weights), list(weights.values()))[0]
+        return (random or self.random).choices(list(weights), list(weights.values()))[0]
 
     def draw_size(self) -> int:
         """Length of an axis: small, seldom 0."""
@@ -99,17 +112,17 @@ class Rng:
 
     def draw_index(self, size: int) -> int:
         """An index for an axis of this size, as the temper of the call says."""
-        if self.index_mode == "outside" and self.draw_bool(0.35):
-            return int(
-                self.choose((size, size + 1, -size - 1, 3 * size + 1, -3 * size - 1, LARGE_INDEX))
-            )
+        random = self.contents
+        if self.index_mode == "outside" and random.random() < 0.35:  # noqa: PLR2004  a share
+            near = (size, size + 1, -size - 1, 3 * size + 1, -3 * size - 1)
+            return random.choice((*near, random.choice(FAR_INDICES)))
         if not size:
             return 0
         if self.index_mode == "borders":
-            return int(self.choose((0, size - 1, -1, -size)))
-        if self.index_mode in ("negative", "outside") and self.draw_bool(0.4):
-            return self.random.randrange(-size, 0)
-        return self.random.randrange(size)
+            return random.choice((0, size - 1, -1, -size))
+        if self.index_mode in ("negative", "outside") and random.random() < 0.4:  # noqa: PLR2004
+            return random.randrange(-size, 0)
+        return random.randrange(size)
 
     def draw_indices(self, shape: Shape, size: int) -> Array:
         """Indices into an axis; out of range only where the axis or the temper leaves no choice."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from math import inf
 
 from gscli.base import ExitCode
 from gscli.base.records import Record
@@ -16,19 +17,16 @@ from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.shrinking import shrink_case
 from gscli.runtimes.trials import (
+    COSTLY,
     WARNINGS,
     FuzzCase,
     Mismatch,
-    MismatchKind,
     find_mismatch,
     has_changed,
 )
 
 MAX_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
-
-COSTLY: tuple[MismatchKind, ...] = ("crash", "hang", "memory", "garbage")
-"""Kinds that cost a new process, and some the whole time limit."""
 
 MAX_COSTLY_REPEATS = 5
 """Calls of one costly kind after which calls that meet the same rules are left out."""
@@ -49,17 +47,23 @@ class FuzzOptions(Record):
 
 @dataclass(eq=False)
 class FuzzFinding:
-    """One kind of difference: the smallest call that shows it, and how often it was met."""
+    """One kind of difference: the smallest call that shows it, and how often it was met.
+
+    `calls_before`: of a fault of sequence, how many calls its process had answered.
+    """
 
     case: FuzzCase
     mismatch: Mismatch
     reply: Reply
     count: int = 1
     is_known: bool = False
+    calls_before: int = 0
 
     @property
     def signature(self) -> str:
         """A line for `--except`: operator, kind, and the rules that the smallest call meets."""
+        if self.mismatch.kind == "sequence":
+            return f"sequence: {self.mismatch.reason}"
         words = ", ".join(sorted(self.case.distinctions)) or "plain"
         return f"{self.case.operator.full_name} {self.mismatch.kind}: {words}"
 
@@ -69,12 +73,16 @@ class FuzzFinding:
         return self.mismatch.kind in WARNINGS
 
     def covers(self, other: FuzzCase, verdict: Mismatch) -> bool:
-        """Whether another call shows the same kind: it meets all the rules of the smallest."""
-        return (
-            self.case.operator is other.operator
-            and self.mismatch == verdict
-            and self.case.distinctions <= other.distinctions
-        )
+        """Whether another call shows the same kind: it meets all the rules of the smallest.
+
+        What earlier calls did to the process has nothing to do with the call that shows it, and a
+        refusal in the same words is the same where the calls have something in common.
+        """
+        if verdict.kind == "sequence":
+            return self.mismatch == verdict
+        own, others = self.case.distinctions, other.distinctions
+        is_alike = own <= others or (verdict.kind == "refuses" and bool(own & others))
+        return self.case.operator is other.operator and self.mismatch == verdict and is_alike
 
     def is_saturated(self, other: FuzzCase) -> bool:
         """Whether another call would only show again what costs a process each time."""
@@ -128,7 +136,10 @@ class FuzzReport:
 
 
 ProgressCallback = Callable[[FuzzReport], None]
-CaseGenerator = Callable[[Operator, int, Mapping[str, object]], Iterator[FuzzCase]]
+CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
+
+CALLS_PER_SHAPE = 6
+"""Calls in a row that differ in their contents alone, where a runtime compiles for shapes."""
 
 
 def fuzz(
@@ -144,10 +155,11 @@ def fuzz(
     """
     assert runtime.hello is not None
     began = time.monotonic()
+    deadline = began + options.seconds if options.seconds else inf
     report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
     try:
-        for trial in _iter_cases(operators, options, runtime.hello.rules, began):
-            _run_fuzz_case(runtime, trial, options.repeat, report)
+        for trial in _iter_cases(operators, options, runtime.hello, deadline):
+            _run_fuzz_case(runtime, trial, options.repeat, report, deadline)
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
             on_progress(report)
     except KeyboardInterrupt:
@@ -161,43 +173,49 @@ def fuzz(
 
 
 def _iter_cases(
-    operators: Sequence[Operator], wishes: FuzzOptions, rules: Mapping[str, object], began: float
+    operators: Sequence[Operator], wishes: FuzzOptions, hello: Hello, deadline: float
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
     generate: CaseGenerator = generate_gradient_cases if wishes.has_gradients else generate_cases
-    sources = {operator: generate(operator, wishes.seed, rules) for operator in operators}
-    count = 0
-    while True:
-        for operator in operators:
-            if count >= wishes.cases or (
-                wishes.seconds and time.monotonic() - began >= wishes.seconds
-            ):
-                return
-            count += 1
-            yield next(sources[operator])
+    in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
+    sources = {
+        operator: generate(operator, wishes.seed, hello.rules, in_a_row) for operator in operators
+    }
+    for number in range(wishes.cases):
+        if time.monotonic() >= deadline:
+            return
+        yield next(sources[operators[number // in_a_row % len(operators)]])
 
 
 def _run_fuzz_case(
-    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport
+    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport, deadline: float
 ) -> None:
     """One call: ask, judge, and where it differs find the kind it belongs to."""
     tally = report.counts_by_operator[trial.operator.full_name]
     if any(known.is_saturated(trial) for known in report.differences):
         tally.skipped += 1
         return
+    was_spoiled, before = runtime.is_spoiled, runtime.call_count
     answer, mismatch = ask_runtime(runtime, trial, repeat)
+    runtime.is_spoiled |= trial.is_unchecked
     tally.cases += 1
     tally.unsupported += answer.status == "unsupported"
     if mismatch is None:
         return
     if not _count_known_kind(report, trial, mismatch):
+        first = answer
         answer, confirmed = _rerun_in_new_process(runtime, trial, mismatch, repeat)
         if confirmed is None:
             tally.slow += mismatch.kind == "hang"
             tally.flaky += mismatch.kind != "hang"
+            sequence = Mismatch("sequence", mismatch.kind)
+            if mismatch.kind == "hang" or was_spoiled or trial.is_unchecked:
+                return  # a slow machine, or a call of which the framework itself promises nothing
+            if not _count_known_kind(report, trial, sequence):
+                report.differences.append(FuzzFinding(trial, sequence, first, calls_before=before))
             return
         if not _count_known_kind(report, trial, confirmed):
-            _record_finding(runtime, trial, confirmed, answer, repeat, report)
+            _record_finding(runtime, trial, confirmed, answer, repeat, report, deadline)
     tally.differing += 1
 
 
@@ -237,17 +255,34 @@ def _record_finding(
     answer: Reply,
     repeat: int,
     report: FuzzReport,
+    deadline: float,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
-    smallest = shrink_case(trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1])
+    smallest = shrink_case(
+        trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1], deadline
+    )
     last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-    if again != mismatch:  # then the call as it was met is the evidence
+    if again != mismatch:  # what was asked before took part: each call in a new process, then
+        smallest = shrink_case(
+            trial,
+            mismatch,
+            lambda other: _rerun_in_new_process(runtime, other, mismatch, repeat)[1],
+            deadline,
+        )
+        last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
+    if again != mismatch:  # the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
         if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
             known.count += 1
             return
-    report.differences.append(FuzzFinding(smallest, mismatch, last))
+    finding = FuzzFinding(smallest, mismatch, last)
+    for known in [
+        known for known in report.differences if finding.covers(known.case, known.mismatch)
+    ]:
+        finding.count += known.count
+        report.differences.remove(known)
+    report.differences.append(finding)
 
 
 def ask_runtime(

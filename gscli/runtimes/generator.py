@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import count
 from random import Random
+from typing import Any
 
 import numpy as np
 
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, parse_dtype
+from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import build_probe
 from gscli.plan import plan_call
@@ -26,8 +29,19 @@ DATA_TYPES = {
     "int8": 3, "int16": 2, "bfloat16": 3, "uint32": 1, "uint64": 1, "str": 3, "complex64": 2,
 }  # fmt: skip
 INDEX_TYPES = {
-    "int64": 68, "int32": 24, "int8": 1, "int16": 1, "uint8": 2, "uint32": 2, "uint64": 2,
+    "int64": 64, "int32": 24, "int8": 2, "int16": 1, "uint8": 3, "uint32": 2, "uint64": 4,
 }  # fmt: skip
+
+VALUE_MODE_WEIGHTS = {"whole": 55, "fractions": 15, "special": 20, "limits": 10}
+"""How often values are distinct whole numbers, and what takes the place of some of them else."""
+
+SPECIAL_VALUES = (float("nan"), float("inf"), -float("inf"), -0.0, 0.0)
+FRACTIONS = (0.25, -0.5, 1.75, -3.25)
+"""Sums of these are exact in every type of floating point."""
+
+UNUSUAL_TEXTS = ("", "ü", "日本語", "a b", "x" * 20)
+REPLACED_SHARE = 0.4
+"""Part of the cells that hold one of these."""
 
 EXCLUDED_ATTRIBUTES = (
     "device", "xla", "release", "indices_are_sorted", "unique_indices", "validate_indices",
@@ -35,20 +49,31 @@ EXCLUDED_ATTRIBUTES = (
 )  # fmt: skip
 """Attributes that say which runtime it is, or that promise what a random call does not keep."""
 
+NUMBERS = (-1, 0, 2, 3, 5, 9)
+"""Values of an attribute that is a number."""
+
 SHAPE_ATTRIBUTES = ("axis", "dim", "batch_dims", "shape", "num_segments")
 REFUSED_SHARE = 0.04
 """Part of the calls with refused shapes or types that are put to the runtime all the same."""
+
+PROMISED = 0.4
+"""Part of the calls that keep a promise in which it is given."""
 
 MAX_REJECTIONS = 400
 """Calls drawn in a row that the rules refuse for their shapes before an operator is given up."""
 
 
 def generate_cases(
-    operator: Operator, seed: int, fixed: Mapping[str, object] | None = None
+    operator: Operator,
+    seed: int,
+    fixed: Mapping[str, object] | None = None,
+    calls_per_shape: int = 1,
 ) -> Iterator[FuzzCase]:
     """Endless calls of an operator; the same seed gives the same calls.
 
-    `fixed`: attributes that are always given. UsageError where no call that fits is found.
+    `fixed`: attributes that are always given. `calls_per_shape`: calls in a row that differ in
+    their indices and values alone, for runtimes that compile. UsageError where no call that fits
+    is found.
 
     >>> from gscli.frameworks import find_operator
     >>> first = next(generate_cases(find_operator("onnx.gather"), 7))
@@ -63,7 +88,10 @@ def generate_cases(
     kept = {name: value for name, value in (fixed or {}).items() if name in known}
     dice = Rng(Random(f"{seed}/{operator.full_name}"))  # noqa: S311  not for secrets
     in_vain = 0
-    while True:
+    for number in count():
+        if number % calls_per_shape == 0:
+            shapes = dice.random.getstate()
+        dice.random.setstate(shapes)
         trial = _draw_case(roles, dice, kept)
         fits = isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused
         if not fits and not (in_vain < MAX_REJECTIONS and dice.draw_bool(REFUSED_SHARE)):
@@ -98,17 +126,87 @@ def infer_roles(operator: Operator) -> Roles:
 
 
 def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
-    dice.index_mode = dice.choose_weighted(INDEX_MODE_WEIGHTS)
+    dice.index_mode = dice.choose_weighted(INDEX_MODE_WEIGHTS, dice.contents)
     draft = choose_generator(roles)(roles, dice)
     attrs = {**_draw_attributes(roles.operator, dice), **draft.attrs, **fixed}
+    for attribute in roles.operator.attributes:
+        name = attribute.name
+        if not attribute.is_required and attrs.get(name, ...) == attribute.default:
+            attrs = {key: attrs[key] for key in attrs if key != name or dice.draw_bool(0.5)}
     kind = dice.choose_weighted(DATA_TYPES)
     index = dice.choose_weighted(INDEX_TYPES)
-    trial = FuzzCase(roles.operator, _build_inputs(roles, draft, attrs, kind, index), attrs)
-    if isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused:
+    keeps_refused = dice.draw_bool(REFUSED_SHARE)
+    inputs = _build_inputs(roles, draft, attrs, kind, index)
+    trial = _mix_values(roles, FuzzCase(roles.operator, inputs, attrs), dice)
+    if not isinstance(trial.expected_result, ExpectedResult) and not trial.is_index_refused:
+        # A type may be what is refused; then the call in the types that every operator takes.
+        inputs = _build_inputs(roles, draft, attrs, "float32", "int64")
+        if keeps_refused:
+            return trial
+        trial = FuzzCase(roles.operator, inputs, attrs)
+    return _draw_promises(trial, dice)
+
+
+def _draw_promises(trial: FuzzCase, dice: Rng) -> FuzzCase:
+    """The call with promises about its indices, where it keeps them."""
+    expected, keeps = trial.expected_result, {}
+    if isinstance(expected, ExpectedResult) and all((plan := expected.plan).in_bounds):
+        numbers = [trial.inputs[name] for name in plan.layout.index_inputs if name in trial.inputs]
+        flat = [array.reshape(-1).astype(object) for array in numbers if array.dtype.kind != "b"]
+        is_sorted = len(flat) == len(plan.columns) == 1 and list(flat[0]) == sorted(flat[0])
+        keeps["indices_are_sorted"] = is_sorted and all(flat[0] >= 0)
+        several = None if plan.layout.kind == "gather" else find_duplicate_cells(plan)
+        is_unique = all(len({*array.tolist()}) == array.size for array in flat)
+        keeps["unique_indices"] = is_unique and (several is None or not several.any())
+    known = {attribute.name for attribute in trial.operator.attributes}
+    promises: dict[str, object] = {
+        name: True
+        for name, is_kept in keeps.items()
+        if is_kept and name in known and dice.contents.random() < PROMISED
+    }
+    return trial.with_changes(attrs={**trial.attrs, **promises}) if promises else trial
+
+
+def _mix_values(roles: Roles, trial: FuzzCase, dice: Rng) -> FuzzCase:
+    """The call with values of another kind in some cells of data and of updates."""
+    random, inputs = dice.contents, trial.inputs
+    mode = dice.choose_weighted(VALUE_MODE_WEIGHTS, random)
+    if mode == "whole":
         return trial
-    # A type may be what is refused; then the same call in the types that every operator takes.
-    usual = FuzzCase(roles.operator, _build_inputs(roles, draft, attrs, "float32", "int64"), attrs)
-    return trial if dice.draw_bool(REFUSED_SHARE) else usual
+    is_exact = trial.plan is not None and trial.plan.layout.reduction in ("none", "max", "min")
+    mixed = dict(inputs)
+    for name in (roles.layout.data_name, roles.updates):
+        if name is not None and name in inputs:
+            pool = _list_unusual_values(inputs[name].dtype, mode, is_exact=is_exact)
+            cells = inputs[name].reshape(-1).tolist()
+            for at in range(len(cells) if pool else 0):
+                if random.random() < REPLACED_SHARE:
+                    cells[at] = random.choice(pool)
+            kind = np.str_ if inputs[name].dtype.kind == "U" else inputs[name].dtype
+            mixed[name] = np.array(cells, kind).reshape(inputs[name].shape)
+    return trial.with_changes(mixed)
+
+
+def _list_unusual_values(dtype: np.dtype[Any], mode: str, *, is_exact: bool) -> Sequence[Any]:
+    """What a type holds besides small whole numbers: () where nothing of this kind.
+
+    Limits of floating point are for calls that are exact, for no text gives sums an order.
+    """
+    if dtype.kind == "U":
+        return UNUSUAL_TEXTS
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        wide = [(1 << 53) + 1] if limits.max > 1 << 53 else []
+        return (int(limits.min), int(limits.max), int(limits.max) - 1, *wide)
+    if dtype.kind == "b":
+        return ()
+    if mode == "limits" and dtype.kind == "f" and is_exact:
+        limit = np.finfo(dtype)
+        return (float(limit.max), float(limit.min), float(limit.tiny), float(np.array(0.1, dtype)))
+    if mode == "special":
+        return SPECIAL_VALUES
+    is_rounded = is_exact and dtype.kind != "c"
+    return (*FRACTIONS, float(np.array(0.1, dtype))) if is_rounded else FRACTIONS
 
 
 def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
@@ -127,7 +225,7 @@ def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
         elif attribute.kind == "bool" and (attribute.is_required or dice.draw_bool(0.4)):
             attrs[name] = dice.draw_bool(0.5)
         elif attribute.kind == "number" and (attribute.is_required or dice.draw_bool(0.3)):
-            attrs[name] = dice.random.randint(2, 9)
+            attrs[name] = dice.choose(NUMBERS)
     return {name: value for name, value in attrs.items() if value != ""}
 
 
@@ -136,16 +234,18 @@ def _build_inputs(
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
     inputs: dict[str, Array] = {}
-    integers = {**draft.indices, **draft.other_inputs}
     reduction = roles.operator.attribute("reduction")
     named = "" if reduction is None else str(attrs.get(reduction.name))
     product = named in ("mul", "prod", "multiply")
     product = product or "mul" in roles.operator.name or "prod" in roles.operator.name
     for item in roles.operator.inputs:
         if item.kind == "many":
-            inputs |= {name: _cast_lossy(array, index) for name, array in draft.indices.items()}
-        elif item.name in integers:
-            inputs[item.name] = _cast_lossy(integers[item.name], index)
+            inputs |= {name: _cast_indices(array, index) for name, array in draft.indices.items()}
+        elif item.name in draft.indices:
+            inputs[item.name] = _cast_indices(draft.indices[item.name], index)
+        elif item.name in draft.other_inputs:
+            sizes = draft.other_inputs[item.name]
+            inputs[item.name] = sizes.astype(index if index in ("int32", "int64") else "int64")
         elif item.name == roles.layout.data_name:
             inputs[item.name] = make_values(draft.data, kind)
         elif item.name == roles.updates and not (item.optional and "value" in attrs):
@@ -171,14 +271,18 @@ def make_values(
         numbers = np.array([2, -1, 3, 1])[numbers % 4]
     if dtype == "bool":
         numbers = numbers % 3 == 1
+    if parse_dtype(dtype).kind == "c":
+        numbers = numbers + 1j * (numbers % 3)
     return numbers.astype(parse_dtype(dtype)).reshape(shape)
 
 
-def _cast_lossy(array: Array, kind: str) -> Array:
-    """Indices in another type, where every number has a place in it; masks stay masks."""
+def _cast_indices(array: Array, kind: str) -> Array:
+    """Indices in another type: what is beyond its limits becomes one, what is below zero and has
+    no sign there is counted from 2^bits. Masks stay masks.
+    """
     if array.dtype != np.int64:
         return array
     limits = np.iinfo(kind)
-    if array.size and (array.min() < limits.min or array.max() > limits.max):
-        return array
-    return array.astype(kind)
+    if limits.min == 0:
+        return array.astype(kind)
+    return np.asarray(array.clip(limits.min, limits.max)).astype(kind)

@@ -96,7 +96,7 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
         expect = "open" if trial.is_unchecked else "error"
         message = {"type": type(expected).__name__, "message": expected.problem}
         return {**record, "expect": expect, "error": message}
-    expect = "open" if _is_open(trial) else "output"
+    expect = "open" if trial.is_open else "output"
     output, *flows = trial.expected_tensors().items()
     record |= {"expect": expect, "output": dump_json(output[1])}
     if trial.cotangent is not None:
@@ -105,14 +105,6 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
             name.removeprefix("gradient of "): dump_json(flow) for name, flow in flows
         }
     return record
-
-
-def _is_open(trial: FuzzCase) -> bool:
-    return (
-        trial.plan is not None
-        and bool(trial.plan.layout.unspecified_order)
-        and f"duplicates under {trial.plan.layout.reduction}" in trial.covered_rules
-    )
 
 
 def format_json_lines(packs: Iterable[Sequence[FuzzCase]]) -> str:
@@ -179,7 +171,7 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
 
 
 def _has_one_output(trial: FuzzCase) -> bool:
-    return isinstance(trial.expected_result, ExpectedResult) and not _is_open(trial)
+    return isinstance(trial.expected_result, ExpectedResult) and not trial.is_open
 
 
 def _write_node_test(folder: Path, trial: FuzzCase) -> None:

@@ -39,6 +39,9 @@ ID_LIMIT = 1 << 31
 class RuntimeProcess:
     """A runtime behind the protocol. `patience` is the time limit of one call in seconds.
 
+    `call_count`: what the process was asked so far. `is_spoiled`: something among it may have
+    harmed the process rightly, as who asks has noted; both begin anew with a new process.
+
     A context manager: on leaving, the process and its children are ended; a signal leaves it, too.
     """
 
@@ -50,6 +53,8 @@ class RuntimeProcess:
         self._interrupts, self._signals = DeferredSignals(), ExitStack()
         self.hello: Hello | None = None
         self.restarts = 0
+        self.call_count = 0
+        self.is_spoiled = False
 
     def __enter__(self) -> Self:
         self._signals.enter_context(self._interrupts)
@@ -109,6 +114,7 @@ class RuntimeProcess:
             self.restarts += self.hello is not None
             self.start()
         assert self._child is not None
+        self.call_count += 1
         number = secrets.randbelow(ID_LIMIT)
         line = self._child.exchange(encode_line({"id": number, **document}), self._patience)
         if isinstance(line, Failure):
@@ -121,6 +127,7 @@ class RuntimeProcess:
 
     def stop(self) -> None:
         """End the process and what it started; nothing where there is none."""
+        self.call_count, self.is_spoiled = 0, False
         child, self._child = self._child, None
         if child is not None:
             child.stop()

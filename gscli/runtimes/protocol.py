@@ -49,7 +49,7 @@ class Hello(Record):
     """The first line of a runtime: who it is, the operators it answers, and its rules.
 
     `rules`: attributes under which it is judged, e.g. {"device": "xla_cpu"}. `has_gradients`:
-    it answers a cotangent with gradients.
+    it answers a cotangent with gradients. `compiles`: calls of the same shapes in a row are quick.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Hello(Record):
     rules: Mapping[str, object] = MappingProxyType({})
     has_echo: bool = False
     has_gradients: bool = False
+    compiles: bool = False
 
     @property
     def title(self) -> str:
@@ -104,7 +105,8 @@ def parse_hello(line: bytes) -> Hello:
         )
     known = frozenset(_to_gscli_name(op) for op in ops if op != ECHO)
     name, version = sanitize(value["name"], 60), sanitize(str(value.get("version", "")), 60)
-    return Hello(name, version, known, rules, ECHO in ops, value.get("gradients") is True)
+    flags = (value.get(flag) is True for flag in ("gradients", "compiles"))
+    return Hello(name, version, known, rules, ECHO in ops, *flags)
 
 
 def _to_gscli_name(op: str) -> str:

@@ -143,18 +143,23 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     draft = CallSpec(dice.draw_shape(1, 3))
     rank = len(draft.data)
     box = [dice.random.randint(min(size, 1), size) for size in draft.data]
-    gone = [at for at in range(rank) if dice.draw_bool(0.4)]
-    for at in gone:
+    batching = [dice.random.randrange(rank)] if rank > 1 and dice.draw_bool(0.25) else []
+    free = [at for at in range(rank) if at not in batching]
+    gone = [at for at in free if dice.draw_bool(0.4)]
+    for at in (*gone, *batching):
         box[at] = min(draft.data[at], 1)
-    mapped = dice.random.sample(range(rank), dice.random.randint(1, rank))
+    mapped = dice.random.sample(free, dice.random.randint(1, len(free)))
     grid = dice.draw_shape(0, 2)
+    partners = [dice.random.randint(0, len(grid)) for _ in batching]
+    for at, partner in zip(batching, partners, strict=True):
+        grid = (*grid[:partner], draft.data[at], *grid[partner:])
     columns = [dice.draw_indices(grid, draft.data[at] - box[at] + 1) for at in mapped]
     vector = len(grid)
     if roles.has_parameter("index_vector_dim"):
         vector = dice.random.randint(0, len(grid))
         draft.attrs["index_vector_dim"] = vector
     draft.indices[roles.index_name] = np.stack(columns, vector)
-    inside = [box[at] for at in range(rank) if at not in gone]
+    inside = [box[at] for at in free if at not in gone]
     places = sorted(dice.random.sample(range(len(grid) + len(inside)), len(inside)))
     sizes = {True: iter(inside), False: iter(grid)}
     draft.updates = tuple(next(sizes[at in places]) for at in range(len(grid) + len(inside)))
@@ -164,6 +169,14 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
         else ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
     )
     draft.attrs |= dict(zip(names, (places, gone, mapped), strict=True))
+    if batching:
+        own, others = [
+            attribute.name
+            for attribute in roles.operator.attributes
+            if attribute.name.endswith("batching_dims")
+        ]
+        draft.attrs[own] = batching
+        draft.attrs[others] = [partner + (partner >= vector) for partner in partners]
     if gathers:
         draft.attrs["slice_sizes"] = box
     return draft

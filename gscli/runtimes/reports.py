@@ -69,6 +69,8 @@ def _format_finding(
     yield f"  {diff.case.command}"
     inputs = diff.case.inputs.items()
     yield "  " + ", ".join(f"{name} {dtype_name(array.dtype)}" for name, array in inputs)
+    if diff.mismatch.kind == "sequence":
+        yield f"  asked after {format_count(diff.calls_before, 'call')} of the same process"
     name = report.hello.name
     width = max(len("rules"), len(name)) + 2
     expected, answer = diff.case.expected_result, diff.reply

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from gscli.base import InputRefused, UsageError
 from gscli.frameworks import find_operator
 from gscli.lab.answers import ComparisonResult, RuleSetResult
 from gscli.lab.cases import Case, CaseResult, describe_gradient_difference
 from gscli.lab.compare import group_equal_results
 from gscli.lab.difference import describe_difference
+from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.reports import format_values
+from gscli.runtimes.trials import WARNINGS, FuzzCase, find_mismatch
 
 
 def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
@@ -22,10 +26,13 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     if case.operator not in runtime.hello.ops:
         return None
     flow = case.cotangent if runtime.hello.has_gradients else None
-    answer = runtime.run_call(find_operator(case.operator), case.inputs, case.attrs, flow)
+    operator = find_operator(case.operator)
+    answer = runtime.run_call(operator, case.inputs, case.attrs, flow)
     if answer.status == "unsupported":
         return None
+    wrong = find_mismatch(FuzzCase(operator, case.inputs, case.attrs), answer)
     is_tolerated = answer.status == "output" and case.expect == "error"
+    is_tolerated |= wrong is not None and wrong.kind in WARNINGS
     return CaseResult(case, _describe_problem(answer, case)[:300], is_tolerated)
 
 
@@ -54,17 +61,49 @@ def add_runtime_results(
     `compare_with(only=…)` is the same comparison under some rule sets. UsageError where the runtime
     has no operator for it.
     """
-    assert runtime.hello is not None
+    rules = _list_rules(compare_with, runtime, comparing.concept)
+    rows = list(_run_rule_sets(rules, runtime))
+    return replace(comparing, groups=tuple(group_equal_results([*comparing.rows, *rows])))
+
+
+def ask_for_gradients(
+    comparing: ComparisonResult,
+    compare_with: Callable[..., ComparisonResult],
+    runtime: RuntimeProcess,
+) -> Iterator[GradientRow]:
+    """The gradients that a runtime itself gives, for a cotangent of ones.
+
+    UsageError where it gives none, or has no operator for the comparison.
+    """
     hello = runtime.hello
+    assert hello is not None
+    if not hello.has_gradients:
+        raise UsageError(f"{hello.title} gives no gradients", where="--grad")
+    for row in _list_rules(compare_with, runtime, comparing.concept):
+        label, name = f"{hello.title}: {row.label}", row.operator.full_name
+        if row.trace is None:
+            continue
+        output = row.trace.output
+        answer = runtime.run_call(row.operator, row.trace.inputs, row.attrs, np.ones_like(output))
+        arrays = rename_to_roles(row.trace, answer.gradients or {})
+        refusal = "" if arrays else answer.text or "no gradients"
+        yield GradientRow(label, name, None, arrays, refusal)
+
+
+def _list_rules(
+    compare_with: Callable[..., ComparisonResult], runtime: RuntimeProcess, concept: str
+) -> list[RuleSetResult]:
+    """The rows of a comparison that a runtime can be asked for."""
+    hello = runtime.hello
+    assert hello is not None
     frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
-    rules = compare_with(only=frameworks).rows
-    rows = list(_run_rule_sets([row for row in rules if _is_applicable(row, runtime)], runtime))
+    rows = [row for row in compare_with(only=frameworks).rows if _is_applicable(row, runtime)]
     if not rows:
         raise UsageError(
-            f"{hello.title} has no operator for compare {comparing.concept}",
+            f"{hello.title} has no operator for compare {concept}",
             valid=" ".join(sorted(hello.ops))[:600],
         )
-    return replace(comparing, groups=tuple(group_equal_results([*comparing.rows, *rows])))
+    return rows
 
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:

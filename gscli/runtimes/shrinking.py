@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, unequal_cells
 from gscli.declare import variadic_names
 from gscli.runtimes.generator import infer_roles
-from gscli.runtimes.trials import FuzzCase, Mismatch
+from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch
 
 MismatchFinder: TypeAlias = Callable[[FuzzCase], Mismatch | None]
 AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
@@ -24,19 +25,28 @@ AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
 
 MAX_CALLS = 400
 MAX_SECONDS = 20.0
+FEW_NUMBERS = 6
+"""Numbers that a person takes in at a glance: what ends the process is not made smaller yet."""
+
+PLAIN_NUMBERS = 100
+CUTS = (0.0, 1.0, 0.5)
 AXES = ("axis", "dim", "batch_dims")
 COUNTS = ("num_segments",)
 SHAPES = ("shape", "slice_sizes")
 """Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
-def shrink_case(trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder) -> FuzzCase:
-    """The smallest call found for the same verdict."""
-    calls, deadline = 0, time.monotonic() + MAX_SECONDS
+def shrink_case(
+    trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder, deadline: float = inf
+) -> FuzzCase:
+    """The smallest call found for the same verdict, until `deadline` on the monotonic clock."""
+    calls, deadline = 0, min(time.monotonic() + MAX_SECONDS, deadline)
     seen: set[str] = set()
     better = True
     while better:
         better = False
+        if mismatch.kind in COSTLY and trial.cell_count <= FEW_NUMBERS:
+            break
         for smaller in _iter_smaller(trial):
             if _complexity(smaller) >= _complexity(trial) or not _is_same_failure(smaller, trial):
                 continue
@@ -79,8 +89,18 @@ def _complexity(trial: FuzzCase) -> tuple[object, ...]:
         magnitude,
         below,
         len(trial.attrs),
+        sum(map(_count_odd_values, trial.inputs.values())),
         sum(kinds),
     )
+
+
+def _count_odd_values(array: Array) -> int:
+    """Values that are not small whole numbers, and characters beyond the first of texts."""
+    values = array.reshape(-1).tolist()
+    if array.dtype.kind == "U":
+        return sum(abs(len(text) - 1) + (not text.isascii()) for text in values)
+    plain = range(PLAIN_NUMBERS)
+    return sum(value not in plain or str(value).startswith("-") for value in values)
 
 
 def _index_names(trial: FuzzCase) -> set[str]:
@@ -106,6 +126,7 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     yield from _iter_cuts(trial, extents, 1, 0)
     yield from _plainer_attributes(trial)
     yield from _plainer_types(trial)
+    yield from _plainer_values(trial)
     yield from _smaller_indices(trial)
     yield from _iter_cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
 
@@ -139,15 +160,15 @@ def _iter_cuts(
 
 
 def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
-    """The call with its arrays cut at their ends, then at their beginnings."""
-    for is_tail in (False, True):
+    """The call with its arrays cut at their ends, at their beginnings, and on both sides."""
+    for part in CUTS:
         inputs, attrs = dict(trial.inputs), dict(trial.attrs)
         for name, (axis, size) in cut.items():
             if name in SHAPES and name in inputs:
                 sizes = _cut_sizes(inputs[name].tolist(), axis, size)
                 inputs[name] = np.array(sizes, inputs[name].dtype)
             elif name in inputs:
-                inputs[name] = _cut_array(inputs[name], axis, size, is_tail=is_tail)
+                inputs[name] = _cut_array(inputs[name], axis, size, part)
             elif name in SHAPES:
                 attrs[name] = _cut_sizes(list(attrs[name]), axis, size)  # type: ignore[call-overload]
             else:
@@ -158,12 +179,13 @@ def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
             yield from _shift_axes(trial.with_changes(inputs, attrs))
 
 
-def _cut_array(array: Array, axis: int, size: int, *, is_tail: bool) -> Array:
-    """The first or the last cells of an axis; without the axis where the size is -1."""
+def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
+    """Cells of an axis from the first (0) to the last (1); without the axis where size is -1."""
+    left = array.shape[axis] - abs(size)
+    first = round(left * part)
     if size >= 0:
-        extent = array.shape[axis]
-        return array.take(range(extent - size, extent) if is_tail else range(size), axis)
-    return np.asarray(array.take(-1 if is_tail else 0, axis)) if array.shape[axis] else array
+        return array.take(range(first, first + size), axis)
+    return np.asarray(array.take(first, axis)) if array.shape[axis] else array
 
 
 def _cut_sizes(sizes: list[int], axis: int, size: int) -> list[int]:
@@ -211,14 +233,40 @@ def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
         for name, array in trial.inputs.items():
             if name not in values:
                 changed[name] = array
-            elif array.dtype.kind in "biuf" or array.dtype.kind == "V":
-                changed[name] = array.astype(kind)
+            elif array.dtype.kind in "biufV":
+                with np.errstate(all="ignore"):
+                    changed[name] = array.astype(kind)
             else:
                 return
-        yield trial.with_changes(changed)
+        if all(_is_same(trial.inputs[name], array) for name, array in changed.items()):
+            yield trial.with_changes({**trial.inputs, **changed})
     for name, array in trial.inputs.items():
         if array.dtype.kind in "iu" and name not in values:
-            yield trial.with_changes({**trial.inputs, name: array.astype("int64")})
+            wide = array.astype("int64")
+            if _is_same(array, wide):
+                yield trial.with_changes({**trial.inputs, name: wide})
+
+
+def _is_same(array: Array, other: Array) -> bool:
+    """Whether a type holds all values of another: those that matter are not changed by it."""
+    return not unequal_cells(array, other).any()
+
+
+def _plainer_values(trial: FuzzCase) -> Iterator[FuzzCase]:
+    """With small whole numbers, or one letter, in all cells of data and updates, or in one."""
+    roles = infer_roles(trial.operator)
+    for first, name in enumerate((roles.layout.data_name, roles.updates)):
+        if name is None or name not in trial.inputs:
+            continue
+        array = trial.inputs[name]
+        plain = np.array([*"abcdefghijkl"] if array.dtype.kind == "U" else range(1, 13))
+        whole = np.resize(np.roll(plain, -6 * first), array.shape).astype(array.dtype)
+        yield trial.with_changes({**trial.inputs, name: whole})
+        for place in np.ndindex(array.shape):
+            if _count_odd_values(np.asarray(array[place])):
+                changed = array.copy()
+                changed[place] = whole[place]
+                yield trial.with_changes({**trial.inputs, name: changed})
 
 
 def _smaller_indices(trial: FuzzCase) -> Iterator[FuzzCase]:

@@ -15,12 +15,13 @@ from gscli.base.arrays import Array, unequal_cells
 from gscli.base.records import Record
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.execute import execute
+from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import compare_tensors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules
+from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_value_words
 from gscli.runtimes.protocol import Reply
 
 MAX_RESULT_BYTES = 1 << 26
@@ -80,13 +81,39 @@ class FuzzCase:
     @cached_property
     def distinctions(self) -> frozenset[str]:
         """The rules that tell one kind of difference from another."""
-        return self.covered_rules - BOUNDARY_RULES
+        if self.plan is None:
+            return self.covered_rules
+        layout = self.plan.layout
+        names = (layout.data_name, None if layout.updates is None else layout.updates.name)
+        arrays = [array for name, array in self.inputs.items() if name in names]
+        words = {word for array in arrays for word in find_value_words(array)}
+        if layout.entry_count and not layout.addressing.columns:
+            words.add("empty vectors")
+        return (self.covered_rules - BOUNDARY_RULES) | words
 
     @property
     def is_unchecked(self) -> bool:
         """Whether the framework itself promises nothing here, though gscli refuses."""
         return (
             self.is_index_refused and self.plan is not None and bool(self.plan.layout.policy.note)
+        )
+
+    @property
+    def open_text(self) -> str:
+        """What a specification leaves open in this call; "" where nothing."""
+        expected = self.expected_result
+        if isinstance(expected, GscliError):
+            return ""
+        return next((notice.where for notice in iter_unspecified_notices(expected.plan)), "")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another answer may be right: a text is silent, or duplicates have no order."""
+        if self.plan is None or self.open_text:
+            return bool(self.open_text)
+        layout = self.plan.layout
+        return bool(layout.unspecified_order) and (
+            f"duplicates under {layout.reduction}" in self.covered_rules
         )
 
     @property
@@ -126,7 +153,7 @@ class FuzzCase:
 
 MismatchKind: TypeAlias = Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
-    "answers", "winner", "gradient", "tie", "writer",
+    "answers", "winner", "open", "sequence", "gradient", "tie", "writer",
 ]  # fmt: skip
 
 MISMATCH_WORDS: dict[MismatchKind, str] = {
@@ -141,6 +168,8 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
     "unsteady": "differs from itself",
     "answers": "answers what the rules refuse",
     "winner": "another winner where the order of duplicates is open",
+    "open": "another answer where the text leaves it open",
+    "sequence": "is wrong after other calls, and right in a new process",
     "gradient": "another gradient than the rules",
     "tie": "another share of the gradient at ties",
     "writer": "another choice among several writers of a cell in the gradient",
@@ -150,8 +179,12 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
 GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "tie", "writer")
 """Kinds where the output is right."""
 
-WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner", "tie", "writer")
+WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner", "open", "tie", "writer")
 """Kinds that fail only under --strict: nothing that was promised is broken."""
+
+
+COSTLY: tuple[MismatchKind, ...] = ("crash", "hang", "memory", "garbage")
+"""Kinds that cost a new process, and some the whole time limit."""
 
 
 class Mismatch(Record):
@@ -175,21 +208,31 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
         if answer.status == "error" or trial.is_unchecked or not_asked:
             return None
         return Mismatch("answers", expected.problem)
-    if answer.status == "error":
-        return Mismatch("refuses", _normalize_message(answer.text))
-    assert answer.output is not None
-    return _compare_output(expected, answer.output) or trial.find_gradient_mismatch(answer)
+    if answer.output is None:
+        wrong: Mismatch | None = Mismatch("refuses", _normalize_message(answer.text))
+    else:
+        wrong = _compare_output(expected, answer.output)
+    if wrong is not None:
+        return Mismatch("open", wrong.kind) if trial.open_text else wrong
+    return trial.find_gradient_mismatch(answer)
 
 
 def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
     difference = compare_tensors(output, expected.output)
     if difference.is_equal:
-        return None
+        moves = expected.plan.layout.reduction == "none" and output.dtype.kind in "fV"
+        is_other = moves and np.any(_zero_signs(output) != _zero_signs(expected.output))
+        return Mismatch("value") if is_other else None
     if not difference.has_same_shape:
         return Mismatch("shape")
     if not difference.has_same_dtype:
         return Mismatch("dtype")
     return Mismatch("winner" if _is_other_winner(expected, output) else "value")
+
+
+def _zero_signs(array: Array) -> Array:
+    """Which cells are zeros below zero, which equal other zeros and are moved as they are."""
+    return np.asarray((array == 0) & np.signbit(array))
 
 
 def _is_other_winner(expected: ExpectedResult, output: Array) -> bool:

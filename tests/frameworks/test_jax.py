@@ -427,3 +427,33 @@ def test_power_takes_the_low_bits_of_a_whole_exponent_as_compiled_jax_does() -> 
     """Recorded from JAX 0.10.2 with x64, inside jit: 3 ** 64 is 1, 3 ** -1 is 3 ** 63."""
     for exponent, raised in ((64, 1), (-1, -3237885987332494933)):
         assert at("power", 3, (), exponent).item() == raised
+
+
+def test_a_segment_id_without_axes_needs_a_segment() -> None:
+    """JAX 0.10.2: segment_sum(10, -1) is refused, segment_sum([10], [-1]) is empty."""
+    with pytest.raises(IndexRefused, match="empty axis"):
+        gscli.run("jax.segment_sum", {"data": 10, "segment_ids": -1})
+    assert gscli.run("jax.segment_sum", {"data": [10], "segment_ids": [-1]}).tolist() == []
+    assert gscli.jax.segment_sum(10, -1, num_segments=2).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "expected"),
+    [
+        ("inf+1j", "1", "nan+nanj"),
+        ("inf+1j", "0", "1"),
+        ("inf", "2", "inf"),
+        ("inf", "-1", "0"),
+        ("-inf", "2", "nan+nanj"),
+        ("nan+1j", "1", "nan+nanj"),
+        ("1", "nan", "1"),
+        ("0", "2", "0"),
+        ("0", "1+1j", "nan+nanj"),
+        ("0", "-1", "nan+nanj"),
+    ],
+)
+def test_complex_powers_go_by_angle(base: str, exponent: str, expected: str) -> None:
+    """Recorded from JAX 0.10: logarithms of infinities leave NaN, and few cases are its own."""
+    x, value, answer = (np.array([complex(text)]) for text in (base, exponent, expected))
+    raised = JAX["at.power"](x, (np.array([0]),), value)
+    assert_same(raised.view(float), answer.view(float))

@@ -208,6 +208,35 @@ def test_at_counts_every_occurrence_and_broadcasts() -> None:
         at("add", TABLE, (np.array([0, 1]), np.array([0, 1, 2])), 1)
 
 
+ALL = slice(None)
+
+
+@pytest.mark.parametrize(
+    ("subscript", "b", "expected"),
+    [
+        ((ALL, 0), [[5, 5, 5]], [[6, 2], [8, 4], [10, 6]]),
+        ((..., np.array(0)), [[5, 6, 7]], [[6, 2], [9, 4], [12, 6]]),
+        ((None, 1, 1), [[5]], [[1, 2], [3, 9], [5, 6]]),
+        ((ALL, 0), [[[5, 5, 5]]], None),
+        ((ALL, 0), [[5], [5]], None),
+        ((0, ALL), [[5, 5]], None),
+        ((ALL, [0]), [[[5]]], None),
+        (([0, 1],), [[[5, 5]]], None),
+    ],
+)
+def test_b_may_have_an_axis_more_where_numpy_takes_it(
+    subscript: Any, b: Any, expected: object
+) -> None:
+    """As NumPy 2.4 answers; it is not asked here, since it writes beyond its memory meanwhile."""
+    a = np.arange(1, 7).reshape(3, 2)
+    if expected is not None:
+        np.testing.assert_array_equal(at("add", a, subscript, b), expected)
+        return
+    with pytest.raises(ShapeRefused) as refused:
+        at("add", a, subscript, b)
+    assert ("crashes" in str(refused.value.details)) == (np.ndim(b) == 3 and subscript == (ALL, 0))
+
+
 def test_nan_stays_and_complex_compares_by_parts() -> None:
     nan = np.array([np.nan, 1.0], np.float32)
     assert np.isnan(at("maximum", nan, np.array([0, 1]), np.float32([5, np.nan]))).all()

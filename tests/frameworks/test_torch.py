@@ -313,6 +313,29 @@ def test_unsigned_types_are_selected_from_rank_2_on() -> None:
         run("gather", small, [2], dim=0)
 
 
+INF = float("inf")
+COMPLEX_SUMS = [  # operator, shape, type of the index, attributes, what inf + 1j added to 1 + 1j is
+    ("index_add", (1,), "int64", {}, "inf+nanj"),
+    ("index_add", (2, 1), "int64", {}, "inf+2j"),
+    ("index_add", (2, 1), "int32", {}, "inf+nanj"),
+    ("index_add", (2, 1), "int64", {"alpha": True}, "inf+nanj"),
+    ("index_add", (2, 1), "int64", {"alpha": 2}, "inf+nanj"),
+    ("index_reduce", (2, 1), "int64", {"reduce": "mean"}, "nan+nanj"),
+]
+
+
+@pytest.mark.parametrize(("name", "shape", "index", "attrs", "expected"), COMPLEX_SUMS)
+def test_infinities_are_multiplied_by_one(
+    name: str, shape: tuple[int, ...], index: str, attrs: dict[str, object], expected: str
+) -> None:
+    """Recorded from PyTorch 2.13."""
+    source = np.full((1, *shape[1:]), complex(INF, 1), np.complex64)
+    data = np.full(shape, 1 + 1j, np.complex64)
+    answer = TORCH[name](data, np.zeros(1, index), source, dim=0, **attrs)
+    parts = np.array([complex(expected)], np.complex64).view(np.float32)
+    assert_same(answer.reshape(-1)[:1].view(np.float32), parts)
+
+
 def test_index_reduce_multiplies_unsigned_types_from_rank_2_on() -> None:
     """Seen in PyTorch 2.13.0, which has no other kernel for them."""
     reduce = TORCH["index_reduce"]

@@ -112,7 +112,7 @@ def _indexed(
     columns = arrays_of(indices, count)
     for column in columns:
         require_type(column, ("bool", *INTEGERS), "indices")
-    return Subscript(x.shape, tokens(subscript, columns), place)
+    return Subscript(x.shape, tokens(subscript, columns), place, dots_part=True)
 
 
 def _at_place(places: dict[str | None, Place], mode: str | None, *, wrap: bool) -> Place:

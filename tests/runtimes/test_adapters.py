@@ -104,6 +104,39 @@ def test_an_adapter_names_operators_that_there_are(name: str) -> None:
             find_operator(to_gscli_name(*text.split(".", 1)))
 
 
+TAKES_ARRAYS = {"numpy", "onnx", "onnxruntime", "backend", "iree"}
+"""Runtimes that take NumPy's arrays themselves: there is nothing to convert."""
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - TAKES_ARRAYS))
+def test_an_adapter_leaves_what_it_cannot_convert_to_the_answerer(name: str) -> None:
+    tree = ast.parse((adapter_folder() / f"{name}_adapter.py").read_text("utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    functions = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
+    keywords = {word.arg for node in calls for word in node.keywords}
+    assert "tensor_of" in keywords or "convert" in functions
+
+
+def test_what_cannot_be_converted_is_unsupported_and_no_refusal() -> None:
+    answerer = load_shared_module("answerer")
+
+    def refuse(_value: object) -> object:
+        raise KeyError("str64")
+
+    def call(*_: object) -> object:
+        raise ValueError("no such index")
+
+    tensor = {"dtype": "int64", "shape": [1], "data": [7]}
+    request = {"op": "Gather", "framework": "onnx", "inputs": {"data": tensor}, "attrs": {}}
+    inward = answerer.Runtime("1", [], lambda *call: call[3]["data"], tensor_of=refuse)
+    outward = answerer.Runtime("1", [], lambda *call: call[3]["data"], array_of=refuse)
+    for runtime in (inward, outward):
+        assert answerer._answer(runtime, request) == {
+            "unsupported": "Unsupported: KeyError: 'str64'"
+        }
+    assert "error" in answerer._answer(answerer.Runtime("1", [], call), request)
+
+
 def test_every_file_of_the_folder_is_used() -> None:
     found = {path.name for path in adapter_folder().glob("*.py")}
     own = {f"{name}_adapter.py" for name in (*ALL, "lines")}  # explain --code --check runs lines
@@ -171,10 +204,10 @@ def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at(cas
 @needs("onnx")
 def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
     report = fuzzed("onnx", 300)
-    assert not {found.mismatch.kind for found in report.differences} & {"crash", "hang"}
+    assert "crash" not in {found.mismatch.kind for found in report.differences}
     failures = report.failures(strict=False)
     operators = {found.case.operator.full_name for found in failures}
-    assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
+    assert operators <= {"onnx.gather_elements", "onnx.gather_nd"}
 
 
 @pytest.mark.slow  # the gate has it

@@ -16,16 +16,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from conftest import slow
 
 from gscli.cli import run_safely
 from gscli.cli.topics import RuntimeObservation, read_observations
+from gscli.codegen.reproduction import ReportFolder
 from gscli.frameworks import find_operator
 from gscli.lab.cases import parse_case, run_case
-from gscli.runtimes.catalogue import NAMES
+from gscli.runtimes.catalogue import NAMES, bundle_adapter
+from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
+from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.reports import format_values
-from gscli.runtimes.trials import ExpectedResult, FuzzCase
+from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 
 WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
 needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
@@ -423,3 +427,72 @@ def test_known_differences_of_fuzz_that_were_not_met_are_told(tmp_path: Path) ->
     known.write_text("onnx.gather value: *\nnothing of the kind\n", "utf-8")
     _, _, err = fuzzed("negative_is_zero", "--except", str(known))
     assert err == "warning: --except: no failure is nothing of the kind\n"
+
+
+def test_a_runtime_of_another_release_than_the_rules_is_told_so(tmp_path: Path) -> None:
+    text = bundle_adapter("numpy").replace("np.__version__", "'1.26.4'")
+    (tmp_path / "old.py").write_text(text, "utf-8")
+    on = shlex.join([sys.executable, str(tmp_path / "old.py")])
+    code, _, err = gscli("fuzz", "numpy.take", "--on", on, "--cases", "3")
+    assert code == 0
+    assert "the rules are of NumPy 2.4.6, this is numpy 1.26.4" in err
+
+
+def test_a_report_has_a_script_that_runs_without_gscli_and_a_text(tmp_path: Path) -> None:
+    table: list[tuple[str, dict[str, object], dict[str, object]]] = [
+        ("numpy.add.at", {"a": [1.5], "indices_0": [[0]], "b": [10.0]}, {}),
+        ("numpy.take", {"a": [1, 2], "indices": [5]}, {}),
+        ("numpy.getitem", {"a": [[1, 2]], "indices_0": True}, {"subscript": "i"}),
+        ("numpy.take", {"a": ["a", "ü"], "indices": [[-1]]}, {"mode": "wrap"}),
+    ]
+    calls = [
+        FuzzCase(
+            find_operator(name), {key: np.array(value) for key, value in inputs.items()}, attrs
+        )
+        for name, inputs, attrs in table
+    ]
+    findings = [
+        FuzzFinding(call, Mismatch("value"), Reply("output", np.array([9]))) for call in calls
+    ]
+    ReportFolder(str(tmp_path), "numpy").update(
+        FuzzReport(Hello("numpy", "2.4.6", frozenset()), {}, findings)
+    )
+    scripts = sorted(tmp_path.glob("*.py"))
+    assert len(scripts) == len(calls)
+    assert sorted(tmp_path.glob("*.md")) == [script.with_suffix(".md") for script in scripts]
+    seen = []
+    for script in scripts:
+        text = script.read_text("utf-8")
+        assert "import gscli" not in text
+        done = subprocess.run(
+            [sys.executable, "-I", str(script)], capture_output=True, text=True, check=False
+        )
+        assert done.stdout.startswith("expected: "), done.stderr
+        seen.append("IndexError" in done.stderr or done.stdout.splitlines()[1])
+        told = script.with_suffix(".md").read_text("utf-8")
+        assert all(
+            word in told for word in ("Version: numpy 2.4.6", "Expected:", "Seen:", "The rule")
+        )
+        assert text.rstrip() in told
+    shown = " ".join(map(str, seen))
+    assert all(part in shown for part in ("True", "[11.5]", "[['ü']]", "'data': [1, 2]")), shown
+
+
+def test_a_report_of_a_command_is_a_text_alone_and_stands_when_the_run_is_ended(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "reports"
+    command = [
+        sys.executable, "-m", "gscli", "fuzz", "onnx.gather", "--cases", "1000000",
+        "--on", f"{WRONG} negative_is_zero", "--report", str(folder),
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 60
+        while not list(folder.glob("*.md")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGTERM)
+        out, _ = run.communicate(timeout=30)
+    assert run.returncode == 143
+    assert "[1] failure: onnx.gather another value than the rules" in out
+    assert list(folder.glob("*.md"))
+    assert not list(folder.glob("*.py"))

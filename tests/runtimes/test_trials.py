@@ -8,17 +8,20 @@ import shlex
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import islice
 
+import numpy as np
 import pytest
 from conftest import slow
 
 from gscli.base import GscliError
 from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import load_json
-from gscli.frameworks import operators
+from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
 from gscli.runtimes.generator import generate_cases
-from gscli.runtimes.trials import ExpectedResult
+from gscli.runtimes.packs import case_to_record
+from gscli.runtimes.protocol import Reply
+from gscli.runtimes.trials import WARNINGS, ExpectedResult, FuzzCase, find_mismatch
 
 OPERATORS = list(operators())
 
@@ -49,3 +52,21 @@ def test_the_same_seed_draws_the_same_calls() -> None:
             [trial.command for trial in islice(generate_cases(operator, 5), 3)] for _ in range(2)
         )
         assert one == other, operator.full_name
+
+
+def test_what_a_text_leaves_open_is_no_failure() -> None:
+    operator = find_operator("onnx.gather_elements")
+    inputs = {"data": np.array([[1, 2], [3, 4]]), "indices": np.array([[1]])}
+    call = FuzzCase(operator, inputs, {"axis": 0, "opset": 13})
+    assert call.is_open
+    for answer in (Reply("error", text="smaller"), Reply("output", np.array([[2]]))):
+        wrong = find_mismatch(call, answer)
+        assert wrong is not None
+        assert (wrong.kind, wrong.kind in WARNINGS) == ("open", True)
+    crash = find_mismatch(call, Reply("crash", text="SIGSEGV"))
+    assert crash is not None
+    assert crash.kind == "crash"
+    assert case_to_record(call, 0)["expect"] == "open"
+    plain = call.with_changes({**inputs, "indices": np.array([[1, 1]])})
+    assert not plain.is_open
+    assert case_to_record(plain, 0)["expect"] == "output"

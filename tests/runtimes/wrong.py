@@ -7,7 +7,9 @@ it starts in no time, which matters where a fault ends the process again and aga
 # ruff: noqa: ANN001, ANN201, ARG005  a program that somebody else wrote
 from __future__ import annotations
 
+import ctypes
 import json
+import math
 import os
 import sys
 import time
@@ -19,7 +21,9 @@ FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
 TYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
 COMBINE = {
     "none": lambda old, new: new, "add": lambda old, new: old + new,
-    "mul": lambda old, new: old * new, "max": max, "min": min,
+    "mul": lambda old, new: old * new,
+    "max": lambda old, new: old if math.isnan(old) else max(new, old),
+    "min": lambda old, new: old if math.isnan(old) else min(new, old),
 }  # fmt: skip
 state: dict[str, Any] = {"calls": 0, "lines": 0}
 SLOW = 20
@@ -34,6 +38,18 @@ class Tensor(NamedTuple):
     dtype: str
     shape: list[int]
     data: list[Any]
+
+
+def read(dtype, shape, data):
+    """nan and inf are strings, and so are whole numbers beyond 2^53."""
+    kind = float if dtype.startswith("float") else bool if dtype == "bool" else int
+    return Tensor(dtype, shape, data if dtype not in TYPES else [*map(kind, data)])
+
+
+def written(value):
+    """A number as it goes over the wire."""
+    beyond = isinstance(value, float) and not -math.inf < value < math.inf
+    return str(value) if beyond or (isinstance(value, int) and abs(value) > 2**53) else value
 
 
 def places(shape):
@@ -132,6 +148,15 @@ def linked(op: str, data, indices, attrs):
     return shape, found
 
 
+def rounded(value, dtype):
+    """A result in the type of data: whole numbers wrap."""
+    if dtype == "float32":
+        return ctypes.c_float(value).value
+    if dtype in ("int32", "int64", "uint8"):
+        return getattr(ctypes, f"c_{dtype}")(value).value
+    return value
+
+
 def scattered(data, cells, updates, reduction: str):
     if FAULT == "reduction_dropped":
         reduction = "none"
@@ -141,8 +166,7 @@ def scattered(data, cells, updates, reduction: str):
             continue
         seen.add(cell)
         old = data.data if FAULT == "counted_once" else output
-        value = COMBINE[reduction](old[cell], update)
-        output[cell] = value & 255 if data.dtype == "uint8" else value
+        output[cell] = rounded(COMBINE[reduction](old[cell], update), data.dtype)
     return [bool(value) for value in output] if data.dtype == "bool" else output
 
 
@@ -163,7 +187,7 @@ def misbehave(data, indices) -> str:
 
 
 def answer(request):
-    inputs = {name: Tensor(**tensor) for name, tensor in request["inputs"].items()}
+    inputs = {name: read(**tensor) for name, tensor in request["inputs"].items()}
     if any(tensor.dtype not in TYPES for tensor in inputs.values()):
         raise NotImplementedError("type")
     data, indices = inputs["data"], inputs["indices"]
@@ -181,6 +205,7 @@ def answer(request):
     widened = FAULT == "widened" and data.dtype == "float32"
     shape = [1] if FAULT == "scalar_to_vector" and not shape else shape
     dtype = "float64" if widened else data.dtype
+    values = [*map(written, values)]
     said = {"output": {"dtype": dtype, "shape": list(shape), "data": values}}
     if "cotangent" in request:
         flow, updates = request["cotangent"]["data"], inputs.get("updates")

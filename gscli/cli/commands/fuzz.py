@@ -17,7 +17,7 @@ Examples:
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ from gscli.cli.options import (
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.runtimes.fuzz import FuzzOptions, FuzzReport
+    from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport
     from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
@@ -84,6 +84,9 @@ def fuzz(
         "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
     junit: str | None = JUNIT,
+    reports: str | None = option(
+        "a script and a text for each finding, as they come", "FOLDER", flag="--report"
+    ),
     gradients: bool = option("ask for gradients, too, of runtimes that have them", flag="--grad"),
     strict: bool = option("also fail where the rules refuse or leave open"),
     quiet: bool = option("only the summary", short="-q"),
@@ -115,7 +118,9 @@ def fuzz(
             )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        report = _run_with_progress(runtime, chosen, limits, accepted.patterns, quiet=quiet)
+        write = _report_writer(reports, on)
+        report = _run_with_progress(runtime, chosen, limits, accepted.patterns, write, quiet=quiet)
+        write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
     if junit is not None:
@@ -128,11 +133,21 @@ def fuzz(
     return int(bool(report.failures(strict=strict)))
 
 
+def _report_writer(folder: str | None, on: str) -> Callable[[FuzzReport], None]:
+    """What keeps the folder of reports at what was found so far."""
+    if folder is None:
+        return lambda _report: None
+    from gscli.codegen.reproduction import ReportFolder
+
+    return ReportFolder(folder, on).update
+
+
 def _run_with_progress(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
     options: FuzzOptions,
     known: Sequence[str],
+    write: Callable[[FuzzReport], None],
     *,
     quiet: bool,
 ) -> FuzzReport:
@@ -142,8 +157,12 @@ def _run_with_progress(
 
     total = None if options.seconds else options.cases
     with ProgressBar("calls", total, quiet=quiet) as progress:
+        seen: list[FuzzFinding] = []
 
         def watch(report: FuzzReport) -> None:
+            if report.differences != seen:
+                seen[:] = report.differences
+                write(report)
             kinds = format_count(len(report.differences), "kind")
             rate = report.cases / max(report.seconds, 1e-3)
             left = max(options.seconds - report.seconds, 0)

@@ -203,7 +203,7 @@ def start_checked(
     runtime_spec: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
-    from gscli.runtimes.catalogue import build_runtime_command
+    from gscli.runtimes.catalogue import build_runtime_command, describe_release_gap
     from gscli.runtimes.process import RuntimeProcess
     from gscli.runtimes.protocol import find_operators, select_supported
     from gscli.runtimes.selftest import check_adapter
@@ -215,6 +215,10 @@ def start_checked(
         with RuntimeProcess(command, patience=patience) as runtime:
             operators = select_supported(runtime.start(), names)
             check_adapter(runtime, operators)
+            hello = runtime.hello
+            gap = describe_release_gap(hello.name, hello.version) if hello else ""
+            if gap:
+                print_stderr(f"warning: {gap}: a difference may be one of releases\n")
             yield runtime, operators
     finally:
         warn_of_left_running()

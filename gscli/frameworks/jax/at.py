@@ -46,6 +46,7 @@ from gscli.layout.subscripts import SubscriptRules, run_subscript
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
+NOTATION = SubscriptRules(has_separating_ellipsis=True)
 BOOLS = "'[true,false]' '[0]' '[true]'"
 """What those refuse that compute."""
 
@@ -222,7 +223,7 @@ def _address_subscript(
     are left out, for no border is there to move to.
     """
     check_dtype(x, NON_TEXT_DTYPES)
-    addressing = run_subscript(x, subscript, indices, SubscriptRules())
+    addressing = run_subscript(x, subscript, indices, NOTATION)
     columns = addressing.columns
     sizes = {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}
     for index in indices:

@@ -14,6 +14,7 @@ from gscli.frameworks.jax import (
     Mode,
     broadcast_values,
     check_bool_arithmetic,
+    empty_axis_error,
     index_truncation,
 )
 from gscli.frameworks.operator import FamilyMember
@@ -46,6 +47,8 @@ def _segment(reduction: Reduction) -> FamilyMember:
             problem, details = "the number of segments is negative", (describe(segment_ids),)
             where = f"num_segments = {count}"
             raise ShapeRefused(problem, where=where, details=details, valid="0 and more")
+        if not count and segment_ids.rank == 0:
+            raise empty_axis_error(data, describe(segment_ids), "none: there are no segments")
         output = Tensor("output", (count, *data.shape[1:]), data.dtype)
         addressing = address_axis(output, segment_ids, 0)
         beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP

@@ -81,17 +81,19 @@ def index_add(
     """Add slices along one axis, one per index; every occurrence counts.
 
     output[index[i]] += alpha · source[i] for dim 0; source is input with the axis replaced by the
-    indices, exactly. alpha is cut to input's type. Halves are rounded after every step, except
-    where PyTorch takes the road of scatter_add: int64 indices on the first or last axis of an input
-    of rank 2 or more, alpha 1.
+    indices, exactly. alpha is cut to input's type. Halves are rounded after every step, and complex
+    numbers multiplied by an alpha of 1 too (inf + 1j becomes inf + nan j), except where PyTorch
+    takes the road of scatter_add: int64 indices on the first or last axis of an input of rank 2 or
+    more, alpha 1.
     """
     check_dtype(input, DATA)
     addressing = _address_slices(input, dim, index, INDEX)
     is_unit = alpha == 1 and not isinstance(alpha, bool)
     outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
-    halves = index.dtype == "int64" and input.dtype in FLOAT16S
-    wide = "float32" if is_unit and outermost and halves else None
-    scale = None if alpha == 1 else cast_scalar("alpha", alpha, input.dtype)
+    adds_alone = is_unit and outermost and index.dtype == "int64"
+    wide = "float32" if adds_alone and input.dtype in FLOAT16S else None
+    multiplies = alpha != 1 or (input.dtype in COMPLEX and not adds_alone)
+    scale = cast_scalar("alpha", alpha, input.dtype) if multiplies else None
     updates = _fit_source(input, source, addressing, scale)
     return scatter_strictly(input, updates, addressing, reduction="add", accumulate=wide)
 
@@ -166,7 +168,8 @@ def index_reduce(
     reduction = parse_reduction(reduce)
     check_kernel_exists(input, reduction)
     addressing = _address_slices(input, dim, index, INDEX)
-    updates = _fit_source(input, source, addressing)
+    scale = 1.0 if reduction == "mean" and input.dtype in COMPLEX else None
+    updates = _fit_source(input, source, addressing, scale)
     return scatter_strictly(
         input, updates, addressing, reduction=reduction, include_self=include_self
     )

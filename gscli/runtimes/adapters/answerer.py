@@ -43,7 +43,9 @@ class Runtime(NamedTuple):
 
     `rules` are attributes under which gscli judges it, such as {"device": "xla_cpu"}.
     `differentiate` takes a cotangent too and returns the output and the gradients by input name,
-    None for an input that has none.
+    None for an input that has none. `tensor_of` and `array_of` turn arrays into what `call` takes,
+    and what it answers into arrays: what they cannot turn is unsupported, and no refusal.
+    `compiles`: a call costs much less where one of the same shapes was answered before.
     """
 
     version: str
@@ -51,6 +53,9 @@ class Runtime(NamedTuple):
     call: Callable[[str, str, int, dict[str, Any], dict[str, Any]], Any]
     rules: dict[str, Any] | None = None
     differentiate: Callable[..., tuple[Any, dict[str, Any]]] | None = None
+    tensor_of: Callable[[Any], Any] = lambda array: array
+    array_of: Callable[[Any], Any] = np.asarray
+    compiles: bool = False
 
 
 def serve(name: str, start: Callable[[str], Runtime]) -> None:
@@ -61,6 +66,7 @@ def serve(name: str, start: Callable[[str], Runtime]) -> None:
     hello = {
         "name": name, "version": runtime.version, "ops": [*runtime.ops, ECHO],
         "rules": runtime.rules or {}, "gradients": runtime.differentiate is not None,
+        "compiles": runtime.compiles,
     }  # fmt: skip
     _say(channel, hello)
     for line in sys.stdin:
@@ -85,22 +91,36 @@ def _answer(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
         inputs = {name: load(tensor) for name, tensor in request["inputs"].items()}
         if request["op"] == ECHO:
             return {"output": dump(inputs["data"])}
+        inputs = {name: convert(runtime.tensor_of, array) for name, array in inputs.items()}
         attrs = {key: value for key, value in request["attrs"].items() if key != "indices_per_axis"}
         call = (request["framework"], request["op"], request.get("opset") or 0, inputs, attrs)
         if "cotangent" not in request:
-            return {"output": dump(np.asarray(runtime.call(*call)))}
+            return {"output": dump(np.asarray(convert(runtime.array_of, runtime.call(*call))))}
         if runtime.differentiate is None:
             return {"unsupported": "no gradients here"}
-        output, flows = runtime.differentiate(*call, load(request["cotangent"]))
+        flow = convert(runtime.tensor_of, load(request["cotangent"]))
+        output, flows = runtime.differentiate(*call, flow)
         gradients = {
-            name: None if flow is None else dump(np.asarray(flow)) for name, flow in flows.items()
+            name: None if flow is None else dump(np.asarray(convert(runtime.array_of, flow)))
+            for name, flow in flows.items()
         }
-        return {"output": dump(np.asarray(output)), "gradients": gradients}
+        return {
+            "output": dump(np.asarray(convert(runtime.array_of, output))),
+            "gradients": gradients,
+        }
     except (Unsupported, NotImplementedError) as reason:
         return {"unsupported": f"{type(reason).__name__}: {reason}"[:MESSAGE_LIMIT]}
     except Exception as error:
         kind = type(error).__name__
         return {"error": {"type": kind, "message": str(error)[:MESSAGE_LIMIT]}}
+
+
+def convert(function: Callable[[Any], Any], value: Any) -> Any:
+    """A value as the other side has it; Unsupported where this adapter's words do not do it."""
+    try:
+        return function(value)
+    except Exception as error:
+        raise Unsupported(f"{type(error).__name__}: {error}") from None
 
 
 def named_dtype(name: str) -> np.dtype[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from answerer import Runtime, Unsupported, index_tuple, serve
+from answerer import Runtime, index_tuple, serve
 
 AT = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min", "max")
 SCATTERS = ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max")
@@ -35,16 +35,24 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "jit", "op-by-op"):
         raise SystemExit(f"jax has no variant {variant!r}: jit, op-by-op")
 
+    compiled: dict[str, Any] = {}
+
     def make(op: str, attrs: dict[str, Any], inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A function of the arrays that are no constants of what is compiled, and these."""
-        if any(array.dtype.kind in "OUS" for array in inputs.values()):
-            raise Unsupported("JAX has no strings")
         function = bound(op, attrs)
         if variant != "jit":
             return function, dict(inputs)
         # How many cells a mask chooses decides a shape.
         traced = {name: array for name, array in inputs.items() if not is_mask(name, array)}
-        return jax.jit(lambda arrays: function({**inputs, **arrays})), traced
+        masks = {name: array for name, array in inputs.items() if name not in traced}
+        names = [*inputs]  # arrays come back from jit in the order of the alphabet
+        key = repr((op, attrs, names, masks))
+        if key not in compiled:  # jax.jit itself compiles anew for other shapes and types
+            compiled.clear()
+            compiled[key] = jax.jit(
+                lambda arrays: function({name: {**masks, **arrays}[name] for name in names})
+            )
+        return compiled[key], traced
 
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
@@ -63,7 +71,10 @@ def start(variant: str) -> Runtime:
             output, back = jax.vjp(lambda own: function({**arrays, **own}), leaves)
             return output, back(cotangent)[0]
 
-    return Runtime(jax.__version__, OPS, call, differentiate=differentiate)
+    return Runtime(
+        jax.__version__, OPS, call, differentiate=differentiate, tensor_of=jax.numpy.asarray,
+        compiles=True,
+    )  # fmt: skip
 
 
 def is_mask(name: str, array: Any) -> bool:
@@ -77,19 +88,18 @@ def bound(op: str, attrs: dict[str, Any]) -> Any:
     import jax.numpy as jnp
 
     if op.startswith("at."):
-        return lambda inputs: at(op[len("at.") :], arrays_of(inputs), attrs)
+        return lambda inputs: at(op[len("at.") :], with_constant_masks(inputs), attrs)
     if op.startswith("lax."):
-        return lambda inputs: lax(op[len("lax.") :], [jnp.asarray(v) for v in inputs.values()],
-                                  attrs)  # fmt: skip
+        return lambda inputs: lax(op[len("lax.") :], [*inputs.values()], attrs)
     function = getattr(jax.ops if op.startswith("segment") else jnp, op)
-    return lambda inputs: function(*map(jnp.asarray, inputs.values()), **attrs)
+    return lambda inputs: function(*inputs.values(), **attrs)
 
 
-def arrays_of(inputs: dict[str, Any]) -> dict[str, Any]:
-    """JAX's arrays; under jit a mask that became one would no longer be a constant."""
-    import jax.numpy as jnp
+def with_constant_masks(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Masks as arrays of NumPy's: under jit, as JAX's they would no longer be constants."""
+    import numpy as np
 
-    return {k: v if is_mask(k, v) else jnp.asarray(v) for k, v in inputs.items()}
+    return {k: np.asarray(v) if is_mask(k, v) else v for k, v in inputs.items()}
 
 
 def at(method: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:

@@ -29,9 +29,7 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        if any(one.dtype.kind in "OUSV" or one.dtype.name in WIDE for one in inputs.values()):
-            raise Unsupported("mlx has no such type on every device")
-        data, indices, *updates = [mx.array(array) for array in inputs.values()]
+        data, indices, *updates = inputs.values()
         axis = attrs.get("axis", 0)
         if op != "Gather" and not _alike_but_for(axis, data.shape, indices.shape):
             raise Unsupported("*_along_axis stretches indices that are smaller than data")
@@ -43,9 +41,15 @@ def start(variant: str) -> Runtime:
             found = mx.put_along_axis(data, indices, updates[0], axis=axis)
         else:
             raise Unsupported("put_along_axis has no reduction")
-        return np.array(found)
+        mx.eval(found)
+        return found
 
-    return Runtime(version("mlx"), OPS, call)
+    def tensor_of(array: Any) -> Any:
+        if array.dtype.kind in "OUSV" or array.dtype.name in WIDE:
+            raise Unsupported("mlx has no such type on every device")
+        return mx.array(array)
+
+    return Runtime(version("mlx"), OPS, call, tensor_of=tensor_of, array_of=np.array)
 
 
 def _alike_but_for(axis: int, one: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 from unittest.mock import MagicMock
 
-from answerer import Runtime, Unsupported, serve
+from answerer import Runtime, convert, serve
 from onnx_models import OPS, one_node
 
 
@@ -17,19 +17,16 @@ def start(variant: str) -> Runtime:
         raise SystemExit(f"onnx2torch has no variant {variant!r}")
     # Only its NonMaxSuppression wants torchvision, whose binary rarely fits another build.
     sys.modules.update({"torchvision": MagicMock(), "torchvision.ops": MagicMock()})
+    import onnx2torch
     import torch
-    from onnx2torch import convert
 
     def call(
         _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        try:
-            tensors = [torch.from_numpy(array.copy()) for array in inputs.values()]
-        except TypeError as error:
-            raise Unsupported(str(error)) from None
-        return convert(one_node(op, opset, inputs, attrs))(*tensors).numpy()
+        tensors = [convert(torch.from_numpy, array.copy()) for array in inputs.values()]
+        return onnx2torch.convert(one_node(op, opset, inputs, attrs))(*tensors)
 
-    return Runtime(version("onnx2torch"), OPS, call)
+    return Runtime(version("onnx2torch"), OPS, call, array_of=lambda tensor: tensor.numpy())
 
 
 if __name__ == "__main__":

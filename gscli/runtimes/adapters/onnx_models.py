@@ -43,7 +43,10 @@ def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any])
     def info(name: str, array: Any, shape: Any) -> Any:
         kind = onnx.TensorProto.STRING
         if array.dtype.kind not in "OUS":
-            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+            try:
+                kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+            except (KeyError, ValueError):
+                raise NotImplementedError(f"onnx has no type {array.dtype} here") from None
         return helper.make_tensor_value_info(name, kind, shape)
 
     shape = () if op == "GatherND" and _is_one_cell(**inputs, **attrs) else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from answerer import Runtime, Unsupported, serve
+from answerer import Runtime, Unsupported, convert, serve
 
 OPS = ["stablehlo.gather", "stablehlo.scatter"]
 TYPES = {
@@ -49,9 +49,10 @@ def start(variant: str) -> Runtime:
             return compiled(text, list(inputs.values())).astype(first.dtype)
         with mlir.make_ir_context():
             parsed = ir.Module.parse(text)
-            arguments = [attribute(array) for array in inputs.values()]
+            arguments = [convert(attribute, array) for array in inputs.values()]
             (found,) = stablehlo.eval_module(parsed, arguments)
-            return array_of(found, next(iter(inputs.values())).dtype)
+            dtype = next(iter(inputs.values())).dtype
+            return convert(lambda answer: array_of(answer, dtype), found)
 
     return Runtime(jax.__version__, OPS, call, {"xla": bool(variant)})
 

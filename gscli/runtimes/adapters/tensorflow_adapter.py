@@ -37,8 +37,8 @@ def start(variant: str) -> Runtime:
         function = function_of(op, attrs)
         known = {name: value for name, value in attrs.items() if value is not None}
         # What decides a shape is a constant of the compiled function, as in a model.
-        fixed = {name: value for name, value in inputs.items() if name == "shape"}
-        tensors = {name: tf.constant(v) for name, v in inputs.items() if name not in fixed}
+        fixed = {name: value.numpy() for name, value in inputs.items() if name == "shape"}
+        tensors = {name: value for name, value in inputs.items() if name not in fixed}
 
         def run(**arrays: Any) -> Any:
             return function(**arrays, **fixed, **known)
@@ -50,7 +50,7 @@ def start(variant: str) -> Runtime:
     ) -> Any:
         run, tensors = make(op, inputs, attrs)
         with refusals_named():
-            return run(**tensors).numpy()
+            return run(**tensors)
 
     def differentiate(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
@@ -62,17 +62,18 @@ def start(variant: str) -> Runtime:
             tape.watch([*leaves.values()])
             output = run(**tensors)
         try:
-            flows = tape.gradient(output, leaves, tf.constant(cotangent))
+            flows = tape.gradient(output, leaves, cotangent)
         except LookupError as error:  # the operator has no gradient
             raise Unsupported(str(error)) from None
-        return output.numpy(), {
-            name: None if flow is None else tf.convert_to_tensor(flow).numpy()
+        return output, {
+            name: None if flow is None else tf.convert_to_tensor(flow)
             for name, flow in flows.items()
         }
 
     return Runtime(
-        tf.__version__, OPS, call, {"device": variant or "cpu"}, differentiate=differentiate
-    )
+        tf.__version__, OPS, call, {"device": variant or "cpu"}, differentiate=differentiate,
+        tensor_of=tf.constant, array_of=lambda tensor: tensor.numpy(), compiles=bool(variant),
+    )  # fmt: skip
 
 
 @contextmanager

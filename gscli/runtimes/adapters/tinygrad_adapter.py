@@ -7,7 +7,7 @@ import tempfile
 from importlib.metadata import version
 from typing import Any
 
-from answerer import Runtime, serve
+from answerer import Runtime, convert, serve
 from onnx_models import OPS, one_node
 
 
@@ -23,10 +23,10 @@ def start(variant: str) -> Runtime:
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
             file.write(one_node(op, opset, inputs, attrs).SerializeToString())
             file.flush()
-            tensors = {name: Tensor(array) for name, array in inputs.items()}
-            return next(iter(OnnxRunner(file.name)(tensors).values())).numpy()
+            tensors = {name: convert(Tensor, array) for name, array in inputs.items()}
+            return next(iter(OnnxRunner(file.name)(tensors).values())).realize()
 
-    return Runtime(version("tinygrad"), OPS, call)
+    return Runtime(version("tinygrad"), OPS, call, array_of=lambda tensor: tensor.numpy())
 
 
 if __name__ == "__main__":

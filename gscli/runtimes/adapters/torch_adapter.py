@@ -38,33 +38,38 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
-        return array_of(apply(op, tensors, attrs).cpu())
+        return apply(op, inputs, attrs).cpu()
 
     def differentiate(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
         cotangent: Any,
     ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
-        tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
         leaves = {
             name: tensor.requires_grad_()
-            for name, tensor in tensors.items() if tensor.is_floating_point()
+            for name, tensor in inputs.items() if tensor.is_floating_point()
         }  # fmt: skip
-        output = apply(op, tensors, attrs)
+        output = apply(op, inputs, attrs)
         try:
-            flows = torch.autograd.grad(
-                output, [*leaves.values()], tensor_of(cotangent).to(device), allow_unused=True
-            )
+            flows = torch.autograd.grad(output, [*leaves.values()], cotangent, allow_unused=True)
         except RuntimeError as error:
             if "is not implemented" in str(error):
                 raise Unsupported(str(error)) from None
             raise
-        found = zip(leaves, flows, strict=True)
-        return array_of(output.detach().cpu()), {
-            name: None if flow is None else array_of(flow.cpu()) for name, flow in found
+        return output.detach().cpu(), {
+            name: None if flow is None else flow.cpu()
+            for name, flow in zip(leaves, flows, strict=True)
         }
 
-    return Runtime(torch.__version__, OPS, call, differentiate=differentiate)
+    def tensor_of(array: Any) -> Any:
+        """A tensor of its own memory."""
+        if array.dtype.name == "bfloat16":
+            return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16).to(device)
+        return torch.from_numpy(array.copy()).to(device)
+
+    return Runtime(
+        torch.__version__, OPS, call, differentiate=differentiate, tensor_of=tensor_of,
+        array_of=array_of, compiles=variant == "compile",
+    )  # fmt: skip
 
 
 def index(subscript: str = "", **inputs: Any) -> Any:
@@ -79,8 +84,8 @@ def index_put(
     import torch
 
     key, copy = index_tuple(indices, subscript), self.clone()
-    masks = (torch.bool, torch.uint8)
-    plain = [torch.is_tensor(item) and (item.dim() or item.dtype not in masks) for item in key]
+    numbers = (torch.int32, torch.int64)  # index_put_ takes no others without axes
+    plain = [torch.is_tensor(item) and (item.dim() or item.dtype in numbers) for item in key]
     if key and all(plain):
         return copy.index_put_(key, values, accumulate)
     if accumulate or self.dtype != values.dtype:
@@ -92,18 +97,6 @@ def index_put(
 def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """put_ on a copy."""
     return self.clone().put_(index, source, accumulate)
-
-
-def tensor_of(array: Any) -> Any:
-    """A tensor of its own memory."""
-    import torch
-
-    if array.dtype.name == "bfloat16":
-        return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
-    try:
-        return torch.from_numpy(array.copy())
-    except TypeError as error:
-        raise Unsupported(str(error)) from None
 
 
 def array_of(tensor: Any) -> Any:

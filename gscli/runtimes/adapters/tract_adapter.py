@@ -6,7 +6,7 @@ import tempfile
 from importlib.metadata import version
 from typing import Any
 
-from answerer import Runtime, serve
+from answerer import Runtime, convert, serve
 from onnx_models import OPS, one_node
 
 
@@ -20,14 +20,15 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
+        kind = getattr(tract, "Tensor", None) or tract.Value
         reader = tract.onnx() if hasattr(tract, "onnx") else tract
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
             file.write(one_node(op, opset, inputs, attrs).SerializeToString())
             file.flush()
             model = reader.load(file.name).into_model().into_runnable()
-            return model.run(list(inputs.values()))[0].to_numpy()
+            return model.run([convert(kind.from_numpy, array) for array in inputs.values()])[0]
 
-    return Runtime(version("tract"), OPS, call)
+    return Runtime(version("tract"), OPS, call, array_of=lambda value: value.to_numpy())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""More than sixty faults planted in the rules themselves: each is found, named and made small."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from conftest import everyday
+from runtimes.mutants import FAULTS, Mutant
+
+from gscli.frameworks import find_operator, operators
+from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport, fuzz
+from gscli.runtimes.process import RuntimeProcess
+
+MOST_CASES = 500
+FEW_NUMBERS = 6
+DAILY = set(list(FAULTS)[::3])
+
+
+def fuzzed(mutant: Mutant, name: str, cases: int, watch: object = None) -> FuzzReport:
+    def ignore(_report: FuzzReport) -> None:
+        pass
+
+    runtime = cast(RuntimeProcess, mutant)
+    return fuzz(runtime, [find_operator(name)], FuzzOptions(cases), (), watch or ignore)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", everyday(FAULTS, DAILY))
+def test_a_planted_fault_is_found_named_and_made_small(name: str) -> None:
+    fault = FAULTS[name]
+
+    def shows(finding: FuzzFinding) -> bool:
+        is_named = fault.word in finding.signature
+        is_small = finding.case.cell_count <= FEW_NUMBERS
+        return finding.mismatch.kind == fault.kind and is_named and is_small
+
+    def stop_when_shown(report: FuzzReport) -> None:
+        if any(map(shows, report.differences)):
+            raise KeyboardInterrupt
+
+    report = fuzzed(fault.mutant, fault.operator, MOST_CASES, stop_when_shown)
+    assert any(map(shows, report.differences)), [
+        (finding.signature, finding.case.command) for finding in report.differences
+    ]
+
+
+def test_there_are_at_least_sixty_faults_over_all_frameworks() -> None:
+    assert len(FAULTS) >= 60
+    assert {fault.operator.split(".")[0] for fault in FAULTS.values()} == {
+        operator.framework_name for operator in operators()
+    }
+
+
+@pytest.mark.parametrize("name", everyday([one.full_name for one in operators()], ["onnx.gather"]))
+def test_in_the_right_answerer_nothing_is_found(name: str) -> None:
+    report = fuzzed(Mutant(), name, 5000 if name in ("onnx.gather", "onnx.scatter_nd") else 500)
+    assert [finding.signature for finding in report.differences] == []
+    assert report.cases >= 500
