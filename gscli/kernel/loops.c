@@ -1,4 +1,4 @@
-/* The kernel's four inner loops: resolve, take, put, combine.
+/* The kernel's inner loops: resolve, take, put, combine, and two of gradients.
 
    Plain C11 without Python or NumPy headers, called through ctypes by loops.py, which passes native,
    aligned arrays. Every loop gives the bits of the sequential loop of the specifications: cells are
@@ -87,7 +87,7 @@ struct Job {
 };
 
 /* loops.py refuses a library that answers another number. */
-PUBLIC Int gscli_interface(void) { return 4; }
+PUBLIC Int gscli_interface(void) { return 5; }
 
 static inline Int smaller(Int a, Int b) { return a < b ? a : b; }
 
@@ -536,4 +536,34 @@ PUBLIC Int gscli_combine(Int op, Int type, char *rows, const Addresses *where, c
     const LineLoop line = lines[op];
     const Job job = {0, where->far, items->stream, run, lo, hi, top, bottom, line, NULL};
     return run_job(picks ? picked_line : line, rows, where, items, &job);
+}
+
+/* ---- select_equal: who holds what its cell keeps ------------------------------------------- */
+/* Writes the numbers of the entries whose value equals what their cell keeps, and returns how many they
+   are. Entries without a cell have -1. */
+PUBLIC Int gscli_select_equal(const Int *cells, const double *values, Int count, const double *kept,
+                              Int *numbers)
+{
+    Int chosen = 0;
+    for (Int entry = 0; entry < count; entry++) {
+        numbers[chosen] = entry;
+        chosen += cells[entry] >= 0 && values[entry] == kept[cells[entry]];
+    }
+    return chosen;
+}
+
+/* ---- multiply: the factors of each cell ---------------------------------------------------- */
+/* Every factor in turn: what its cell holds goes to `passed`, then the factor is multiplied to the cell.
+   On the way `back`, from the last factor, what is passed on is multiplied to what is there. Entries
+   without a cell have -1, and pass on 0. */
+PUBLIC Int gscli_multiply(const Int *cells, const double *factors, Int count, double *products,
+                          double *passed, Int back)
+{
+    for (Int k = 0; k < count; k++) {
+        const Int entry = back ? count - 1 - k : k, cell = cells[entry];
+        const double product = cell < 0 ? 0 : products[cell];
+        passed[entry] = back ? passed[entry] * product : product;
+        if (cell >= 0) products[cell] = product * factors[entry];
+    }
+    return 0;
 }

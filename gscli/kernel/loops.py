@@ -1,10 +1,10 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
-`take`, `put` and `combine` do the work and answer True, or leave everything as it is and answer
-False: there is no library, or the arrays are of a kind that C does not know (objects, strings in
-reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job is large:
-the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library
-off.
+`take`, `put`, `combine` and `multiply` do the work and answer True, or leave everything as it is
+and answer False: there is no library, or the arrays are of a kind that C does not know (objects,
+strings in reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job
+is large: the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the
+library off.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gscli.base.words import INTEGERS, real_part
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 4
+INTERFACE = 5
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
@@ -112,6 +112,8 @@ _ARGUMENTS = {
     "gscli_take": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 6),
+    "gscli_select_equal": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
+    "gscli_multiply": (_POINTER, _POINTER, _INT, _POINTER, _POINTER, _INT),
 }
 
 
@@ -249,6 +251,33 @@ def combine(
         "gscli_combine", (operation, number), rows, addresses, updates,
         (run * cells, low * cells, high * cells, picks, top, bottom), parts, source,
     )  # fmt: skip
+
+
+def select_equal(cells: Indices, values: Array, kept: Array) -> Indices | None:
+    """The numbers e of those entries with `values[e] == kept[cells[e]]`; None without a library.
+
+    All are of one piece, `cells` int64 within `kept` or -1 for none, the others float64.
+    """
+    native = library()
+    if native is None:
+        return None
+    numbers = np.empty(cells.size, np.int64)
+    own, by, of, out = (array.ctypes.data for array in (cells, values, kept, numbers))
+    return numbers[: native.gscli_select_equal(own, by, cells.size, of, out)].copy()
+
+
+def multiply(cells: Indices, factors: Array, products: Array, passed: Array, *, back: bool) -> bool:
+    """For each entry e, `passed[e] = products[cells[e]]`, then `products[cells[e]] *= factors[e]`.
+
+    On the way `back`, from the last entry, `passed[e] *= products[cells[e]]`. All are of one piece,
+    `cells` int64 within `products` or -1 for none, the others float64.
+    """
+    native = library()
+    if native is None:
+        return False
+    own, by, into, out = (array.ctypes.data for array in (cells, factors, products, passed))
+    native.gscli_multiply(own, by, cells.size, into, out, back)
+    return True
 
 
 def _call_native(

@@ -75,6 +75,8 @@ def raise_cells(cells: Array, exponents: Array) -> Array:
     >>> raise_cells(np.array([2, 3, 2]), np.array([5, 64, -1]))
     array([                  32,                    1, -9223372036854775808])
     """
+    if cells.dtype.kind == "c":
+        return _raise_complex(cells, exponents)
     if cells.dtype.kind not in "biu":
         return np.asarray(np.power(cells, exponents))
     if cells.dtype.kind == "b":
@@ -84,6 +86,24 @@ def raise_cells(cells: Array, exponents: Array) -> Array:
         result = np.where((exponents >> bit) & 1, result * base, result)
         base = base * base
     return np.asarray(result)
+
+
+def _raise_complex(cells: Array, exponents: Array) -> Array:
+    """Complex powers as XLA has them: by size and angle, so that infinities come to NaN.
+
+    Its own cases are exponent 0, base 1, and base 0 or inf under a real exponent.
+    """
+    angle, size = np.angle(cells), np.abs(cells)
+    turned = exponents.real * angle + exponents.imag * np.log(size)
+    length = size**exponents.real * np.exp(-exponents.imag * angle)
+    result = np.empty_like(cells)
+    result.real, result.imag = length * np.cos(turned), length * np.sin(turned)
+    power = np.where(exponents.imag == 0, exponents.real, np.nan)
+    result[(cells == 0) & (power > 0)] = 0
+    at_infinity = (cells.real == np.inf) & (cells.imag == 0) & np.isfinite(power)
+    result[at_infinity] = np.where(power[at_infinity] > 0, np.inf, 0)
+    result[(exponents == 0) | (cells == 1)] = 1
+    return result
 
 
 REDUCTIONS: dict[str, ReductionRule] = {

@@ -230,7 +230,9 @@ class CellTiling(Tiling):
         grid = self.plan.entry_coordinates(first, last) if self.form.entry_strides else ()
         for axis, step in self.form.entry_strides:
             rows = rows + grid[axis] * step
-        addresses = rows[:, None] + self.offsets
+        addresses = rows[:, None]
+        if self.offsets.size != 1:
+            addresses = addresses + self.offsets
         alive = None if live is None else np.broadcast_to(live[:, None], addresses.shape)
         for exists in self._bounds_masks(coordinates, grid):
             present = np.broadcast_to(exists, addresses.shape)
@@ -290,6 +292,8 @@ def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
     What traces replay; cells that do not exist have an address of no meaning.
     """
     addresses, inside, run = window_row_addresses(plan, first, last)
+    if run == 1:
+        return addresses, inside
     flat = (addresses[:, :, None] * run + np.arange(run)).reshape(last - first, -1)
     return flat, None if inside is None else np.repeat(inside, run, axis=1)
 
