@@ -2,8 +2,8 @@
 
     python tests/record.py            everything
     python tests/record.py WHAT…      samples, one lesson (first-look), README, calls, help,
-                                      usage, refusals, tables, code, gradients, views or
-                                      compare
+                                      usage, refusals, tables, code, gradients, backward,
+                                      views or compare
 
 Afterwards read `git diff`: a screen that changed is a change people see.
 """

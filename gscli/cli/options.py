@@ -342,7 +342,7 @@ def check_combinations(options: Collection[Any], values: Mapping[str, object]) -
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
     present = {name for name, value in values.items() if is_set(value)}
     for option in (option for option in options if option.name in present):
-        flags = [SHARED_OPTIONS[name].flags[-1] for name in option.excludes if name in present]
+        flags = [known[name].flags[-1] for name in option.excludes if name in present]
         if flags:
             hint = f"leave out {' and '.join(flags)}"
             raise UsageError(option.why, where=" ".join(flags), hint=hint)

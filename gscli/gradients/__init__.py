@@ -6,7 +6,7 @@ All of them together are two moves along the addresses of the same plan: *read*,
 
     __init__.py     the gradients of one judged call
     conventions.py  what frameworks do where the loop has no one derivative, or against it
-    products.py     the factors of cells, without division
+    cells.py        the factors of cells, without division, and who equals them
     call.py         gradients of an operator on arrays, and what is told of them
 
 Only floating-point inputs have a gradient. It is computed in float64 and rounded once.
@@ -14,19 +14,21 @@ Only floating-point inputs have a gradient. It is computed in float64 and rounde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, Indices
+from gscli.gradients.cells import multiply_in_turn, select_equal
 from gscli.gradients.conventions import LOOP, Convention
-from gscli.gradients.products import prefix_products
 from gscli.kernel import gather, scatter
 from gscli.kernel.reductions import REDUCTIONS
+from gscli.kernel.walks import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Fit, Number, Reduction, Updates
+from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
 
 VALUE = "value"
@@ -35,8 +37,14 @@ VALUE = "value"
 _CELLS = "cells of a move"
 """The input that a move reads or writes, beside the plan's own."""
 
+_BLOCK = 1 << 17
+"""Updates that are brought back at a time, so that their cells need little memory of their own."""
+
 Pair = tuple[Array, Array]
 """The gradient of data, and of each update in the shape of the result."""
+
+Holders = tuple[Indices, Indices]
+"""Numbers of updates in the order of the loop, and the flat numbers of their cells."""
 
 
 def compute_gradients(
@@ -63,6 +71,8 @@ class BackwardWalk:
         self, plan: ValidatedPlan, output: Array, cotangent: Array, convention: Convention
     ) -> None:
         self.plan, self.layout, self.convention = plan, plan.layout, convention
+        if convention.drops_clipped_reads:
+            self.layout = _drop_clipped_reads(plan.layout)
         shape = self.layout.data_shape if self.layout.kind == "scatter" else cotangent.shape
         self.cotangent = cotangent.reshape(shape)
         has_data = self.layout.data_name is not None
@@ -73,11 +83,19 @@ class BackwardWalk:
 
     def read(self, cells: Array, fill: Number = 0) -> Array:
         """What stands in the cell of each update, in the shape of the result; `fill` for none."""
+        return gather(self._plan_read(cells, fill), cells)
+
+    def plan_cells(self) -> ValidatedPlan:
+        """A gather that says of each update in which cell it goes, by its number; -1 for none."""
+        shape = self.layout.data_shape
+        return self._plan_read(np.arange(math.prod(shape)).reshape(shape), -1)
+
+    def _plan_read(self, cells: Array, fill: Number) -> ValidatedPlan:
         move = self._plain_layout._replace(
             kind="gather", data_name=_CELLS, dtype=cells.dtype.name, fill_value=fill,
             output_shape=self.layout.result_shape,
         )  # fmt: skip
-        return gather(self._plan_move(move, cells), cells)
+        return self._plan_move(move, cells)
 
     def write(self, values: Array, reduction: Reduction = "add", fill: Number = 0) -> Array:
         """Values in the shape of the result, brought to their cells, which begin with `fill`."""
@@ -111,7 +129,10 @@ class BackwardWalk:
     def scatter_gradients(self) -> dict[str, Array]:
         """By the step back of the reduction, then back through the fitting of the updates."""
         layout = self.layout
-        data, updates = _STEPS_BACK[layout.reduction](self)
+        if not self.cotangent.size:  # no cell, from which nothing flows
+            data, updates = self.cotangent, np.zeros(layout.result_shape)
+        else:
+            data, updates = _STEPS_BACK[layout.reduction](self)
         if not layout.include_self and layout.reduction != "none":
             data = np.where(self.counts > 0, 0.0, data)
         gradients = {}
@@ -136,11 +157,16 @@ class BackwardWalk:
         numbers = np.arange(source.size, dtype=np.int64).reshape(source.shape)
         origins = self._in_result_order(fit_updates(self.layout, {updates.name: numbers}))
         summed = np.bincount(origins.reshape(-1), gradients.reshape(-1), source.size)
-        return {updates.name: summed.astype(np.float64).reshape(source.shape)}
+        return {updates.name: summed.reshape(source.shape)}
 
     def _in_result_order(self, values: Array) -> Array:
         """An array of shape `entries ++ window` in the order of the result's axes."""
         return values.transpose(self.layout.addressing.result_axes)
+
+    def from_loop_order(self, values: Array) -> Array:
+        """A number for each update in the order of the loop, in the shape of the result."""
+        addressing = self.layout.addressing
+        return self._in_result_order(values.reshape(addressing.entry_shape + addressing.window))
 
     @cached_property
     def data(self) -> Array:
@@ -148,27 +174,34 @@ class BackwardWalk:
         name = self.layout.data_name
         if name is None:
             return np.full(self.layout.data_shape, self.layout.fill_value, np.float64)
-        return self.plan.inputs[name].reshape(self.layout.data_shape).astype(np.float64)
+        return np.asarray(self.plan.inputs[name].reshape(self.layout.data_shape), np.float64)
 
     @cached_property
     def final(self) -> Array:
         """What cells hold after the last update."""
-        return self.output.reshape(self.layout.data_shape).astype(np.float64)
+        return np.asarray(self.output.reshape(self.layout.data_shape), np.float64)
 
     @cached_property
-    def updates(self) -> Array:
-        """The updates as they are written, in the shape of the result."""
+    def values(self) -> Array:
+        """The updates as they are written, in the order of the loop."""
         updates = self.layout.updates
         assert updates is not None
-        values = self._in_result_order(self.plan.updates_view()).astype(np.float64)
+        values = np.ascontiguousarray(self.plan.updates_view().reshape(-1), np.float64)
         return values if updates.scale is None else values * float(np.real(updates.scale))
 
-    @cached_property
-    def numbers(self) -> Indices:
-        """The place of each update in the loop: entries first, whatever the axes of the result."""
-        addressing = self.layout.addressing
-        shape = addressing.entry_shape + addressing.window
-        return self._in_result_order(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape))
+    def iter_cells(self, *, back: bool = False) -> Iterator[tuple[slice, Indices]]:
+        """The updates in the order of the loop, some at a time.
+
+        They come as a part of all, and the flat number of the cell that each is for, -1 for none.
+        """
+        window, count = self.layout.window_size, self.layout.entry_count
+        size = max(1, _BLOCK // max(window, 1))
+        starts = range(0, count, size)
+        for first in reversed(starts) if back else starts:
+            last = min(first + size, count)
+            addresses, exists = cell_addresses(self.plan, first, last)
+            cells = addresses if exists is None else np.where(exists, addresses, -1)
+            yield slice(first * window, last * window), cells.reshape(-1)
 
     @cached_property
     def counts(self) -> Indices:
@@ -180,23 +213,45 @@ class BackwardWalk:
         """Which cells of data take part in what is made of them and of their updates."""
         return True if self.layout.include_self else self.counts == 0
 
-    @cached_property
-    def last_writers(self) -> BoolArray:
-        """Which updates are the last ones of their cells."""
-        last = self.write(self.numbers, "none", fill=-1)
-        return np.asarray(self.read(last, fill=-1) == self.numbers)
+    def select_updates(self, choose: Callable[[Indices, Array], Indices]) -> Holders:
+        """The updates that `choose` picks by their place, given the cells and values of some."""
+        numbers, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for part, cells in self.iter_cells():
+            chosen = choose(cells, self.values[part])
+            numbers.append(chosen + part.start)
+            places.append(cells[chosen])
+        return np.concatenate(numbers), np.concatenate(places)
 
-    @cached_property
-    def extreme_holders(self) -> tuple[BoolArray, BoolArray]:
-        """Which cells of data, and which updates, equal the extreme value of their cell."""
+    @property
+    def writers(self) -> Holders:
+        """The updates that have a cell."""
+        return self.select_updates(lambda cells, _: np.flatnonzero(cells >= 0))
+
+    @property
+    def extreme_holders(self) -> tuple[BoolArray, Holders]:
+        """Which cells of data equal the extreme value of their cell, and the updates that do."""
         updates = self.layout.updates
         assert updates is not None
-        kept = self.read(self.final)
-        own, holds = self.data == self.final, self.updates == kept
-        if self.nan_ties == "hold" and np.isnan(self.final).any():
+        final, own = self.final.reshape(-1), self.data == self.final
+        nan_holds = self.nan_ties == "hold" and bool(np.isnan(final).any())
+        if nan_holds:
             own = own | (np.isnan(self.data) & np.isnan(self.final))
-            holds = holds | (updates.nan_wins & np.isnan(self.updates) & np.isnan(kept))
-        return own & self.takes_part, holds
+
+        def choose(cells: Indices, values: Array) -> Indices:
+            equal = select_equal(cells, values, final)
+            if not (nan_holds and updates.nan_wins):
+                return equal
+            both = np.isnan(values) & np.isnan(final)[cells] & (cells >= 0)
+            return np.union1d(equal, np.flatnonzero(both))
+
+        return own & self.takes_part, self.select_updates(choose)
+
+    def pass_to(self, holders: Holders, share: Array) -> Array:
+        """What cells have, brought to some of their updates, in the shape of the result."""
+        passed = np.zeros(self.values.size)
+        numbers, cells = holders
+        passed[numbers] = share.reshape(-1)[cells]
+        return self.from_loop_order(passed)
 
     def multiply_back(self, start: Array, cotangent: Callable[[Array], Array]) -> Pair:
         """The step back of a product: of `start`, and of each factor.
@@ -204,25 +259,44 @@ class BackwardWalk:
         `cotangent` is that of the product, from the products themselves. A factor's gradient is the
         product of what stood in the cell before it, and of the cotangent and all later factors.
         """
-        cells = self.read(np.arange(start.size).reshape(start.shape), fill=-1).reshape(-1)
-        loop = np.argsort(self.numbers.reshape(-1))
-        loop = loop[cells[loop] >= 0]
-        cells, factors = cells[loop], self.updates.reshape(-1)[loop]
-        before, product = prefix_products(cells, factors, start.reshape(-1))
-        flow = cotangent(product.reshape(start.shape)).reshape(-1)
-        after, first = prefix_products(cells[::-1], factors[::-1], flow)
-        gradients = np.zeros(self.updates.size)
-        gradients[loop] = before * after[::-1]
-        return first.reshape(start.shape), gradients.reshape(self.updates.shape)
+        passed, product = np.empty(self.values.size), start.astype(np.float64).reshape(-1)
+        for part, cells in self.iter_cells():
+            multiply_in_turn(cells, self.values[part], product, passed[part])
+        flow = cotangent(product.reshape(start.shape)).astype(np.float64).reshape(-1)
+        for part, cells in self.iter_cells(back=True):
+            multiply_in_turn(cells, self.values[part], flow, passed[part], back=True)
+        return flow.reshape(start.shape), self.from_loop_order(passed)
+
+
+def _drop_clipped_reads(layout: Layout) -> Layout:
+    """A gather's layout that skips what it only clipped because no mode asks for anything.
+
+    JAX makes x[2] a slice that is clipped on both ways, if no index is an array with axes.
+    """
+    policy, attributes = layout.policy, dict(layout.attributes)
+    clips = attributes.get("mode") == "clip"
+    slices = "subscript" in attributes and not layout.addressing.entry_shape
+    if clips or slices or layout.kind == "scatter" or policy.out_of_bounds is not OutOfBounds.CLIP:
+        return layout
+    return layout._replace(policy=policy._replace(out_of_bounds=OutOfBounds.SKIP))
+
+
+def _keep_last(holders: Holders, size: int) -> Holders:
+    """Of the updates that hold one cell only the last in order; there are `size` cells."""
+    numbers, cells = holders
+    winners = np.full(size, -1)
+    winners[cells] = numbers  # NumPy keeps the last of equal cells
+    cells = np.flatnonzero(winners >= 0)
+    return winners[cells], cells
 
 
 def _back_through_set(walk: BackwardWalk) -> Pair:
-    passed = walk.read(walk.cotangent)
     updates = walk.layout.updates
     assert updates is not None
+    left = np.where(walk.counts > 0, 0.0, walk.cotangent)
     if walk.convention.writers == "last" or updates.name is None:
-        passed = np.where(walk.last_writers, passed, 0.0)
-    return np.where(walk.counts > 0, 0.0, walk.cotangent), passed
+        return left, walk.pass_to(_keep_last(walk.writers, walk.cotangent.size), walk.cotangent)
+    return left, walk.read(walk.cotangent)
 
 
 def _back_through_add(walk: BackwardWalk) -> Pair:
@@ -249,50 +323,52 @@ def _back_through_mul(walk: BackwardWalk) -> Pair:
 
 
 def _back_through_div(walk: BackwardWalk) -> Pair:
-    def flow(product: Array) -> Array:
-        return np.asarray(-walk.cotangent * walk.data / product**2)
+    data = np.empty(walk.data.shape)
+
+    def flow(divisor: Array) -> Array:
+        data[...] = walk.cotangent / divisor
+        return np.asarray(-walk.cotangent * walk.data / divisor**2)
 
     _, passed = walk.multiply_back(np.ones_like(walk.data), flow)
-    return np.divide(walk.cotangent, walk.write(walk.updates, "mul", fill=1)), passed
+    return data, passed
 
 
 def _back_through_pow(walk: BackwardWalk) -> Pair:
+    data = np.empty(walk.data.shape)
+
     def flow(exponent: Array) -> Array:
+        less = exponent * walk.data ** np.where(exponent == 0, 1, exponent - 1)
+        data[...] = walk.cotangent * np.where(exponent == 0, 0.0, less)
         logarithm = np.log(np.where(walk.data == 0, 1.0, walk.data))  # 0 ** y has no slope by y
         return np.asarray(walk.cotangent * walk.data**exponent * logarithm)
 
     _, passed = walk.multiply_back(np.ones_like(walk.data), flow)
-    exponent = walk.write(walk.updates, "mul", fill=1)
-    less = exponent * walk.data ** np.where(exponent == 0, 1, exponent - 1)
-    return walk.cotangent * np.where(exponent == 0, 0.0, less), passed
+    return data, passed
 
 
 def _back_through_extreme(walk: BackwardWalk) -> Pair:
-    own, holds = walk.extreme_holders
-    ties = walk.convention.ties
-    if ties == "first":
-        latest = np.iinfo(np.int64).max
-        first = walk.write(np.where(holds, walk.numbers, latest), "min", fill=latest)
-        winner = np.where(own, -1, first)
-        return walk.cotangent * own, walk.read(walk.cotangent) * (
-            walk.read(winner, fill=-1) == walk.numbers
-        )
-    if ties == "last":
-        last = walk.write(np.where(holds, walk.numbers, -1), "max", fill=-1)
-        return walk.cotangent * (own & (last < 0)), walk.read(walk.cotangent) * (
-            walk.read(last, fill=-1) == walk.numbers
-        )
-    share = walk.cotangent
+    own, (numbers, cells) = walk.extreme_holders
+    convention, share = walk.convention, walk.cotangent
     if walk.nan_ties == "vanish":
         own = own | (walk.counts == 0)
-    if ties == "even":
-        absent = walk.convention.counts_absent_data and not walk.layout.include_self
-        holders = walk.write(holds.astype(np.float64))
-        holders = holders + (own | (walk.data == walk.final) if absent else own)
-        share = share / holders
-        if walk.nan_ties == "vanish":
-            share = np.where(holders == 0, 0.0, share)
-    return share * own, walk.read(share) * holds
+    unheld = np.zeros(own.shape, bool)
+    if convention.ties == "even":
+        absent = convention.counts_absent_data and not walk.layout.include_self
+        count = np.bincount(cells, minlength=own.size).reshape(own.shape)
+        count += own | (walk.data == walk.final) if absent else own
+        share, unheld = share / count, count == 0  # NaN alone equals nothing, itself neither
+    elif convention.ties == "first":
+        numbers, cells = _keep_last((numbers[::-1], cells[::-1]), own.size)
+        behind = own.reshape(-1)[cells]
+        numbers, cells = numbers[~behind], cells[~behind]
+    elif convention.ties == "last":
+        numbers, cells = _keep_last((numbers, cells), own.size)
+        own.reshape(-1)[cells] = False
+    data, passed = np.where(own, share, 0.0), walk.pass_to((numbers, cells), share)
+    if walk.nan_ties == "spread" and unheld.any():
+        data[unheld] = np.nan
+        passed[walk.read(unheld)] = np.nan
+    return data, passed
 
 
 _STEPS_BACK: Mapping[Reduction, Callable[[BackwardWalk], Pair]] = {

@@ -56,8 +56,8 @@ class Gradients:
         for name in operator.input_names:
             array = plan.inputs.get(name)
             if array is not None and dtype_name(array.dtype) in DIFFERENTIABLE:
-                flow = flows.get(name)
-                gradients[name] = np.zeros_like(array) if flow is None else flow.astype(array.dtype)
+                flow = flows[name] if name in flows else np.zeros(array.shape)
+                gradients[name] = flow.astype(array.dtype, copy=False)
         if any(item.name == VALUE for item in operator.attributes) and VALUE in flows:
             gradients[VALUE] = flows[VALUE]
         return gradients

@@ -22,8 +22,9 @@ class Convention(Record):
     `nan_ties`: where the result is NaN, NaN equals it ("hold"), or nothing does: then everything
     that met there is given NaN ("spread") or 0 ("vanish"); `nan_segments` says it of operators
     that have no data to begin with. `counts_absent_data`: data that takes no part in a maximum
-    (`include_self` off) and equals it is counted among those that share. `missing`: reductions that
-    the framework itself has no gradient of, and why.
+    (`include_self` off) and equals it is counted among those that share. `drops_clipped_reads`: an
+    index that is clipped where no mode asks for it was promised to be in range; what it read is
+    given nothing. `missing`: reductions that the framework itself has no gradient of, and why.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Convention(Record):
     nan_ties: NanTies = "hold"
     nan_segments: NanTies = "hold"
     counts_absent_data: bool = False
+    drops_clipped_reads: bool = False
     missing: tuple[tuple[Reduction, str], ...] = ()
 
 
@@ -46,7 +48,7 @@ CONVENTIONS: dict[str, Convention] = {
         LOOP,
         Convention("torch", "even", "all", "spread", "spread", counts_absent_data=True),
         Convention(
-            "jax", "even", "last", "vanish", "vanish",
+            "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
             missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),
         ),
         Convention("tensorflow", "even", "all", "spread", "vanish"),

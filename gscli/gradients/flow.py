@@ -8,8 +8,6 @@ scatter                 the grid holds the cotangent and becomes the gradient of
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from gscli.base.arrays import Array
@@ -17,26 +15,22 @@ from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients
 from gscli.layout.axes import Fit, Updates
 from gscli.plan.plan import ValidatedPlan
-from gscli.traces import Trace, TracedTensor
+from gscli.traces import Trace, TraceWords
 
 COTANGENT = "cotangent"
 
 
 class FlowTrace(Trace):
-    """The gradients of a call as a trace; `gradients` is what it draws.
+    """The gradients of a call as a trace; `gradients` is what it draws, `words` what is said."""
 
-    >>> import gscli
-    >>> from gscli.gradients.call import trace_gradients
-    >>> run = gscli.trace("gather", {"data": [1.0, 2.0], "indices": [1, 1]})
-    >>> [tensor.name for tensor in FlowTrace(trace_gradients(run)).tensors]
-    ['indices', 'cotangent', 'gradient of data']
-    """
-
-    def __init__(self, gradients: Gradients) -> None:
-        self.gradients = gradients
+    def __init__(self, gradients: Gradients, words: TraceWords) -> None:
+        self.gradients, self.words = gradients, words
         run = gradients.trace
         plan, output = _plan_flow(gradients)
         super().__init__(run.operator, plan, output, run.source_names)
+        data, updates = _name_values(gradients)
+        self.output_name = f"gradient of {data or updates}"
+        self.is_replayed = run.kind == "gather"
         if plan.layout.data_name is not None:
             self.change_words = (COTANGENT, "gradient")
 
@@ -44,21 +38,6 @@ class FlowTrace(Trace):
     def title(self) -> str:
         """As a shell would say it."""
         return f"grad {super().title}"
-
-    @property
-    def target(self) -> str:
-        """The input whose gradient the grid becomes: data, or the updates where it has none."""
-        data, updates = _name_values(self.gradients)
-        return data or updates
-
-    @cached_property
-    def tensors(self) -> tuple[TracedTensor, ...]:
-        """Cotangent, indices and gradients, in drawing order."""
-        return tuple(
-            tensor._replace(name=f"gradient of {self.target}")
-            if tensor.role == "output" else tensor
-            for tensor in super().tensors
-        )  # fmt: skip
 
 
 def _name_values(gradients: Gradients) -> tuple[str, str]:
@@ -71,7 +50,7 @@ def _name_values(gradients: Gradients) -> tuple[str, str]:
 
 def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     run, arrays = gradients.trace, gradients.arrays
-    layout, cotangent = run.layout, gradients.cotangent
+    layout, cotangent = gradients.walk().layout, gradients.cotangent
     plain = layout._replace(
         reduction="none", include_self=True, accumulate_dtype=None, unspecified_order="",
         dtype="float64", fill_value=0.0, data_name=None,

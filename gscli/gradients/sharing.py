@@ -45,17 +45,16 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
     if updates is None or updates.name is None or run.reduction not in ("none", "max", "min"):
         return [], 0
     walk = gradients.walk()
-    cells = walk.read(np.arange(walk.final.size).reshape(walk.final.shape), fill=-1)
-    own, holds = np.zeros(walk.final.shape, bool), cells >= 0
-    if run.reduction != "none":
-        own, extreme = walk.extreme_holders
-        holds &= extreme
-    counts = walk.write(holds.astype(np.int64)) + own
-    shared = np.flatnonzero((counts > 1) & (walk.counts > 0))
+    if run.reduction == "none":
+        own, (numbers, cells) = np.zeros(walk.final.shape, bool), walk.writers
+    else:
+        own, (numbers, cells) = walk.extreme_holders
+    counts = np.bincount(cells, minlength=own.size) + own.reshape(-1)
+    shared = np.flatnonzero((counts > 1) & (walk.counts.reshape(-1) > 0))
     described = list[SharedCell]()
     for cell in shared[:limit].tolist():
-        numbers = np.sort(walk.numbers[holds & (cells == cell)]) // run.layout.window_size
+        entries = numbers[cells == cell] // run.layout.window_size
         place = tuple(int(axis) for axis in np.unravel_index(cell, walk.final.shape))
         value, has_data = float(walk.final[place]), bool(own[place])
-        described.append(SharedCell(place, value, has_data, tuple(numbers.tolist())))
+        described.append(SharedCell(place, value, has_data, tuple(entries.tolist())))
     return described, len(shared)

@@ -85,7 +85,7 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
     for other_name, flow in gradients.arrays.items():
         if other_name != name:
             yield f"it is the gradient of {other_name}", partial(dict, [(name, flow)])
-    policy = layout.policy
+    policy = gradients.walk().layout.policy
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
         kept = layout._replace(policy=CLIP_OUTSIDE)
         yield "skipped entries keep their cotangent", lambda: _with_layout(gradients, kept)
@@ -114,18 +114,19 @@ def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
 
 
 def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
-    """The gradients of the call with another layout."""
-    return _run_again(gradients, Plan(layout, gradients.trace.inputs))
+    """The gradients of the call with another layout, which clips where it says so."""
+    convention = gradients.convention._replace(drops_clipped_reads=False)
+    return _run_again(gradients, Plan(layout, gradients.trace.inputs), convention)
 
 
 def _with_indices(gradients: Gradients, step: int) -> dict[str, Array]:
     """The gradients of the call with every index moved."""
     run = gradients.trace
     moved = {name: run.inputs[name] + step for name in run.layout.index_inputs}
-    return _run_again(gradients, Plan(run.layout, {**run.inputs, **moved}))
+    return _run_again(gradients, Plan(run.layout, {**run.inputs, **moved}), gradients.convention)
 
 
-def _run_again(gradients: Gradients, plan: Plan) -> dict[str, Array]:
+def _run_again(gradients: Gradients, plan: Plan, convention: Convention) -> dict[str, Array]:
     operator = gradients.trace.operator
     trace = Trace(operator, *run_plan(operator, plan))
-    return Gradients(trace, gradients.cotangent, gradients.convention).arrays
+    return Gradients(trace, gradients.cotangent, convention).arrays

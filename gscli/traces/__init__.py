@@ -7,10 +7,10 @@ rule; coordinates come from the plan, arithmetic from the kernel's reduction tab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gscli.base import Notice
 from gscli.base.arrays import Array, dtype_name, to_json
@@ -60,6 +60,19 @@ class TracedTensor(Record):
         return dtype_name(self.array.dtype)
 
 
+class TraceWords(Record):
+    """What a picture says of a trace that is no operator's own run, as the way back is none.
+
+    `purpose` and `rule` are sentences, `equations` what is assigned; `make_remarks` makes what
+    stands below the picture, of a `Describer` and the entries whose cells are marked.
+    """
+
+    purpose: str
+    equations: tuple[str, ...]
+    rule: str
+    make_remarks: Callable[[Any, Sequence[Entry]], list[Any]]
+
+
 @former_names(averages="is_mean", shown_attributes="nondefault_attributes")
 class Trace:
     """One finished call, as facts: the operator, the plan with the inputs, and the output.
@@ -70,6 +83,15 @@ class Trace:
 
     change_words: tuple[str, str] = ("was", "is")
     """How a picture calls the two values of a cell that is written."""
+
+    output_name = "output"
+    """How a picture calls the result."""
+
+    words: TraceWords | None = None
+    """What is said of it in place of the words for an operator's own run."""
+
+    is_replayed = True
+    """Whether the entries of a scatter know what their cells held before and after them."""
 
     def __init__(
         self,
@@ -151,7 +173,7 @@ class Trace:
         if layout.updates is not None and layout.updates.name is not None:
             name = layout.updates.name
             tensors.append(TracedTensor(name, "updates", inputs[name]))
-        return (*tensors, TracedTensor("output", "output", self.output))
+        return (*tensors, TracedTensor(self.output_name, "output", self.output))
 
     def tensor(self, role: Role) -> TracedTensor | None:
         """The first tensor with this role."""
@@ -160,7 +182,7 @@ class Trace:
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The first `limit` entries (default all), with old and new values for scatters."""
         count = self.entry_count if limit is None else min(limit, self.entry_count)
-        return list(iter_entries(self.plan, count))
+        return list(iter_entries(self.plan, count, replayed=self.is_replayed))
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""

@@ -145,8 +145,8 @@ class Picture(Drawing):
         )
         self.shown_differences = group.wrong
         if first:
-            lines += wrap_paragraph(self.signs.sanitize_line(self.describe_purpose()), width)
-            text, means = self.render_remarks(group.numbers, width), self.format_counts()
+            lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
+            text, means = self._render_remarks(group.numbers, width), self._format_counts()
         else:
             from gscli.views.terminal.legend import render_entries
             from gscli.views.words.below import explain_outcome_signs
@@ -158,11 +158,7 @@ class Picture(Drawing):
         lines += [*([[]] if lines else []), *drawing, *([[], *text] if text else [])]
         return lines + self._render_hidden(group, width)
 
-    def describe_purpose(self) -> str:
-        """What happens, in a sentence."""
-        return describe_purpose(self.trace)
-
-    def render_remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
+    def _render_remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
         """What is said of numbers that mean others, and of cells that several entries write."""
         targets = [entry.target for entry in self.marked_entries if entry.target is not None]
         alone = self.trace.kind == "gather" or len(set(targets)) == len(targets)
@@ -172,13 +168,15 @@ class Picture(Drawing):
         from gscli.views.words.below import make_remarks
         from gscli.views.words.facts import Describer
 
-        return render_remarks(
-            make_remarks(Describer(self.trace, numbers), self.marked_entries), width, self.look
-        )
+        make = make_remarks if self.trace.words is None else self.trace.words.make_remarks
+        remarks = make(Describer(self.trace, numbers), self.marked_entries)
+        return render_remarks(remarks, width, self.look)
 
-    def format_counts(self) -> str:
+    def _format_counts(self) -> str:
         """How many cells were read or changed, where every entry is at hand."""
         if len(self.marked_entries) < self.trace.entry_count or not self.marked_entries:
+            return ""
+        if self.trace.words is not None:
             return ""
         counts = count_cells(self.trace, self.marked_entries)
         return format_counts(self.trace, counts) if counts else ""

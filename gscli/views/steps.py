@@ -97,7 +97,8 @@ def _view_partial_output(
     first, last = initial_output(trace) if before is None else before, done[-1:]
     earlier = tuple(iter_patches(trace, done[:-1]))
     written = earlier + tuple(iter_patches(trace, last))
-    return output._replace(array=first, patches=written, before=PreviousValues(first, earlier))
+    previous = PreviousValues(first, earlier, trace.change_words)
+    return output._replace(array=first, patches=written, before=previous)
 
 
 def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:

@@ -35,6 +35,8 @@ def describe_purpose(trace: Trace) -> str:
     >>> describe_purpose(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
     'Each number of indices names a row of data; that row is copied to output.'
     """
+    if trace.words is not None:
+        return trace.words.purpose
     layout = trace.layout
     sentence, thing = _describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"

@@ -1,6 +1,6 @@
 """The benchmark.
 
-python -m tests.bench                      kernels, start-up, calls: tables on stdout
+python -m tests.bench                      kernels, start-up, calls, gradients: tables on stdout
 python -m tests.bench --only W4,startup    rows whose key begins so, or whole parts
 python -m tests.bench --big 1,2,4,8        big files too, of so many GiB
 python -m tests.bench --json FILE          keep the results; what is not run again stays
@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from . import bigfiles, calls, kernel_table, report, startup
+from . import bigfiles, calls, gradients, kernel_table, report, startup
 from .kernel_workloads import workloads
 from .machine import load, machine
 
@@ -77,7 +77,7 @@ def measured(
     for key, row in kernel_table.measured(keys, given.rounds or rounds, shrink):
         yield "kernels", key, row, kernel_table.line(row)
     rounds = given.rounds or (QUICK_ROUNDS if given.quick else PROCESS_ROUNDS)
-    for part, module in (("startup", startup), ("calls", calls)):
+    for part, module in (("startup", startup), ("calls", calls), ("gradients", gradients)):
         if not wanted or part in wanted:
             result = module.measured(rounds)
             yield part, "", result, module.table(result)

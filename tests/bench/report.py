@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from . import bigfiles, calls, kernel_table, startup
+from . import bigfiles, calls, gradients, kernel_table, startup
 from .kernel_workloads import DTYPES, workloads
 from .machine import ROOT
 
@@ -44,6 +44,11 @@ def markdown(results: Results) -> str:
         ]
     if "calls" in results:
         parts += ["Per call on tiny arrays, minimum (median):", calls.table(results["calls"])]
+    if "gradients" in results:
+        parts += [
+            "Gradients of a million updates into 100,000 cells, as ratios to the call (medians):",
+            gradients.table(results["gradients"]),
+        ]
     if results.get("bigfiles"):
         parts += [
             BIG_FILES,

@@ -117,6 +117,8 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("numpy.take", "its shape were [1]", "numpy take 7 [0]", [7]),
     ("numpy.put", "1.75 becomes 1", "numpy put [5] [0] [1.75]", [1]),
     ("numpy.add.at", "1.5 into an integer", "numpy add-at [1] [0] [1.5]", [2]),
+    ("numpy.add.at", "of shape [1,n] too", "numpy add-at [[1,2],[3,4]] : 0 [[5,6]]",
+     [[6, 2], [9, 4]]),
     ("numpy.getitem", "-s … -1", "numpy getitem [10,20] [-2]", [10]),
     ("numpy.getitem", "1:9:2", "numpy getitem arange:6 1:9:2", [1, 3, 5]),
     ("numpy.setitem", "1.75 becomes 1", "numpy setitem [5,6] [0] 1.75", [1, 6]),

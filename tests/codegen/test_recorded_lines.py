@@ -12,12 +12,12 @@ from conftest import arguments
 from recording import ROOT
 from recording.lines import FILE, run_operator_lines, sampled
 
-from gscli.cli.topics import TESTED_RELEASES
 from gscli.codegen.code import generate_code
 from gscli.codegen.execution import start_snippet_process
 from gscli.codegen.native import TARGETS
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
+from gscli.runtimes.catalogue import TESTED_RELEASES
 
 TABLE: dict[str, dict[str, Any]] = json.loads((ROOT / Path(FILE)).read_text("utf-8"))
 

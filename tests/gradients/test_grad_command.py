@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from shell import forked
 import gscli
 from gscli.base import GscliError
 from gscli.gradients.call import grad, trace_gradients
-from gscli.gradients.conventions import CONVENTIONS
+from gscli.gradients.conventions import CONVENTIONS, LOOP
 from gscli.lab.difference import Tolerance
 from gscli.lab.examples import build_probe
 from gscli.lab.gradient_causes import find_causes
@@ -89,6 +90,8 @@ PLANTED = [
     ("it is the gradient of data", "onnx.scatter_elements", elements("add"), "updates", FLOW),
     ("skipped entries keep their cotangent", "jax.at.get",
      ({"x": FLOW, "indices_0": [0, 7, 1]}, {"mode": "fill"}), "x", [1, 3, 2]),
+    ("skipped entries keep their cotangent", "jax.at.get",
+     ({"x": FLOW, "indices_0": [0, 7, 1]}, {}), "x", [1, 3, 2]),
     ("skipped entries keep their cotangent", "tensorflow.unsorted_segment_sum",
      ({"data": FLOW, "segment_ids": [0, -1, 2]}, {"num_segments": 3}), "data", [1, 1, 3]),
     ("indices count from 1", "onnx.gather", ({"data": [1.0] * 4, "indices": [2, 1, 2]}, {}), "data",
@@ -164,7 +167,7 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     (("[1,2]", "[0]", "--expect", "x=[1]"), "there is no gradient of 'x'"),
     (("[1,2]", "[0]", "--expect", '["a"]'), "a gradient is no str"),
     (("[1,2]", "[5]"), "index out of range"),
-    (("[1,2]", "[0]", "--step"), "gscli grad has no use for it"),
+    (("[1.0,2.0]", "[0]", "--quiz", "--html", "x.html"), "gscli grad has no use for it"),
     (("[1,2]", "[0]", "--rules", "torhc"), "unknown rules"),
 ])  # fmt: skip
 def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -> None:
@@ -256,9 +259,51 @@ def test_every_operator_has_a_formula_of_the_way_back() -> None:
     for operator in gscli.operators():
         probe = build_probe(operator, {})
         assert probe is not None
-        equations = Formula(probe.trace).backward
+        equations = Formula(probe.trace).list_gradients(LOOP)
         assert equations
         assert all("g(output)" in line for line in equations)
+
+
+STEPPED = [
+    ("torch.scatter", *torch_reduce("sum")),
+    ("torch.scatter_reduce", *torch_reduce("amax")),
+    ("torch.scatter_reduce", *torch_reduce("prod")),
+    ("tensorflow.unsorted_segment_mean", *SEGMENTS),
+]
+
+
+@pytest.mark.parametrize(("name", "inputs", "attrs"), STEPPED, ids=[row[0] for row in STEPPED])
+def test_steps_and_the_page_say_the_gradient_of_each_update(
+    name: str, inputs: dict, attrs: dict, tmp_path: Path
+) -> None:
+    attrs = {key: value for key, value in attrs.items() if name != "torch.scatter" or key == "dim"}
+    arrays = {key: np.array(value) for key, value in inputs.items()}
+    updates = "src" if "src" in arrays else "data"
+    own = gscli.grad(name, arrays, attrs)[updates]
+    framework, _, operator = name.partition(".")
+    words = [framework, operator.replace("_", "-"), *map(json.dumps, inputs.values())]
+    words += [f"--{key.replace('_', '-')}={value}" for key, value in attrs.items()]
+    page = tmp_path / "way.html"
+    screen = forked("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
+    frames = screen.split("step ")[1:]
+    assert len(frames) == own.size
+    facts = json.loads(re.search(r'class="facts">(.*?)</script>', page.read_text())[1])
+    for number, value in enumerate(own):
+        frame = " ".join(frames[number].split())
+        assert f"gradient of {updates}[{number}] = {value:.4g}" in frame
+        assert f"g({updates})[i] = " in frame
+        assert float(facts["entries"][number]["value"]) == pytest.approx(value, abs=1e-4)
+    assert "grad " in page.read_text()
+
+
+def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
+    page = tmp_path / "way.html"
+    words = ("gather", "[1.0,2.0,3.0]", "[2,0,2]", "--cotangent", "[1,10,100]")
+    screen = forked("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
+    assert "gradient of data[2]  1 + 100 = 101" in screen
+    facts = json.loads(re.search(r'class="facts">(.*?)</script>', page.read_text())[1])
+    sums = [entry["sum"] for entry in facts["entries"]]
+    assert sums == ["0 + 1 = 1", "0 + 10 = 10", "1 + 100 = 101"]
 
 
 def test_rules_have_a_row_for_each_convention() -> None:
@@ -267,3 +312,10 @@ def test_rules_have_a_row_for_each_convention() -> None:
     document = json.loads(forked("rules", "--grad", "--json").stdout)
     assert document["torch"]["ties"] == "even"
     assert document["loop"]["ties"] == "first"
+
+
+def test_a_window_without_cells_passes_nothing_back() -> None:
+    inputs = {"a": np.ones((1, 2)), "b": np.ones((1, 1))}
+    own = grad("numpy.multiply.at", inputs, {"subscript": "2:, :"})
+    assert own["a"].tolist() == [[1, 1]]
+    assert own["b"].tolist() == [[0]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import oracle
 import pytest
 from conftest import Array
 from float_calls import Call, float_calls
-from oracle.backward import gather_back, scatter_back
+from oracle.backward import gather_back, scatter_back, scatter_slopes
 from worlds import GOOD
 
 from gscli.gradients import VALUE
@@ -19,12 +21,17 @@ from gscli.traces import Trace
 EVERYDAY = 12
 """Worlds of each operator that are tried every day."""
 
+MOST_DUALS = 16
+"""Updates of a call that is tried on dual numbers, too, every day: each number is moved alone."""
+
 MOST_CELLS = 60
 """Cells of an output whose slopes are looked for one by one."""
 
 
-def walk_back(trace: Trace, cotangent: Array) -> dict[str, Array]:
-    """The loop walked backwards over the addresses of a plan."""
+def walk_back(
+    trace: Trace, cotangent: Array, way: Callable[..., tuple[list[float], list[float]]]
+) -> dict[str, Array]:
+    """The loop walked backwards, or forward on dual numbers, over the addresses of a plan."""
     plan, layout = trace.plan, trace.layout
     addressing = layout.addressing
     cells: list[int | None] = [None] * (layout.entry_count * layout.window_size)
@@ -49,7 +56,7 @@ def walk_back(trace: Trace, cotangent: Array) -> dict[str, Array]:
         np.full(layout.data_shape, layout.fill_value, np.float64)
         if layout.data_name is None else plan.inputs[layout.data_name]
     ).reshape(-1)  # fmt: skip
-    data, passed = scatter_back(
+    data, passed = way(
         cells, start.tolist(), values.tolist(), cotangent.reshape(-1).tolist(),
         layout.reduction, include_self=layout.include_self,
     )  # fmt: skip
@@ -74,10 +81,14 @@ def check_against_loop(name: str, count: int | None) -> int:
         for trace in (call.trace for call in float_calls(name, count, values)):
             cotangent = np.random.default_rng(tried).integers(1, 6, trace.output.shape)
             gradients = trace_gradients(trace, cotangent, "loop").arrays
-            for key, right in walk_back(trace, cotangent.astype(np.float64)).items():
-                if key in gradients:
-                    np.testing.assert_allclose(gradients[key], right, 1e-12, 1e-12, err_msg=name)
-                    tried += 1
+            updates = trace.layout.entry_count * trace.layout.window_size
+            small = count is not None and updates <= MOST_DUALS
+            for way in (scatter_back, scatter_slopes)[: 1 + small]:
+                for key, right in walk_back(trace, cotangent.astype(np.float64), way).items():
+                    if key in gradients:
+                        own = gradients[key]
+                        np.testing.assert_allclose(own, right, 1e-12, 1e-12, err_msg=name)
+                        tried += 1
     return tried
 
 

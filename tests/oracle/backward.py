@@ -14,6 +14,10 @@ Slopes = tuple[float, float]
 """What of a gradient stays for the cell's old value, and what passes to the update."""
 
 
+Dual = tuple[float, float]
+"""A number and its slope."""
+
+
 def gather_back(cells: Sequence[int | None], size: int, cotangent: Sequence[float]) -> list[float]:
     """The gradient of data from that of the output, in the loop's order."""
     gradient = [0.0] * size
@@ -57,6 +61,47 @@ def scatter_back(
         if reduction not in ("div", "pow"):
             stays[cell] = 0.0 if fresh else gradient[cell]
     return stays, passed
+
+
+def scatter_slopes(
+    cells: Sequence[int | None],
+    data: Sequence[float],
+    updates: Sequence[float],
+    cotangent: Sequence[float],
+    reduction: str,
+    *,
+    include_self: bool = True,
+) -> tuple[list[float], list[float]]:
+    """The same by dual numbers: each number moves in turn, and its slope goes forward."""
+    numbers, gradient = [*data, *updates], list[float]()
+    for moved in range(len(numbers)):
+        duals = [(value, float(place == moved)) for place, value in enumerate(numbers)]
+        own, new = duals[: len(data)], duals[len(data) :]
+        ends = _run_on_duals(cells, own, new, reduction, include_self=include_self)
+        gradient.append(sum(flow * slope for flow, (_, slope) in zip(cotangent, ends, strict=True)))
+    return gradient[: len(data)], gradient[len(data) :]
+
+
+def _run_on_duals(
+    cells: Sequence[int | None], data: Sequence[Dual], updates: Sequence[Dual], reduction: str,
+    *, include_self: bool,
+) -> list[Dual]:  # fmt: skip
+    counts = Counter(cell for cell in cells if cell is not None)
+    fresh = (not include_self and reduction != "none") or reduction in ("div", "pow")
+    ends = list(data)
+    for cell in counts if fresh else ():
+        ends[cell] = (_IDENTITY.get(reduction, 0.0), 0.0)
+    for cell, update in zip(cells, updates, strict=True):
+        if cell is not None:
+            (old, was), (new, own) = ends[cell], update
+            kept, given = _BACK[reduction](old, new)
+            ends[cell] = (_FORWARD[reduction](old, new), kept * was + given * own)
+    for cell, count in counts.items():
+        (value, was), (made, own) = data[cell], ends[cell]
+        first, last = _END[reduction](value, made, count + include_self)
+        taken = reduction in ("div", "pow")
+        ends[cell] = (made, first * was + last * own if taken else last * own)
+    return ends
 
 
 def _power_slopes(base: float, exponent: float, _: int) -> Slopes:

@@ -6,6 +6,7 @@
     drawn.py     pictures, explanations and comparisons
     lines.py     what the lines of `--code` gave in the real frameworks
     gradients.py what the real frameworks give for gradients
+    backward.py  programs of `grad --code` that the real frameworks ran
 
 `python tests/record.py` writes all of it anew; tests/test_recorded.py fails where a file is not
 what is made.
@@ -18,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from recording import drawn, gradients, lines, sessions, texts
+from recording import backward, drawn, gradients, lines, sessions, texts
 
 ROOT = Path(__file__).parents[2]
 Made: TypeAlias = Mapping[str, bytes]
@@ -74,5 +75,6 @@ def recordings() -> dict[str, Recording]:
         "views": Recording(drawn.views, "tests/golden/views/*"),
         "code": Recording(lines.made),
         "gradients": Recording(gradients.made),
+        "backward": Recording(backward.made),
         "compare": Recording(drawn.comparisons, "tests/golden/compare/*"),
     }

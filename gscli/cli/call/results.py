@@ -51,7 +51,7 @@ def _render_svgs(
     from gscli.views.summary import describe_purpose
     from gscli.views.terminal.frames import make_frames, select_steps
 
-    path, title, text = str(settings.svg), trace.operator.command_line, describe_purpose(trace)
+    path, title, text = str(settings.svg), f"gscli {trace.title}", describe_purpose(trace)
     options = make_view_options(settings, is_for_file=True)._replace(figure=True)
     if settings.step is None:
         whole = make_picture(trace, options, diagnosis=expectation)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     SHARED_OPTIONS,
+    CommandOption,
     Settings,
+    check_combinations,
     make_value_error,
     make_view_options,
     option,
+    print_json,
 )
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES, load_framework
@@ -27,6 +31,7 @@ from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
+    from gscli.lab.gradient_comparison import GradientRow
     from gscli.plan import CallInputs
 
 PICTURE_OPTIONS = (
@@ -136,6 +141,10 @@ def compare_concept(
         "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
     ),
     lines: bool = option("draw where each index lands as number lines"),
+    gradients: bool = option(
+        "what flows back, a row for each convention", flag="--grad",
+        excludes=("svg", "html", "lines"), why="--grad prints gradients and nothing else",
+    ),
     on: str = ON,
     python: str | None = PYTHON,
     patience: float = PATIENCE,
@@ -150,12 +159,18 @@ def compare_concept(
     from gscli.lab.compare import compare as compare_rules
 
     check_outputs(settings)
+    own = [item for item in list_declarations(compare_concept) if isinstance(item, CommandOption)]
+    check_combinations(own, {**settings._asdict(), "lines": lines, "gradients": gradients})
     inputs = _inputs(name, words, settings)
+    if gradients:
+        _convert_to_floats(inputs)
     call = partial(
         compare_rules, name, inputs.arrays, typed=inputs.is_typed,
         axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
     )  # fmt: skip
     comparing = call(only=only or (), opsets=opsets or ())
+    if gradients:
+        return _print_gradients(comparing, call, settings, on, python, patience)
     if on:
         from gscli.runtimes.runtime_answers import add_runtime_results
 
@@ -167,6 +182,39 @@ def compare_concept(
     out += _render_screen(comparing, settings, lines=lines)
     write_results(pictures, out, comparing.inputs.values())
     return int(not comparing.agree)
+
+
+def _convert_to_floats(inputs: CallInputs) -> None:
+    """Typed numbers of data and updates as float64: whole numbers have no gradient."""
+    for name in ("data", "updates"):
+        array = inputs.arrays.get(name)
+        if array is not None and not inputs.is_typed[name] and array.dtype.kind in "iu":
+            inputs.arrays[name] = array.astype("float64")
+
+
+def _print_gradients(
+    comparing: ComparisonResult, call: Callable[..., ComparisonResult], settings: Settings,
+    on: str, python: str | None, patience: float,
+) -> int:  # fmt: skip
+    """The gradients of every answer, and those of a runtime; exit status 1 when they differ."""
+    from gscli.lab.gradient_comparison import compare_gradients
+    from gscli.views.words.gradient_words import describe_comparison
+
+    others: list[GradientRow] = []
+    if on:
+        from gscli.runtimes.runtime_answers import ask_for_gradients
+
+        with start_checked(on, python, patience) as (runtime, _):
+            others = [*ask_for_gradients(comparing, call, runtime)]
+    result = compare_gradients(comparing, others)
+    if settings.json is not None:
+        print_json(result.to_dict())
+    if settings.is_screen_used or (settings.quiet and settings.json is None):
+        options = make_view_options(settings)
+        options = options._replace(utf8=options.utf8 and not settings.plain)
+        lines = describe_comparison(result, options, is_short=settings.quiet)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    return int(not result.agree)
 
 
 def _render_files(

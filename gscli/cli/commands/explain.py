@@ -55,12 +55,15 @@ def print_backward(invocation: Invocation) -> int:
     """What flows back through the call: a sentence, and an equation for each input."""
     from gscli.cli.call import prepare
     from gscli.cli.options import make_view_options
+    from gscli.gradients.conventions import choose_convention
     from gscli.views.lines import wrap_text
     from gscli.views.words.formula import Formula
 
     trace = prepare(invocation).run_in_memory()
     formula = Formula(trace)
-    lines = [trace.title, formula.equation, *formula.backward, f"for {formula.ranges}"]
+    convention = choose_convention(trace.operator.framework.name)
+    backward = formula.list_gradients(convention)
+    lines = [trace.title, formula.equation, *backward, f"for {formula.ranges}"]
     width = make_view_options(invocation.settings).width
     sys.stdout.writelines(f"{part}\n" for line in lines for part in wrap_text(line, width))
     return 0

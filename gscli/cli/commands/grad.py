@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from gscli.base.arrays import Array
     from gscli.cli.call import Call
     from gscli.gradients.call import Gradients
+    from gscli.gradients.flow import FlowTrace
 
 RULES = ("loop", "torch", "jax", "tensorflow")
 """What `--rules` takes, without importing the conventions."""
 
-UNUSED = ("in_place", "engine", "message", "step", "html", "quiz", "show", "slice")
+UNUSED = ("in_place", "engine", "message", "quiz", "show", "slice")
 """Shared options that are refused."""
 
 LISTED = 50
@@ -44,30 +45,48 @@ def run_grad(
         choices=RULES, alone="loop",
     ),
     of: str | None = option("only the gradient of this input", "NAME"),
+    code: str | None = option(
+        "a program in this framework whose gradients are the loop's own", "NAME",
+        choices=("torch", "jax"),
+        excludes=("output", "format", "expect", "json", "step", "svg", "html", "plain"),
+        why="--code prints a program and nothing else",
+    ),
 ) -> int:  # fmt: skip
     """The gradients of a call, drawn or as JSON, and held against another one."""
     from gscli.cli.call import check_picture_suffix
+    from gscli.cli.call.results import render_files, save_text, show_steps
     from gscli.gradients.call import trace_gradients
+    from gscli.views.words.gradient_words import make_flow
 
     settings = invocation.settings
     check_combinations(SHARED_OPTIONS.values(), settings._asdict())
     check_picture_suffix(settings)
     call = _prepare_floats(invocation)
-    flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
+    own_flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
     expected = _load_named(settings.expect, "--expect", settings)
     trace = call.run_in_memory()
-    gradients = trace_gradients(trace, flow, rules)
+    if code is not None:
+        from gscli.codegen.backward import write_backward
+
+        loop = trace_gradients(trace, own_flow, "loop")
+        lines = write_backward(loop, code, call.inputs.origins)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return 0
+    gradients = trace_gradients(trace, own_flow, rules)
     chosen = _choose(gradients.arrays, of, "--of")
     verdict = None if expected is None else Verdict(gradients, chosen, settings, *expected)
-    svg = None if settings.svg is None else _render_svg(gradients, settings)
+    flow = make_flow(gradients)
+    pictures = render_files(flow, settings)
+    steps = settings.is_picture_drawn and settings.step is not None
+    drawn = settings.is_picture_drawn and not steps
+    text = _render(flow, chosen, settings) if drawn else ""
     _save(chosen, settings)
-    if settings.svg is not None and svg is not None:
-        from gscli.cli.call.results import save_text
-
-        save_text(settings.svg, svg)
+    for path, picture in pictures.items():
+        save_text(path, picture)
     if settings.json is not None:
         print_json(_make_document(gradients, chosen, verdict, settings))
-    text = _render(gradients, chosen, settings) if settings.is_picture_drawn else ""
+    if steps:
+        show_steps(flow, settings)
     sys.stdout.write(text)
     if verdict is not None and settings.is_screen_used:
         sys.stdout.write("\n" * bool(text) + verdict.text())
@@ -152,38 +171,25 @@ def _save(arrays: Mapping[str, Array], settings: Settings) -> None:
     files.save(rest if named else text, arrays[chosen], format=settings.format)
 
 
-def _render(gradients: Gradients, chosen: Mapping[str, Array], settings: Settings) -> str:
+def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) -> str:
     """The picture, or sentences, and below what neither shows."""
     from gscli.views.lines import render_text, wrap_text
+    from gscli.views.picture import make_picture
     from gscli.views.words.gradient_words import describe_gradients, iter_sentences
 
-    options = make_view_options(settings)
-    if settings.plain:
-        limit = LISTED if settings.limit is None else settings.limit
-        lines = [*describe_gradients(gradients, chosen, limit), *iter_sentences(gradients, chosen)]
-        return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
-    from gscli.gradients.flow import FlowTrace
-    from gscli.views.gradients import GradientPicture
-
-    picture = GradientPicture(FlowTrace(gradients), options)
-    text = render_text(picture, options).rstrip("\n") + "\n"
+    options, gradients = make_view_options(settings), flow.gradients
     below = [
-        part
+        f"{part}\n"
         for line in iter_sentences(gradients, chosen)
         for part in wrap_text(line, options.width)
     ]
-    return text + "".join(f"{line}\n" for line in ([""] if below else []) + below)
-
-
-def _render_svg(gradients: Gradients, settings: Settings) -> str:
-    from gscli.gradients.flow import FlowTrace
-    from gscli.views.figure import render_svg
-    from gscli.views.gradients import GradientPicture
-
-    options = make_view_options(settings, is_for_file=True)._replace(figure=True)
-    picture = GradientPicture(FlowTrace(gradients), options)
-    title = f"gscli {picture.flow.title}"
-    return render_svg(picture, title, picture.describe_purpose(), settings.theme)
+    if settings.plain:
+        limit = LISTED if settings.limit is None else settings.limit
+        lines = describe_gradients(gradients, chosen, limit)
+        listed = [f"{part}\n" for line in lines for part in wrap_text(line, options.width)]
+        return "".join([*listed, *below])
+    picture = render_text(make_picture(flow, options), options).rstrip("\n")
+    return "".join([picture, "\n", *(["\n"] if below else []), *below])
 
 
 def _make_document(

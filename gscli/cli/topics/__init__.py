@@ -48,17 +48,6 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.BROKEN_PIPE: "the reader of a pipe went away",
 }
 
-TESTED_RELEASES = {
-    "numpy": ("NumPy", "2.4.6"),
-    "torch": ("PyTorch", "2.13.0"),
-    "jax": ("JAX", "0.10.2"),
-    "tensorflow": ("TensorFlow", "2.21.0"),
-    "onnx": ("onnxruntime", "1.32.0"),
-    "openvino": ("OpenVINO", "2026.4.1"),
-    "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
-}
-"""The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
-
 OBSERVED_ON = "22 November 2026"
 """The day on which the findings were seen."""
 
@@ -116,6 +105,8 @@ def _frameworks_text() -> str:
 
 def _code_text() -> str:
     """The text, with the releases that lines were run in."""
+    from gscli.runtimes.catalogue import TESTED_RELEASES
+
     releases = ", ".join(f"{title} {version}" for title, version in TESTED_RELEASES.values())
     ran = fill(f"Lines for recorded cases of the operators were run in {releases}.", 100)
     return f"{_read_file('code.txt')}{ran}\n"

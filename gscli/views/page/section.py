@@ -54,7 +54,9 @@ class RunSection:
         trace = self._scene.trace
         own = trace.nondefault_attributes.items()
         attributes = [f"{name}={_format_attribute(value)}" for name, value in own]
-        return sanitize(" · ".join([trace.operator.command, *attributes]))
+        command = "" if trace.words is None else "grad "
+        command += trace.operator.command
+        return sanitize(" · ".join([command, *attributes]))
 
     @property
     def note(self) -> str:
@@ -137,7 +139,7 @@ class RunSection:
         """A scatter's grid is a copy of data at first, and output in the end."""
         data = self._scene.trace.layout.data_name
         copied = tensor.subject.role == "output" and self._scene.trace.kind == "scatter"
-        return f"{data} → output" if copied and data else ""
+        return f"{data} → {self._scene.trace.output_name}" if copied and data else ""
 
     def _column_headers(self, tensor: PageTensor) -> list[str]:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""

@@ -33,6 +33,8 @@ PATH_TEMPLATES = SentenceTemplates(
         "dropped": ("{index}{why}, so {unused} is dropped", ""),
         "read": ("{index}{moved} {arrow} {target} {arrow} {result} =", "{new}"),
         "read many": ("{index}{moved} {arrow} {target} {arrow} {result}, {size}", ""),
+        "gradient": ("{index}{moved} {arrow} {result} =", "{new}"),
+        "gradient many": ("{index}{moved} {arrow} {result}, {size}", ""),
         "unknown": ("{index}{moved} {arrow} {target} is written", ""),
         "set": ("{index}{moved} {arrow} {target}: {old} becomes", "{new}"),
         "met": ("{index}{moved} {arrow} {target}: {sum} =", "{new}"),
@@ -52,6 +54,7 @@ MOVE_TEMPLATES = SentenceTemplates(
     {
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
+        "gradient": ("{new}", ""),
         "set one": ("{update}", "{old} → {new}"),
         "met one": ("{update}", "{sum} = {new}"),
         "first one": ("{update}", "{new}"),
@@ -63,12 +66,15 @@ MOVE_TEMPLATES = SentenceTemplates(
 
 def verb_of(trace: Trace) -> str:
     """What an entry does with its value, as one verb."""
+    if not trace.is_replayed:
+        return "gradient"
     return "copy" if trace.kind == "gather" else REDUCTION_WORDS[trace.reduction].name
 
 
 def format_counts_line(trace: Trace) -> str:
     """Entries, cells touched, cells hit more than once, and what that leaves open."""
-    entries, counts = format_count(trace.entry_count, "entry", "entries"), count_cells(trace)
+    entries = format_count(trace.entry_count, "entry", "entries")
+    counts = count_cells(trace) if trace.words is None else None
     if counts is None:
         return entries
     left_open = trace.layout.unspecified_order if counts.duplicate_count else ""
@@ -87,12 +93,12 @@ def format_shape_words(shape: tuple[int, ...]) -> str:
 
 def describe_start(teller: Describer) -> str:
     """How the output starts."""
-    layout = teller.trace.layout
+    layout, output = teller.trace.layout, teller.trace.output_name
     if layout.kind == "gather":
-        return "Nothing is read yet: output is empty."
+        return f"Nothing is read yet: {output} is empty."
     if layout.data_name is None:
-        return f"Nothing is written yet: every cell of output is {teller.format_fill()}."
-    return f"Nothing is written yet: output is a copy of {layout.data_name}."
+        return f"Nothing is written yet: every cell of {output} is {teller.format_fill()}."
+    return f"Nothing is written yet: {output} is a copy of {layout.data_name}."
 
 
 def describe_end(rest: int) -> str:

@@ -89,6 +89,8 @@ class Describer:
     def _describe_write(
         self, entry: Entry, brackets: ListFormat, texts: dict[str, str]
     ) -> EntryFacts:
+        if not self.trace.is_replayed:
+            return self._describe_gradient(entry, brackets, texts)
         change, reduction = entry.change, self.trace.reduction
         sign = self.reduction_sign(boolean=False)
         by = (
@@ -117,6 +119,17 @@ class Describer:
             case = "first"
             notes.append("fresh")
         return EntryFacts(case, texts, amount, tuple(notes))
+
+    def _describe_gradient(
+        self, entry: Entry, brackets: ListFormat, texts: dict[str, str]
+    ) -> EntryFacts:
+        """An update's own gradient, which stands where the update stood."""
+        updates = self.trace.tensor("updates")
+        value = np.asarray(self.trace.layout.updates.value if self.trace.layout.updates else 0)
+        if updates is not None and entry.result is not None:
+            value = take_box(updates.array, entry.result)
+        texts["new"] = self.format_values(value, brackets)
+        return EntryFacts("gradient", texts, _classify_amount(value, texts))
 
     def format_reduction(self, terms: Sequence[str], change: Change) -> str:
         """Values as the reduction combines them: `1 + 2`, `max(1, 2)`, `(1 + 2) / 2`."""
@@ -179,7 +192,8 @@ class Describer:
         """The cell of data that was read, or of output that was written."""
         assert entry.target is not None
         layout = self.trace.layout
-        name = layout.data_name if self.trace.kind == "gather" and layout.data_name else "output"
+        read = self.trace.kind == "gather" and layout.data_name
+        name = layout.data_name if read and layout.data_name else self.trace.output_name
         return format_cell(name, entry.target, layout.data_shape)
 
     def format_result(self, entry: Entry) -> str:
@@ -188,7 +202,7 @@ class Describer:
         if entry.result is None:
             return self.numbers.format_value(layout.updates.value) if layout.updates else ""
         if self.trace.kind == "gather":
-            return format_cell("output", entry.result, layout.output_shape)
+            return format_cell(self.trace.output_name, entry.result, layout.output_shape)
         return self._update_cell(entry.result)
 
     def format_dropped(self, entry: Entry) -> str:

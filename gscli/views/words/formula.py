@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
@@ -24,6 +25,9 @@ from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import TERSE_TEMPLATES, describe_index, effect, format_entry
+
+if TYPE_CHECKING:
+    from gscli.gradients.conventions import Convention
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 
@@ -43,16 +47,18 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     ),
     "mean": ("{flow} / how many values met", "g(output) / how many values met"),
     "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
-    "max": (
-        "{flow} where {update} equals the cell of output, else 0",
-        "g(output) where {data} equals output, else 0",
-    ),
-    "min": (
-        "{flow} where {update} equals the cell of output, else 0",
-        "g(output) where {data} equals output, else 0",
-    ),
 }
 """What an update and data are given, for each way in which an update meets its cell."""
+
+_EVERY_WRITER = ("{flow}", "g(output), 0 where an update was written")
+_FIRST_HOLDER = (
+    "{flow} where {update} is the first that equals the cell of output, else 0",
+    "g(output) where {data} equals output, else 0",
+)
+_EVERY_HOLDER = (
+    "{flow} / how many equal the cell of output, where {update} does, else 0",
+    "g(output) / how many equal the cell of output, where {data} does, else 0",
+)
 
 
 class Formula:
@@ -79,6 +85,8 @@ class Formula:
     @property
     def equation(self) -> str:
         """What is assigned to what."""
+        if self._trace.words is not None:
+            return "; ".join(self._trace.words.equations)
         layout = self._layout
         if layout.kind == "gather":
             name = layout.data_name or "data"
@@ -88,13 +96,13 @@ class Formula:
         equation = REDUCTION_WORDS[layout.reduction].equation
         return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
 
-    @property
-    def backward(self) -> list[str]:
+    def list_gradients(self, convention: Convention) -> list[str]:
         """What is assigned on the way back, g(x) being the gradient of x.
 
+        >>> from gscli.gradients.conventions import LOOP
         >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [1, 2], "indices": [1]})
-        >>> Formula(found).backward
+        >>> Formula(found).list_gradients(LOOP)
         ['g(data)[indices[i]] += g(output)[i]']
         """
         layout, updates = self._layout, self._layout.updates
@@ -107,7 +115,12 @@ class Formula:
         name = updates.name or "value"
         own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
         words = {"flow": self._format_target(flow), "update": source, "result": "output"}
-        passed, kept = _BACKWARD[layout.reduction]
+        if layout.reduction in ("max", "min"):
+            passed, kept = _EVERY_HOLDER if convention.ties == "even" else _FIRST_HOLDER
+        elif layout.reduction == "none" and convention.writers == "all" and updates.name:
+            passed, kept = _EVERY_WRITER
+        else:
+            passed, kept = _BACKWARD[layout.reduction]
         several = not updates.name or (
             self._trace.inputs[updates.name].size != prod(self._addressing.result_shape)
         )
@@ -307,7 +320,8 @@ def explain_entry(teller: Describer, entry: Entry) -> list[str]:
     """
     trace, formula = teller.trace, Formula(teller.trace)
     place = formula.format_bindings(entry)
-    lines = [f"{formula.equation} with {place}." if place else f"{formula.equation}."]
+    equation = formula.equation if trace.words is None else trace.words.equations[0]
+    lines = [f"{equation} with {place}." if place else f"{equation}."]
     lines += [f"{i.words()}: {describe_index(teller, i).rule}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:
         lines.append("The window lies outside the data.")
@@ -318,6 +332,8 @@ def cite_rule(trace: Trace) -> str:
     """Framework, operator and version that the rule is taken from."""
     operator, version = trace.operator, trace.attributes.get("opset")
     word = operator.framework.version_word
+    if trace.words is not None:
+        return trace.words.rule
     text = f"Rule: {operator.framework.title} {operator.name}"
     text += f", {word} {version}" if version is not None else ""
     note = trace.layout.policy.note
@@ -326,6 +342,8 @@ def cite_rule(trace: Trace) -> str:
 
 def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
     trace, change = teller.trace, entry.change
+    if not trace.is_replayed:
+        return []
     if trace.kind == "scatter" and change is None and entry.target is not None:
         return ["The slice is too large to be replayed: output shows the final values."]
     if change is None or change.previous_writer is None or entry.target is None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.words import entry_label, format_count, format_shape
+from gscli.frameworks import load_framework
 from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
 from gscli.gradients.sharing import SharedCell, find_shared_cells
-from gscli.traces import Entry
+from gscli.lab.gradient_comparison import GradientComparison
+from gscli.traces import Entry, TraceWords
+from gscli.views.lines import wrap_text
+from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
 from gscli.views.words.facts import Describer
+from gscli.views.words.formula import Formula
 
 MOST_VALUES = 12
 """Values of a gradient that stand in a sentence."""
@@ -90,9 +96,32 @@ def describe_purpose(gradients: Gradients) -> str:
     return sentence
 
 
-def make_flow_remarks(teller: Describer, flow: FlowTrace, entries: Sequence[Entry]) -> list[Remark]:
+def make_flow(gradients: Gradients) -> FlowTrace:
+    """The way back as a trace that pictures, steps and pages draw.
+
+    >>> import gscli
+    >>> from gscli.gradients.call import trace_gradients
+    >>> flow = make_flow(trace_gradients(gscli.trace("gather", {"data": [1.0], "indices": [0]})))
+    >>> [tensor.name for tensor in flow.tensors]
+    ['indices', 'cotangent', 'gradient of data']
+    """
+    run, convention = gradients.trace, gradients.convention
+    operator = run.operator
+    loop = convention.name == LOOP.name
+    own = "the specification's loop" if loop else load_framework(convention.name).title
+    words = TraceWords(
+        describe_purpose(gradients),
+        tuple(Formula(run).list_gradients(convention)),
+        f"Rule: {operator.framework.title} {operator.name}, walked back by the rules of {own}.",
+        partial(_make_remarks, gradients),
+    )
+    return FlowTrace(gradients, words)
+
+
+def _make_remarks(
+    gradients: Gradients, teller: Describer, entries: Sequence[Entry]
+) -> list[Remark]:
     """What became of index numbers, and who is given what several could have."""
-    gradients = flow.gradients
     if gradients.trace.kind == "gather":
         return make_remarks(teller, entries)
     numbers = make_remarks(teller, entries, duplicates=False)
@@ -143,9 +172,72 @@ def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterato
             yield f"the loop itself gives {name} other gradients in {cells}: --rules loop"
 
 
+def describe_comparison(
+    result: GradientComparison, options: ViewOptions, *, is_short: bool
+) -> Iterator[str]:
+    """The rows that give the same gradients, what they choose, and their gradients."""
+    signs = choose_signs(options)
+    mark = signs.differs
+    for group in () if is_short else result.groups:
+        names = ", ".join(row.label for row in group)
+        choices = {_describe_choice(row.convention, result.kind) for row in group} - {""}
+        head = f"{names}: {'; '.join(sorted(choices))}" if choices else names
+        yield from wrap_text(signs.sanitize_line(head), options.width, "  ")
+        for role, array in group[0].gradients.items():
+            text = _format_marked(array, result.find_differing(group, role), mark)
+            yield from wrap_text(f"  {role} {text}", options.width, "    ")
+    reasons: dict[str, list[str]] = {}
+    for row in result.refusals:
+        reasons.setdefault(row.refusal, []).append(row.label)
+    for reason, labels in () if is_short else reasons.items():
+        line = signs.sanitize_line(f"no gradients: {', '.join(labels)}: {reason}")
+        yield from wrap_text(line, options.width, "  ")
+    yield from wrap_text(_summarize(result, mark), options.width)
+
+
+def _summarize(result: GradientComparison, mark: str) -> str:
+    """How many gradients there are, and what the mark compares with."""
+    rows, answers = sum(map(len, result.groups)), len(result.groups)
+    if not answers:
+        return f"{format_count(len(result.refusals), 'rule set')} without gradients."
+    refused = f", {format_count(len(result.refusals), 'refusal')}" if result.refusals else ""
+    if answers > 1:
+        base = result.groups[0][0].label
+        return f"{answers} different gradients{refused}. {mark} marks a value other than {base}'s."
+    if rows == 1:
+        return f"1 rule set gives gradients{refused}; there is no other to compare it with."
+    return f"{rows} rule sets give the same gradients{refused}."
+
+
+def _describe_choice(convention: Convention | None, kind: str) -> str:
+    """What a convention says of a call where a choice is left; nothing where none is."""
+    if convention is None:
+        return ""
+    if kind == "none":
+        every = "every writer of a cell gets its gradient"
+        return every if convention.writers == "all" else "the last writer of a cell gets it"
+    return TIES[convention.ties] if kind in ("max", "min") else ""
+
+
+def _format_marked(array: Array, differing: Array | None, mark: str) -> str:
+    """A small array with a mark at the cells that differ, else how many do."""
+    if array.size <= MOST_VALUES:
+        if differing is None or not differing.any():
+            return format_array(array)
+        texts = np.array([f"{value:.6g}" for value in array.reshape(-1)], object)
+        texts[differing.reshape(-1)] += mark
+        return format_array(texts.reshape(array.shape))
+    shape = format_shape(array.shape)
+    if differing is None or not differing.any():
+        return f"{shape}"
+    first = tuple(int(axis) for axis in np.argwhere(differing)[0])
+    count = int(np.count_nonzero(differing))
+    return f"{shape}: {count} differ, the first at {format_shape(first)}, {array[first]:.6g}"
+
+
 def format_array(array: Array) -> str:
     """A small array on one line."""
-    style = {"float_kind": lambda value: f"{value:.6g}"}
+    style = {"float_kind": lambda value: f"{value:.6g}", "object": str}
     return np.array2string(array, separator=", ", formatter=style).replace("\n", "")  # type: ignore[arg-type]
 
 

@@ -1,0 +1,324 @@
+"""Lines whose gradients are those of the specification's loop, where a framework has others.
+
+One shape for every operator: `find_cells` says to which cell each update goes, and what follows
+sees one line of cells and one of updates. The last writer, or the first that equals a maximum, is
+selected, so that a framework's own way back gives it the gradient. A product alone needs a way back
+of its own: what stood before a factor, times what follows it, without division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+
+from gscli.base import UsageError
+from gscli.base.arrays import dtype_name
+from gscli.codegen.code import eliminate_dead_code, translate_call
+from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.native import TARGETS
+from gscli.codegen.preamble import PreambleWriter
+from gscli.codegen.render import SnippetWriter, format_number, load_language
+from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram
+from gscli.codegen.update_steps import cast_number, fit_updates
+from gscli.gradients import VALUE, BackwardWalk
+from gscli.gradients.call import Gradients
+from gscli.gradients.conventions import LOOP
+from gscli.kernel.reductions import REDUCTIONS
+from gscli.layout.axes import Number, Updates
+
+BACKWARD_TARGETS = ("torch", "jax")
+"""What gradients are written for."""
+
+_DIALECTS: Mapping[str, Mapping[str, str]] = {
+    "torch": {
+        "m": "torch", "add": "{base}.index_add(0, slot, {values})", "stop": "{0}.detach()",
+        "best": '{base}.scatter_reduce(0, slot, {values}, "a{word}")',
+        "behind": "torch.cat([{0}, torch.zeros(1, dtype={dtype})])",
+        "kind": ", dtype={dtype}", "transpose": "permute", "multiply": "Multiply.apply",
+    },
+    "jax": {
+        "m": "jnp", "add": "{base}.at[slot].add({values})", "stop": "jax.lax.stop_gradient({0})",
+        "best": "{base}.at[slot].{word}({values})", "behind": "jnp.append({0}, 0)",
+        "kind": ", {dtype}", "transpose": "transpose", "multiply": "multiply",
+    },
+}  # fmt: skip
+"""How both frameworks write the few things that they write differently."""
+
+_RUNS = {
+    "torch": ("output = operate({})", "output.backward(cotangent)", "{}.grad"),
+    "jax": ("output, walk_back = jax.vjp(operate, {})", "{} = walk_back(cotangent)", "{}_gradient"),
+}
+"""The call, the way back, and where the gradient of an input is then."""
+
+_MULTIPLY = {
+    "torch": '''
+class Multiply(torch.autograd.Function):
+    """Factors brought to their cells, one after the other; zeros and infinities as in the loop."""
+
+    @staticmethod
+    def forward(ctx, held, new, slot):
+        ctx.save_for_backward(held, new, slot)
+        return Multiply.walk(held, new, slot)[1]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        held, new, slot = ctx.saved_tensors
+        before, _ = Multiply.walk(held, new, slot)
+        after, first = Multiply.walk(gradient, new.flip(0), slot.flip(0))
+        return first, before * after.flip(0), None
+
+    @staticmethod
+    def walk(held, new, slot):
+        """What stood in its cell before each factor, and what cells hold in the end."""
+        before, held = torch.empty_like(new), held.clone()
+        order = torch.argsort(slot, stable=True)
+        turn = torch.empty_like(order)
+        turn[order] = torch.arange(len(order)) - torch.searchsorted(slot[order], slot[order])
+        for number in range(int(turn.max()) + 1):
+            each = turn == number
+            before[each] = held[slot[each]]
+            held[slot[each]] *= new[each]
+        return before, held
+''',
+    "jax": '''
+@jax.custom_vjp
+def multiply(held, new, slot):
+    """Factors brought to their cells, one after the other; zeros and infinities as in the loop."""
+    return walk(held, new, slot)[0]
+
+
+def walk(held, new, slot, reverse=False):
+    """What cells hold in the end, and what stood in its cell before each factor."""
+    def step(held, entry):
+        at, factor = entry
+        return held.at[at].multiply(factor), held[at]
+    return jax.lax.scan(step, held, (slot, new), reverse=reverse)
+
+
+def multiply_forward(held, new, slot):
+    return multiply(held, new, slot), (held, new, slot)
+
+
+def multiply_backward(kept, gradient):
+    held, new, slot = kept
+    _, before = walk(held, new, slot)
+    first, after = walk(gradient, new, slot, reverse=True)
+    return first, before * after, None
+
+
+multiply.defvjp(multiply_forward, multiply_backward)
+''',
+}
+
+_COUNT = "counts = {counted}"
+_KEEP_LAST = (
+    "number = {m}.arange({count})",
+    "last = {last}",
+    "held = {m}.where(last >= 0, new[{m}.where(last >= 0, last, 0)], held)",
+)
+_KEEP_FIRST = (
+    "best = {best}",
+    "own = (held == best) | ({m}.isnan(held) & {m}.isnan(best))",
+    "{absent}",
+    "holds = (new == best[slot]) | ({m}.isnan(new) & {m}.isnan(best[slot]))",
+    "number = {m}.arange({count})",
+    "first = {first}",
+    "held = {m}.where(own, held, new[{m}.where(own, 0, first)])",
+)
+_STEPS: Mapping[str, tuple[str, ...]] = {
+    "gather": ("held = {m}.where(live, held[slot], {fill})",),
+    "none": _KEEP_LAST,
+    "add": ("held = {added}",),
+    "sub": ("held = {subtracted}",),
+    "mul": ("held = {multiply}(held, new, slot)",),
+    "div": ("held = held[:-1] / {multiply}({m}.ones_like(held), new, slot)[:-1]",),
+    "pow": ("held = held[:-1] ** {multiply}({m}.ones_like(held), new, slot)[:-1]",),
+    "mean": ("held = {added} / {terms}",),
+    "sqrt_n": ("held = {added} / {terms} ** 0.5",),
+    "max": _KEEP_FIRST,
+    "min": _KEEP_FIRST,
+}
+"""From what cells hold (`held`) and what is brought to them (`new`, in `slot`) to the result."""
+
+
+def write_backward(
+    gradients: Gradients, target: str, origins: Mapping[str, str] | None = None
+) -> list[str]:
+    """A program whose gradients are those of the loop; UsageError where none can be written.
+
+    It loads the inputs, computes the output, walks back from the cotangent and prints the gradient
+    of each input. `origins`: where the inputs were read.
+    """
+    if target not in BACKWARD_TARGETS:
+        raise UsageError(
+            f"no gradients are written for {target!r}"[:200], where="--code",
+            valid=" ".join(BACKWARD_TARGETS),
+        )  # fmt: skip
+    try:
+        return _BackwardWriter(gradients, target).write(origins or {})
+    except CannotTranslate as reason:
+        title = TARGETS[target].title
+        raise UsageError(f"no gradients are written for {title}: {reason}") from None
+
+
+class _BackwardWriter:
+    """One call and one target."""
+
+    def __init__(self, gradients: Gradients, target: str) -> None:
+        self.gradients, self.language = gradients, load_language(target)
+        self.target, self.dialect = target, _DIALECTS[target]
+        self.module = self.dialect["m"]
+        run = gradients.trace
+        self.layout, self.addressing = run.layout, run.layout.addressing
+        self.kind = "gather" if run.kind == "gather" else run.reduction
+        self.meaning = CallAnalysis(run.operator, run.plan)
+        self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
+        values = {name: array.dtype.kind for name, array in self.meaning.arrays_by_variable.items()}
+        self.names = [name for name in ("data", "updates") if values.get(name) == "f"]
+        self.names += [VALUE] * (VALUE in gradients.arrays)
+        self._check()
+
+    def _check(self) -> None:
+        updates = self.layout.updates
+        loses = updates is not None and not updates.nan_wins
+        if loses and self.kind in ("max", "min") and self.meaning.has_nan:
+            raise CannotTranslate("NaN never wins here")
+        if not self.count or not self.size:
+            raise CannotTranslate("no cell is moved")
+
+    def write(self, origins: Mapping[str, str]) -> list[str]:
+        """All lines."""
+        loading = PreambleWriter(self.meaning, origins)
+        text = [*self._write_cells(), *self._write_operation(), "", "", *self._write_run(loading)]
+        loads = loading.write(self.language, text)
+        if VALUE in self.names:
+            updates = self.layout.updates
+            assert updates is not None
+            loads.append(
+                f"value = {self.module}.asarray({self._number(updates.value)}{self._dtype})"
+            )
+        if self.target == "torch":
+            loads += [f"{name}.requires_grad_()" for name in self.names]
+        return [*loads, *text]
+
+    @property
+    def _dtype(self) -> str:
+        return self.dialect["kind"].format(dtype=self.language.dtype(self.layout.dtype))
+
+    def _number(self, value: Number | None) -> str:
+        """A number of the element type that is computed in."""
+        own = cast_number(value, self.layout.dtype)
+        return format_number(Constant(own, self.layout.dtype)).replace("np.", f"{self.module}.")
+
+    def _write_run(self, loading: PreambleWriter) -> list[str]:
+        """The output, the cotangent, and the gradients printed."""
+        flow = self.gradients.cotangent.astype(self.gradients.trace.output.dtype)
+        loads = loading.write_load("cotangent", flow, self.language)
+        if (flow == 1).all():
+            loads = [f"cotangent = {self.module}.ones_like(output)"]
+        call, end, gradient = _RUNS[self.target]
+        names = ", ".join(self.names)
+        results = "".join(f"{name}_gradient, " for name in self.names).rstrip()
+        shown = [f"print({name!r}, {gradient.format(name)})" for name in self.names]
+        return [call.format(names), *loads, end.format(results), *shown]
+
+    def _write_cells(self) -> list[str]:
+        """The function that finds the cell of each update, and its call."""
+        run = self.gradients.trace
+        plan = BackwardWalk(run.plan, run.output, self.gradients.cotangent, LOOP).plan_cells()
+        meaning = CallAnalysis(run.operator, plan)
+        translation = translate_call(meaning, TARGETS[self.target])
+        lines = SnippetWriter(translation.program, translation.output, self.language).write()
+        order, axes = "", np.argsort(self.addressing.result_axes).tolist()
+        if run.kind == "scatter" and axes != sorted(axes):
+            shape = self.layout.result_shape
+            order = f".reshape({shape}).{self.dialect['transpose']}({tuple(axes)})"
+        indices = "".join(f", {name}" for name in meaning.arrays_by_variable if name != "data")
+        places = f"{self.module}.arange({self.size}).reshape({self.layout.data_shape})"
+        return [
+            "", "",
+            f"def find_cells(data{indices}):",
+            '    """The number of the cell of each update; -1 for none."""',
+            *(f"    {line}" for line in lines),
+            "    return output",
+            "", "",
+            f"cells = find_cells({places}{indices}){order}.reshape(-1)",
+            "live = cells >= 0",
+            f"slot = {self.module}.where(live, cells, {self.size})  # the last for what has none",
+        ]  # fmt: skip
+
+    def _write_operation(self) -> list[str]:
+        """The function from data and updates to the output, and what it is made of."""
+        steps, layout = list(_STEPS[self.kind]), self.layout
+        if self.kind not in ("gather", "none") and not layout.include_self:
+            identity = REDUCTIONS[layout.reduction].typed_identity(np.dtype(layout.dtype)).item()
+            absent = f"held = {{m}}.where(counts > 0, {self._number(identity)}, held)"
+            steps = [_COUNT, absent, *steps]
+        elif self.kind in ("mean", "sqrt_n"):
+            steps = [_COUNT, *steps]
+        fields = self._list_fields()
+        lines = self._write_start() + [step.format(**fields) for step in steps]
+        end = "held" if self.kind in ("gather", "div", "pow") else "held[:-1]"
+        lines.append(f"return {end}.reshape({layout.output_shape})")
+        multiplies = any(fields["multiply"] in line for line in lines)
+        made = _MULTIPLY[self.target].rstrip().split("\n") if multiplies else []
+        head = f"def operate({', '.join(self.names)}):"
+        return ["", *made, "", "", head, *(f"    {line}" for line in lines if line)]
+
+    def _write_start(self) -> list[str]:
+        """What cells hold at first and what is brought to them, each in one line of numbers."""
+        data = "data.reshape(-1)"
+        if self.layout.data_name is None:
+            fill = self._number(self.layout.fill_value)
+            data = f"{self.module}.full(({self.size},), {fill}{self._dtype})"
+        dtype = self.language.dtype(self.layout.dtype)
+        start = f"held = {self.dialect['behind'].format(data, dtype=dtype)}"
+        updates = self.layout.updates
+        if updates is None:
+            return [start]
+        if updates.name is None:
+            return [start, f"new = value * {self.module}.ones({self.count}{self._dtype})"]
+        lines = self._fit_updates(updates)
+        scaled = f"new = new * {self._number(updates.scale)}"
+        return [start, *lines] if updates.scale is None else [start, *lines, scaled]
+
+    def _fit_updates(self, updates: Updates) -> list[str]:
+        """The updates as they are written, in the order of the loop."""
+        source = self.gradients.trace.inputs[str(updates.name)]
+        program, shape = SnippetProgram(), self.addressing.result_shape
+        own = program.input("updates", source.shape, dtype_name(source.dtype))
+        fitted = program.cast(fit_updates(program, own, updates.fit, shape), self.layout.dtype)
+        axes = np.argsort(self.addressing.result_axes).tolist()
+        line = program.transpose(program.reshape(fitted, shape), axes)
+        line = program.reshape(line, (self.count,))
+        eliminate_dead_code(program, line)
+        *lines, last = SnippetWriter(program, line, self.language).write()
+        return [*lines, f"new = {last.removeprefix('output = ')}"]
+
+    def _list_fields(self) -> dict[str, str]:
+        """What templates of steps ask for."""
+        m, dialect, total = self.module, self.dialect, self.size + 1
+        ones, zeros = (
+            f"{m}.{word}{self._dtype})" for word in (f"ones({self.count}", f"zeros({total}")
+        )
+
+        def choose(base: str, values: str, word: str) -> str:
+            return dialect["best"].format(base=base, values=values, word=word)
+
+        cells, new = (dialect["stop"].format(name) for name in ("held", "new"))
+        nobody = f"{m}.where(holds, number, {self.count})"
+        include_self = int(self.layout.include_self)
+        return {
+            "m": m, "count": str(self.count), "fill": self._number(self.layout.fill_value),
+            "last": choose(f"{m}.full(({total},), -1)", "number", "max"),
+            "first": choose(f"{m}.full(({total},), {self.count})", nobody, "min"),
+            "best": choose(cells, new, self.kind),
+            "absent": "" if include_self else "own = own & (counts == 0)",
+            "added": dialect["add"].format(base="held", values="new"),
+            "subtracted": dialect["add"].format(base="held", values="-new"),
+            "counted": dialect["add"].format(base=zeros, values=ones),
+            "terms": f"{m}.where(counts > 0, counts + {include_self}, 1)",
+            "multiply": dialect["multiply"],
+        }  # fmt: skip

@@ -1,0 +1,139 @@
+"""The gradients of one call under every framework's conventions: groups of equal rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from gscli.base import GscliError
+from gscli.base.arrays import Array
+from gscli.base.records import Record
+from gscli.files.formats.jsonarray import dump_json
+from gscli.gradients.call import trace_gradients
+from gscli.gradients.conventions import LOOP, Convention
+from gscli.lab.answers import ComparisonResult, RuleSetResult
+from gscli.lab.cases import GRADIENT_TOLERANCE
+from gscli.lab.difference import compare_tensors
+from gscli.layout.axes import Reduction
+from gscli.traces import Trace
+
+SCHEMA = "gscli-compare-gradients/1"
+"""Names the JSON form."""
+
+ROLES = ("data", "updates")
+"""What the inputs with gradients are called here, whatever an operator calls them."""
+
+
+class GradientRow(Record):
+    """What one rule set or runtime gives: gradients by role, or why there are none.
+
+    `convention`: by which choices, None for a runtime's own.
+    """
+
+    label: str
+    operator: str
+    convention: Convention | None
+    gradients: Mapping[str, Array]
+    refusal: str = ""
+
+
+class GradientComparison(Record):
+    """Rows that give the same gradients are one group; the first group is the reference.
+
+    It is that of the specification's loop, where a row goes by it. `kind`: a gather, or how an
+    update meets its cell.
+    """
+
+    concept: str
+    kind: Reduction | Literal["gather"]
+    groups: tuple[tuple[GradientRow, ...], ...]
+    refusals: tuple[GradientRow, ...]
+
+    @property
+    def agree(self) -> bool:
+        """Whether all rows give the same gradients."""
+        return len(self.groups) == 1 and not self.refusals
+
+    def find_differing(self, group: Sequence[GradientRow], role: str) -> Array | None:
+        """Which cells differ from the reference's; None where there is nothing to compare with."""
+        own, base = group[0].gradients.get(role), self.groups[0][0].gradients.get(role)
+        if own is None or base is None or own.shape != base.shape:
+            return None
+        return np.asarray(~np.isclose(own, base, equal_nan=True))
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form, schema SCHEMA."""
+        rows = [
+            {
+                "label": row.label, "operator": row.operator, "group": number,
+                "convention": None if row.convention is None else row.convention.name,
+                "gradients": {role: dump_json(array) for role, array in row.gradients.items()},
+            }
+            for number, group in enumerate(self.groups)
+            for row in group
+        ]  # fmt: skip
+        refused = [
+            {"label": row.label, "operator": row.operator, "error": row.refusal}
+            for row in self.refusals
+        ]
+        return {
+            "schema": SCHEMA, "concept": self.concept, "agree": self.agree,
+            "results": len(self.groups), "rows": rows, "refusals": refused,
+        }  # fmt: skip
+
+
+def compare_gradients(
+    comparing: ComparisonResult, others: Iterable[GradientRow] = ()
+) -> GradientComparison:
+    """The gradients of every answer of a comparison, and rows that stand beside them.
+
+    The cotangent is ones.
+
+    >>> from gscli.lab.compare import compare
+    >>> answers = compare("gather", {"data": np.ones(2), "indices": [1, 1]})
+    >>> compare_gradients(answers).agree
+    True
+    """
+    groups, refusals = list[list[GradientRow]](), list[GradientRow]()
+    for row in [*map(_differentiate, comparing.rows), *others]:
+        if row.refusal:
+            refusals.append(row)
+            continue
+        home = next((group for group in groups if _has_same_gradients(group[0], row)), None)
+        if home is None:
+            groups.append([row])
+        else:
+            home.append(row)
+    groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
+    traces = [row.trace for row in comparing.rows if row.trace is not None]
+    kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
+    return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), tuple(refusals))
+
+
+def _differentiate(row: RuleSetResult) -> GradientRow:
+    name = row.operator.full_name
+    try:
+        if row.trace is None:
+            raise row.error or GscliError("no answer")
+        gradients = trace_gradients(row.trace)
+    except GscliError as error:
+        return GradientRow(row.label, name, None, {}, str(error.problem))
+    arrays = rename_to_roles(row.trace, gradients.arrays)
+    return GradientRow(row.label, name, gradients.convention, arrays)
+
+
+def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict[str, Array]:
+    """Gradients by what their inputs are, data or updates, in place of an operator's own names."""
+    layout = trace.layout
+    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
+    pairs = ((role, gradients.get(name)) for role, name in zip(ROLES, names, strict=True) if name)
+    return {role: array for role, array in pairs if array is not None}
+
+
+def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
+    mine, theirs = first.gradients, second.gradients
+    return mine.keys() == theirs.keys() and all(
+        compare_tensors(mine[role], theirs[role], GRADIENT_TOLERANCE).is_equal for role in mine
+    )

@@ -1,0 +1,47 @@
+"""`grad --code`: programs are those that were run in the real frameworks, for every operator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from recording.backward import digest, iter_programs
+from shell import forked
+
+import gscli
+
+TABLE = json.loads((Path(__file__).parents[1] / "vectors" / "backward.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("target", TABLE)
+def test_programs_are_those_that_gave_the_gradients_of_the_loop(target: str) -> None:
+    recorded = TABLE[target]["operators"]
+    assert recorded.keys() == {operator.full_name for operator in gscli.operators()}
+    assert sum(count for count, _ in recorded.values()) > 300
+    for name in sorted(recorded)[:: 1 if target == "torch" else 4]:
+        programs = [program for program, _ in iter_programs(name, target)]
+        assert [len(programs), digest(programs)] == recorded[name], name
+
+
+def test_the_command_prints_a_program() -> None:
+    words = ("torch", "scatter", "[10.0,20.0,30.0]", "[0,2,0]", "[1.0,2.0,3.0]", "--dim", "0")
+    done = forked("grad", *words, "--code", "torch")
+    program = done.stdout.decode()
+    assert done.returncode == 0
+    compile(program, "program", "exec")
+    assert "updates.requires_grad_()" in program
+    assert "last = " in program
+
+
+@pytest.mark.parametrize("more", [("--json",), ("--plain",), ("--svg", "x.svg"), ("-o", "x.npy")])
+def test_a_program_stands_alone(more: tuple[str, ...]) -> None:
+    done = forked("grad", "gather", "[1.0,2.0]", "[0]", "--code", "jax", *more)
+    assert done.returncode == 2
+    assert b"--code prints a program and nothing else" in done.stderr
+
+
+def test_what_has_no_program_says_why() -> None:
+    done = forked("grad", "scatter-nd", "[1.0,2.0]", "[]", "[]", "--code", "torch")
+    assert done.returncode in (2, 65)
+    assert done.stderr.startswith(b"error: ")

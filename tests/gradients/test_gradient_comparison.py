@@ -1,0 +1,122 @@
+"""`compare --grad`: who gives which gradient, and what JAX does with reads out of range."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from shell import forked
+
+import gscli
+from gscli.lab.compare import compare
+from gscli.lab.gradient_comparison import compare_gradients
+from gscli.views.look import ViewOptions
+from gscli.views.words.gradient_words import describe_comparison
+
+SCATTER = ("scatter-elements", "[10,20,30]", "[0,2,0]")
+PEER = f"{sys.executable} -m gscli batch --serve"
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    done = forked("compare", *words, "--grad")
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_writers_of_one_cell_part_the_frameworks() -> None:
+    code, out, _ = run(*SCATTER, "[1,2,3]", "--as", "torch,onnx,numpy", "--plain")
+    assert code == 1
+    assert out.splitlines() == [
+        "ONNX ScatterElements-18, NumPy put_along_axis: the last writer of a cell gets it",
+        "  data [0, 1, 0]",
+        "  updates [0, 1, 1]",
+        "PyTorch scatter: every writer of a cell gets its gradient",
+        "  data [0, 1, 0]",
+        "  updates [1!=, 1, 1]",
+        "2 different gradients. != marks a value other than ONNX ScatterElements-18's.",
+    ]
+
+
+def test_ties_part_them_and_gathers_do_not() -> None:
+    code, out, _ = run(*SCATTER, "[10,2,10]", "--reduction", "max")
+    assert code == 1
+    assert "several share it evenly\n  data [0.333333≠, 1, 1]\n" in out
+    code, out, _ = run("gather", "[10,20,30]", "[0,2,0]", "-q")
+    assert (code, out) == (0, "22 rule sets give the same gradients.\n")
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+def test_each_row_is_what_its_own_operator_gives(reduction: str) -> None:
+    inputs = {
+        "data": np.array([3.0, 5.0, 0.0]), "indices": np.array([[0], [2], [0], [2]]),
+        "updates": np.array([3.0, 4.0, 3.0, 0.0]),
+    }  # fmt: skip
+    answers = compare("scatter-nd", inputs, reduction=reduction)
+    comparison = compare_gradients(answers)
+    rows = {row.label: row for group in comparison.groups for row in group}
+    assert len(rows) == len(answers.rows) > 1
+    for row in answers.rows:
+        own = gscli.grad(row.operator.full_name, row.inputs, row.attrs)
+        for array, name in zip(rows[row.label].gradients.values(), own, strict=True):
+            np.testing.assert_allclose(array, own[name])
+    marked = list(describe_comparison(comparison, ViewOptions(), is_short=False))
+    count = sum(line.count("≠") for line in marked[:-1])
+    base = comparison.groups[0][0].gradients
+    assert count == sum(
+        int(np.count_nonzero(~np.isclose(array, base[role])))
+        for group in comparison.groups
+        for role, array in group[0].gradients.items()
+    )
+
+
+def test_documents_and_refusals() -> None:
+    code, out, _ = run("gather", "[10,20,30]", "[0,2,5]", "--json")
+    document = json.loads(out)
+    assert code == 1
+    assert document["schema"] == "gscli-compare-gradients/1"
+    assert {row["error"] for row in document["refusals"]} == {"index out of range"}
+    assert document["rows"][0]["gradients"]["data"]["data"] == [1.0, 0.0, 1.0]
+    code, out, _ = run("gather", '["a"]', "[0]", "-q")
+    assert (code, out) == (1, "22 rule sets without gradients.\n")
+    for more in (("--lines",), ("--svg", "x.svg"), ("--html", "x.html")):
+        code, _, err = run("gather", "[1.0]", "[0]", *more)
+        assert code == 2
+        assert f"leave out {more[0]}" in err
+
+
+def test_a_runtime_has_rows_of_its_own() -> None:
+    words = ("gather", "[10,20,30]", "[0,2,0]", "--as", "onnx", "--on", PEER)
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    labels = [row["label"] for row in json.loads(out)["rows"]]
+    assert labels[0] == "ONNX Gather-13"
+    assert any(label.startswith("gscli ") and label.endswith("ONNX Gather-13") for label in labels)
+
+
+READS = [
+    ([0, 2, 5, -1, -7], {}, [1, 0, 2]),
+    ([0, 2, 5, -1, -7], {"mode": "promise_in_bounds"}, [1, 0, 2]),
+    ([0, 2, 5, -1, -7], {"mode": "clip"}, [2, 0, 3]),
+    ([0, 2, 5, -1, -7], {"mode": "fill"}, [1, 0, 2]),
+    ([5], {}, [0, 0, 0]),
+    (5, {}, [0, 0, 1]),
+    (-9, {"mode": "promise_in_bounds"}, [1, 0, 0]),
+]
+"""Indices into three cells, attributes, and the gradient that JAX 0.10.2 gave for x.at[i].get."""
+
+
+@pytest.mark.parametrize(("indices", "attrs", "gradient"), READS)
+def test_what_jax_clips_unasked_is_given_nothing(
+    indices: object, attrs: dict, gradient: list
+) -> None:
+    inputs = {"x": [10.0, 11.0, 12.0], "indices_0": np.array(indices)}
+    assert gscli.grad("jax.at.get", inputs, attrs)["x"].tolist() == gradient
+
+
+def test_the_same_of_lax_gather() -> None:
+    numbers = {"offset_dims": [], "collapsed_slice_dims": [0], "start_index_map": [0]}
+    inputs = {"operand": [10.0, 11.0, 12.0], "start_indices": [[0], [2], [5], [-1]]}
+    for mode, gradient in ((None, [1, 0, 1]), ("clip", [2, 0, 2]), ("fill", [1, 0, 1])):
+        attrs = {**numbers, "slice_sizes": [1], **({"mode": mode} if mode else {})}
+        assert gscli.grad("jax.lax.gather", inputs, attrs)["operand"].tolist() == gradient
