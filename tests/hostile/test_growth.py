@@ -97,7 +97,7 @@ COMMANDS = {
     "difference": "diff data.npy other.npy --limit {size}",
     "expectation": "gather data.npy at.npy --expect other.npy --limit {size}",
     "page of a comparison": "compare gather data.npy bad.npy --as onnx,numpy --html out.html",
-    "fuzz": "fuzz numpy.take --on numpy --cases {tenth} -q",
+    "fuzz": "fuzz numpy.take_along_axis --on numpy --cases {tenth} -q",
     "undo": "undo crashed.npy",
     "rows of a file": "show rows.npy --full",
     "verify": "verify cases.jsonl",
