@@ -33,6 +33,14 @@ TUNINGS = [
 bounded = settings(derandomize=True, max_examples=30, deadline=None, database=None)
 
 
+def test_complex_nans_are_the_same_part_by_part() -> None:
+    """What every recorded answer is held with."""
+    nan = float("nan")
+    assert_same(np.array([complex(nan, 1)]), np.array([complex(nan, 1)]))
+    with pytest.raises(AssertionError):
+        assert_same(np.array([complex(nan, 1)]), np.array([complex(nan, 2)]))
+
+
 @cache
 def answered(name: str, count: int) -> tuple[World, ...]:
     """The first worlds of an operator that have an answer with something in it."""

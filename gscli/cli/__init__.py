@@ -20,6 +20,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -124,13 +125,15 @@ def fill_optional_values(words: Sequence[str]) -> list[str]:
     >>> fill_optional_values(["--step"])
     ['--step=all']
     """
-    from gscli.cli.options import SHARED_OPTIONS, split_at_end
+    from gscli.cli.options import SHARED_OPTIONS, SHOW_COMPLETION, split_at_end
 
-    meanings = {entry.flags[-1]: entry.alone for entry in SHARED_OPTIONS.values() if entry.alone}
+    known = (*SHARED_OPTIONS.values(), SHOW_COMPLETION)
+    meanings = {entry.flags[-1]: entry.alone for entry in known if entry.alone}
+    separate = {"--step": r"\d+|all", "--show-completion": r"[^-].*"}
     options, rest = split_at_end(words)
     result: list[str] = []
     for word, following in zip(options, [*options[1:], ""], strict=False):
-        has_value = word == "--step" and (following.isdigit() or following == "all")
+        has_value = word in separate and re.fullmatch(separate[word], following)
         meaning = "" if has_value else meanings.get(word)
         result.append(f"{word}={meaning}" if meaning else word)
     return [*result, *rest]

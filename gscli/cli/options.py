@@ -326,6 +326,12 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
 
 set_defaults(Settings, {name: shared.default for name, shared in SHARED_OPTIONS.items()})
 
+SHOW_COMPLETION = CommandOption(
+    "Print the completion script of a shell, the current one unless it is named.", "[SHELL]",
+    choices=("current", "bash", "zsh", "fish", "powershell", "pwsh"), name="show_completion",
+    alone="current",
+)  # fmt: skip
+
 JSON_OPTION = SHARED_OPTIONS["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )

@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -23,7 +24,7 @@ from gscli.cli.building import (
     make_parameter,
     suggest_commands,
 )
-from gscli.cli.options import SHARED_OPTIONS
+from gscli.cli.options import COMPLETION_VARIABLE, SHARED_OPTIONS, SHOW_COMPLETION
 from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
 
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
@@ -206,14 +207,43 @@ def make_root_group() -> LazyGroup:
         param_decls=["version", "--version"], is_flag=True, is_eager=True, expose_value=False,
         callback=_print_version, help="Print it.",
     )  # fmt: skip
-    completion = typer.main.get_install_completion_arguments()
+    install, _ = typer.main.get_install_completion_arguments()
+    show = make_parameter(SHOW_COMPLETION)
+    show.callback, show.expose_value, show.is_eager = _print_completion, False, True
     before = [make_parameter(SHARED_OPTIONS[name]) for name in GLOBAL_OPTIONS]
-    params = [*before, version, *completion]
+    params = [*before, version, install, show]
     return LazyGroup("gscli", HELP, lambda: {**_list_operators(), "Tools": TOOLS}, build, params)
 
 
 GLOBAL_OPTIONS = [name for name, entry in SHARED_OPTIONS.items() if entry.heading == "Screen"]
 """Options that may also stand before the command, which takes them as its defaults."""
+
+
+ZSH_LAST_LINE = "compdef _gscli_completion gscli"
+ZSH_AUTOLOADED = """\
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _gscli_completion "$@"  # the first completion, which reads this from a folder of fpath
+else
+  compdef _gscli_completion gscli
+fi"""
+
+
+def _print_completion(_context: Any, _option: object, shell: Any) -> None:
+    """The script of a shell by name."""
+    if shell is None:
+        return
+    from shellingham import ShellDetectionFailure, detect_shell
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    with suppress(ShellDetectionFailure):
+        shell = detect_shell()[0] if shell == SHOW_COMPLETION.alone else shell
+    _, *known = SHOW_COMPLETION.choices
+    if shell not in known:
+        valid = " ".join(known)
+        raise UsageError("the current shell is not known", where="--show-completion", valid=valid)
+    script = get_completion_script(prog_name="gscli", complete_var=COMPLETION_VARIABLE, shell=shell)
+    sys.stdout.write(script.replace(ZSH_LAST_LINE, ZSH_AUTOLOADED) + "\n")
+    raise typer.Exit
 
 
 def _print_version(_context: typer.Context, _option: object, value: bool) -> None:

@@ -69,8 +69,8 @@ def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
 def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int) -> IndexRefused:
     """The refusal for bad indices, the first of them pointed at."""
     first, policy = findings[0], layout.policy
-    outcomes = {policy.unchecked_outcomes[finding.value > finding.high] for finding in findings}
-    note = policy.note if outcomes - {""} else ""
+    outcomes = [policy.unchecked_outcomes[finding.value > finding.high] for finding in findings]
+    note = policy.note if any(outcomes) else ""
     negative = first.value < 0 <= first.low <= first.high
     count = total - len(findings)
     more = [f"… and {count} more: gscli check lists them all"] if count else []
@@ -79,7 +79,7 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
         "negative index" if negative else "index out of range",
         findings=tuple(findings),
         total=total,
-        unchecked=note,
+        unchecked=next(filter(None, outcomes)) if note else "",
         where=f"{first.index_path} = {first.value}",
         details=details,
         valid=first.legal_text,

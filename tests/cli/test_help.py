@@ -219,8 +219,11 @@ def test_bash_completes_what_gscli_knows(offers: dict[str, str], tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_the_scripts_of_the_shells(name: str) -> None:
-    done = gscli(_GSCLI_COMPLETE=f"source_{name}")
+    done = gscli("--show-completion", name)
     assert done.returncode == 0
+    begin = {"bash": b"_gscli_completion()", "zsh": b"#compdef gscli\n", "fish": b"complete "}
+    assert done.stdout.startswith(begin[name])
+    assert (b"loadautofunc" in done.stdout) == (name == "zsh")  # the file of a folder of fpath
     assert b"gscli" in done.stdout
     assert b"_GSCLI_COMPLETE" in done.stdout
     words = {"COMP_WORDS": "gscli sc", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "gscli sc"}
@@ -229,6 +232,12 @@ def test_the_scripts_of_the_shells(name: str) -> None:
     )
     assert b"scatter-nd" in done.stdout
     assert b"gather" not in done.stdout.replace(b"twin of Gather", b"")
+
+
+def test_a_shell_without_a_script_is_refused() -> None:
+    done = gscli("--show-completion=tcsh")
+    assert done.returncode == 2
+    assert b"bash zsh fish" in done.stderr
 
 
 @pytest.mark.parametrize("place", ["", "x", "1.5"])

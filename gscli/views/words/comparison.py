@@ -239,9 +239,15 @@ class ComparisonTexts:
                 legal.setdefault(row.error.valid, []).append(row.label)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        unchecked = [row.label for row in group.rows if row.is_unchecked]
-        whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
-        return ", ".join(lines) + (f"; unchecked there{whom}" if unchecked else "")
+        itself: dict[str, list[str]] = {}
+        for row in group.rows:
+            if isinstance(row.error, IndexRefused) and row.error.unchecked:
+                itself.setdefault(row.error.unchecked, []).append(row.label)
+        does = [
+            f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
+            for outcome, labels in itself.items()
+        ]
+        return ", ".join(lines) + "".join(does)
 
     def reasons(self, group: ResultGroup) -> list[tuple[int | None, str]]:
         """Why it refuses, or what became of unusual entries: the entry, if it is one, and words."""
