@@ -127,7 +127,9 @@ class ScatterOutput:
         if self.epilogue is not None:
             self.accumulator = np.ones_like(self.accumulator)
         self.rows = self.accumulator.reshape(self.accumulator.size // max(run, 1), run)
-        counted = self.rule is not None and (self.divisor is not None or not layout.include_self)
+        self.keeps_lone = layout.updates is not None and layout.updates.keeps_lone
+        unlike = self.divisor is not None or not layout.include_self or self.keeps_lone
+        counted = self.rule is not None and unlike
         self.counts = np.zeros(len(self.rows), np.int64) if counted else None
 
     def count_updates(self, rows: Indices) -> None:
@@ -146,6 +148,10 @@ class ScatterOutput:
             put(self.rows, step, updates)
         else:
             combine(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
+        if self.keeps_lone and self.counts is not None:
+            rows, _ = step.flat_addresses()
+            lone = self.counts[rows] == 1
+            self.rows[rows[lone]] = updates.reshape(len(rows), -1)[lone]
 
     def combining_ufunc(self, updates: np.dtype[Any]) -> Any:
         """What combines cells with updates of a type."""
@@ -161,7 +167,7 @@ class ScatterOutput:
             if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.accumulator = self.accumulator.astype(self.dtype)
                 self.rows = self.accumulator.reshape(self.rows.shape)
-            touched = self.counts > 0
+            touched = self.counts > int(self.keeps_lone)
             terms = self.counts[touched, None] + int(self.layout.include_self)
             self.rows[touched] = divide_means(self.rows[touched], terms, self.divisor)
         if self.layout.dtype == "str":
@@ -294,7 +300,11 @@ def _copy_partition(
 
 def _can_split_partition(target: ScatterOutput, updates: np.dtype[Any], threads: int) -> bool:
     """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
-    if target.rule is None or target.accumulator.nbytes < threads * MIN_SHARE_BYTES:
+    if (
+        target.rule is None
+        or target.keeps_lone
+        or target.accumulator.nbytes < threads * MIN_SHARE_BYTES
+    ):
         return False
     from gscli.kernel import loops
 

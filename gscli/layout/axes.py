@@ -103,7 +103,8 @@ class Updates(Record):
     `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
     that both promote to and only its result is cast (NumPy's ufunc.at). `nan_wins`: NaN replaces
     any number under max and min; otherwise an update must compare beyond what is there, so that
-    NaN changes nothing (TensorFlow).
+    NaN changes nothing (TensorFlow). `keeps_lone`: a floating-point update that is the only one of
+    its cell stays as it is, -0.0 and complex infinities too, in place of being added to 0.
     """
 
     name: str | None
@@ -112,6 +113,7 @@ class Updates(Record):
     scale: Number | None = None
     cast: bool = True
     nan_wins: bool = True
+    keeps_lone: bool = False
 
 
 class Unspecified(Record):

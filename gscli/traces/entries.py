@@ -291,6 +291,9 @@ class ScatterReplay:
         values, updates = self._initial_values(cells), entry_updates(self._plan, 0, self._count)
         writers = np.full(cells.shape, -1, np.int64)
         terms = np.full(cells.shape, int(layout.include_self), np.int64)
+        lone = np.bincount(compact.reshape(-1)) == 1
+        if layout.updates is None or not layout.updates.keeps_lone:
+            lone[:] = False
         changes: dict[int, Change] = {}
         for number in range(self._count):
             keep = slice(None) if inside is None else inside[number]
@@ -303,7 +306,7 @@ class ScatterReplay:
                 identity = REDUCTIONS[layout.reduction].identity(values.dtype)
                 values[unset] = np.asarray(identity).astype(values.dtype)
             current = values[where]
-            combined = self._combine(current, update)
+            combined = np.where(lone[where], update, self._combine(current, update))
             values[where] = combined
             old, new = (
                 self._apply_epilogue(cells[where], current),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from gscli.base import (
     ShapeRefused,
     UsageError,
 )
+from gscli.cli import run_safely
 from gscli.frameworks import load_framework
 from gscli.layout.axes import Tensor
 
@@ -313,6 +316,29 @@ def test_the_mean_of_integers_is_a_quotient_of_their_sum() -> None:
     assert_same(exact, np.array([1.5, 7, 0]))
     with pytest.raises(DtypeRefused, match="data cannot be complex64"):
         TF["unsorted_segment_mean"](np.array([1j], np.complex64), i32([0]), num_segments=1)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
+def test_a_segment_of_one_row_is_that_row(name: str, tmp_path: Path) -> None:
+    """As TensorFlow 2.21.0 copies it: 0 + -0.0 would be 0.0, and 1 * inf+0i is inf+nani."""
+    run = TF[f"segment_{name}"]
+    inf = np.inf
+    lone = np.array([complex(inf, 0), complex(-0.0, -0.0), complex(1, inf), complex(2, 0)])
+    assert_same(run(lone, i32([0, 1, 2, 3])), lone)
+    assert_same(
+        run(np.repeat(lone[:, None], 9, 1), i32([0, 1, 2, 3])), np.repeat(lone[:, None], 9, 1)
+    )
+    pairs = np.array([-0.0, -0.0, -0.0, 5], np.float32)
+    assert_same(run(pairs, i32([0, 1, 1, 3]))[:2], np.array([-0.0, 0], np.float32))
+    trace = gscli.trace(f"tensorflow.segment_{name}", {"data": lone, "segment_ids": [0, 1, 2, 3]})
+    first = next(iter(trace.entries(1))).change
+    assert first is not None
+    assert_same(first.new.reshape(1), lone[:1])
+    np.save(tmp_path / "data.npy", lone)
+    np.save(tmp_path / "ids.npy", i32([0, 1, 2, 3]))
+    words = [str(tmp_path / "data.npy"), str(tmp_path / "ids.npy")]
+    assert run_safely(["tf", f"segment-{name}", *words, "-o", str(tmp_path / "out.npy")]) == 0
+    assert_same(np.load(tmp_path / "out.npy"), lone)
 
 
 def test_segments_of_more_axes() -> None:

@@ -303,10 +303,12 @@ def _sorted_segments(combine: Combine, empty: int, allowed: tuple[str, ...]) -> 
         rows = ids[-1] + 1 if ids else 0
         output = np.full((rows, *data.shape[1:]), empty).astype(data.dtype)
         writes = families.writes_vectors(output, segment_ids[:, None], data, from_start)
-        total = families.apply(output, writes, combine, keep_initial=False)
-        if combine is not _averaged:
-            return total
-        return families.divided(total, families.counts(output, writes, keep_initial=False))
+        lone = families.apply(output, writes, combine, keep_initial=False)
+        total = families.apply(output, writes, combine) if combine in (add, multiply) else lone
+        count = families.counts(output, writes, keep_initial=False)
+        if combine is _averaged:
+            total = families.divided(families.apply(output, writes, add), count)
+        return np.where(count == 1, lone, total)  # one row is copied, -0.0 and infinities as well
 
     return segment
 

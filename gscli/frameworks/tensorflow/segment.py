@@ -188,7 +188,7 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
         rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
         return scatter_layout(
             None,
-            Updates("data"),
+            Updates("data", keeps_lone=data.dtype not in INTEGERS),
             address_axis(rows, segment_ids, 0),
             RAISE_OUTSIDE,
             dtype=data.dtype,
