@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.base.words import NARROW_FLOATS
 from gscli.kernel.reductions import (
     REDUCTIONS,
     canonical_updates,
@@ -179,7 +180,8 @@ def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     """What is written into; strings become objects, whose length no dtype cuts."""
     if data is None:
         dtype: Any = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
-        if isinstance(layout.fill_value, int) and layout.fill_value == 0:
+        zero = isinstance(layout.fill_value, int) and layout.fill_value == 0
+        if zero and layout.dtype not in NARROW_FLOATS:  # some of which have no zero
             return np.zeros(layout.output_shape, dtype)  # pages come zeroed and only when touched
         return np.full(layout.output_shape, layout.fill_value, dtype)
     if layout.dtype == "str":

@@ -1,69 +1,15 @@
-"""Cells of the rules against direct runs: defaults are defaults, and each choice has its row."""
+"""Rows of the rules: defaults are defaults, and each choice that matters has its row."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from functools import cache
 
 import pytest
 
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator
-from gscli.lab.rules import EXTREME, Rule, compute_rules
-
-MEANT = {
-    5: "last kept, order open",
-    13: "summed",
-    35: "multiplied",
-    -11: "all subtracted",
-    7: "largest kept",
-    1: "smallest kept",
-    4: "averaged",
-}
-"""What [1,2,3] holds after 7 and 5 were written to its first cell, and what that is called."""
-
-CALLS = [
-    ("onnx.scatter_elements", "reduction", ["", "add", "mul", "max", "min"]),
-    ("onnx.scatter_nd", "reduction", ["", "add", "mul", "max", "min"]),
-    ("openvino.scatter_nd_update", "reduction", ["", "sum", "sub", "prod", "max", "min"]),
-    ("openvino.scatter_elements_update", "reduction", ["", "sum", "prod", "max", "min", "mean"]),
-    ("torch.scatter_reduce", "reduce", ["sum", "prod", "mean", "amax", "amin"]),
-    ("torch.put_", "accumulate", ["", "true"]),
-]
-
-
-@cache
-def rules_of(operator: str) -> tuple[Rule, ...]:
-    return tuple(compute_rules([find_operator(operator)]))
-
-
-def rule_of(operator: str, choice: str) -> Rule:
-    """The row that tells of a choice; the first one tells of the default."""
-    found = [rule for rule in rules_of(operator) if rule.versions in ((), rule.versions)]
-    newest = [rule for rule in found if not rule.versions or max(rule.versions) >= 12]
-    named = [rule for rule in newest if choice and any(choice in word for word in rule.variants)]
-    return (named or newest)[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "attribute", "choice"),
-    [(name, attribute, choice) for name, attribute, choices in CALLS for choice in choices],
-)
-def test_duplicates_are_combined_as_told(
-    name: str, attribute: str, choice: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    operator = find_operator(name)
-    indices = "[[0],[0]]" if "nd" in operator.command.split("-") else "[0,0]"
-    words = [*operator.command_line.split()[1:], "[1,2,3]", indices, "[7,5]"]
-    words += ["0"] if any(item.name == "axis" for item in operator.inputs) else []
-    words += ["--dim", "0"] if any(item.name == "dim" for item in operator.attributes) else []
-    if choice:
-        words += [f"--{attribute}"] + ([] if choice == "true" else [choice])
-    assert run_safely([*words, "--json=output"]) == 0
-    kept = json.loads(capsys.readouterr().out)["data"][0]
-    assert rule_of(name, f"{attribute}={choice}" if choice else "").duplicates == MEANT[kept]
-
+from gscli.lab.rules import EXTREME, compute_rules
 
 OPENVINO = [
     ("openvino.gather 1 7", "error (reads 0 there)", "error (reads 0 there)"),
