@@ -98,7 +98,7 @@ class Finding(Record):
 
 
 class GscliError(Exception):
-    """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
+    """A refusal a person can act on. Rendering is elsewhere (`gscli.base.messages`).
 
     `problem` is one short line without a full stop; `where` names the file or argument and the
     position; `detail_items` are lines with the numbers, some with a part that is pointed at;

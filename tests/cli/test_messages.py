@@ -19,8 +19,8 @@ from gscli.base import (
     ShapeRefused,
     UsageError,
 )
+from gscli.base.messages import format_message
 from gscli.cli import run_safely
-from gscli.cli.messages import format_message
 
 OUT_OF_RANGE = IndexRefused(
     "index out of range",
