@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gscli.traces.check import check as check
     from gscli.views import trace as trace
     from gscli.views.notebook import show as show
+    from gscli.watch import Watch
 
     caffe2: Framework
     jax: Framework
@@ -48,11 +49,12 @@ if TYPE_CHECKING:
     tensorflow: Framework
     tf: Framework
     torch: Framework
+    watch: Watch
 
 __version__ = "1.1.0"
 __all__ = [
     "GscliError", "GscliWarning", "__version__", "check", "code", "compare", "grad", "load",
-    "operators", "run", "save", "show", "trace",
+    "operators", "run", "save", "show", "trace", "watch",
 ]  # fmt: skip
 
 _LAZY = {
@@ -115,6 +117,8 @@ def _resolve(name: str) -> Any:
 
     from gscli.base import GscliError
 
+    if name == "watch":  # the one room that is called itself
+        return import_module("gscli.watch")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     if name.startswith("_") or find_spec(f"gscli.{name}") is not None:

@@ -27,7 +27,8 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.argv[1:2] != ["watch"]:  # a watched program does
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = reraise_interrupt
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, raise_interrupt)

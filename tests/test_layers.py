@@ -12,7 +12,8 @@ from sources import PACKAGE, ROOT, modules, name_of, nodes_of, tree_of
 
 ROOMS = (
     "base", "disk", "files", "layout", "declare", "plan", "kernel",
-    "stream", "frameworks", "traces", "gradients", "lab", "views", "runtimes", "codegen", "cli",
+    "stream", "frameworks", "traces", "gradients", "lab", "views", "runtimes", "codegen",
+    "watch", "cli",
 )  # fmt: skip
 """Every folder of the package. Each imports only those that stand before it, and itself."""
 
@@ -82,6 +83,29 @@ def test_a_room_imports_only_rooms_before_it() -> None:
 def module_of(path: Path) -> str:
     """The name under which a file is imported."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_what_watches_programs_is_imported_by_the_shell_alone() -> None:
+    users = {
+        name_of(path).split("/")[0]
+        for path in modules()
+        if any(name.startswith("gscli.watch") for name in imports(path, top_level=False))
+    }
+    assert users <= {"watch", "cli", "__init__.py"}
+
+
+WATCHERS = {"torch": "watch/torch_modes.py", "jax": "watch/equations.py"}
+"""The one file that imports a framework, which is always the user's own."""
+
+
+def test_frameworks_of_watched_programs_stay_in_one_file_each() -> None:
+    users = {
+        (name_of(path), package)
+        for path in modules()
+        if "adapters" not in path.parts
+        for package in roots(path, top_level=False) & WATCHERS.keys()
+    }
+    assert users <= {(file, package) for package, file in WATCHERS.items()}
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:

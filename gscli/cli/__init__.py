@@ -40,6 +40,7 @@ def run_safely(arguments: Sequence[str], interrupts: Sequence[int] = ()) -> int:
     Signals of Ctrl-C that came meanwhile stand in `interrupts`, whatever became of the exception.
     """
     _open_standard_streams()
+    arguments = end_options_at_program(arguments)
     try:
         with warnings.catch_warnings():
             _install_warning_printer(arguments)
@@ -115,6 +116,31 @@ def invoke_command(arguments: Sequence[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return result if isinstance(result, int) else ExitCode.SUCCESS
+
+
+def end_options_at_program(words: Sequence[str]) -> Sequence[str]:
+    """The words of `gscli watch` with `--` where those of the watched program begin.
+
+    >>> end_options_at_program(["watch", "--save", "a.npz", "train.py", "--json"])
+    ['watch', '--save', 'a.npz', '--', 'train.py', '--json']
+    >>> end_options_at_program(["watch", "-m", "package.train", "--json"])
+    ['watch', '-m', 'package.train', '--', '--json']
+    """
+    if words[:1] != ["watch"]:
+        return words
+    place = 1
+    while place < len(words) and words[place].startswith("-") and words[place] != "--":
+        is_module = words[place] in ("-m", "--module")
+        place += 2 if words[place] in _WATCH_VALUES else 1
+        if is_module:
+            break
+    if place > len(words) or words[place : place + 1] == ["--"]:
+        return words
+    return [*words[:place], "--", *words[place:]]
+
+
+_WATCH_VALUES = ("-m", "--module", "--save", "--every", "--color", "--width")
+"""Options of `gscli watch` that a value follows."""
 
 
 def fill_optional_values(words: Sequence[str]) -> list[str]:

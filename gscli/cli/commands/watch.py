@@ -1,0 +1,73 @@
+"""`gscli watch SCRIPT [WORD…]`, `gscli watch -m MODULE [WORD…]`.
+
+Run a PyTorch program and judge every index before its kernel runs.
+
+The first bad index stops the program and is named: file, line, expression, your own variable, the
+position, the value, what is legal. At the end stand values that others overwrote, and numbers that
+silently counted from the end. Use the Python that has torch: python -m gscli watch SCRIPT. All
+words behind SCRIPT are the program's own. The exit status is the program's, 65 where an index is
+bad, 1 with --strict for the rest. The program is run, with all that it does: watch only what you
+would run yourself.
+
+\b
+Examples:
+  python -m gscli watch train.py --lr 0.1
+  python -m gscli watch --keep-going -m package.train
+"""
+
+from __future__ import annotations
+
+import json as json_text
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from gscli.base import CannotRead, UsageError
+from gscli.cli.building import complete_file, tool
+from gscli.cli.options import Settings, argument, option
+
+
+@tool("watch", "color", "width", "debug")
+def watch(
+    words: Sequence[str] = argument(
+        "SCRIPT [WORD...]", "the program and its own words", complete_file, ()
+    ),
+    module: str | None = option(
+        "a module of the program, in place of SCRIPT", "MODULE", short="-m"
+    ),
+    keep_going: bool = option("note bad indices and go on"),
+    save: str | None = option("write the first bad call to FILE.npz", "FILE"),
+    no_read_back: bool = option("do not look for values that others overwrote"),
+    every: int = option("look at every N-th call of a line", "N", default=1, minimum=1),
+    strict: bool = option("exit status 1 for whatever is found"),
+    json: str | None = option(
+        "findings as JSON Lines on stderr; --json=FILE writes them there", alone="document"
+    ),
+    *,
+    settings: Settings,
+) -> int:
+    from gscli.cli.options import detect_screen
+
+    if module is None and not words:
+        raise UsageError(
+            "watch takes a script, or a module behind -m", hint="gscli watch SCRIPT [WORD…]"
+        )
+    if module is None and not os.path.exists(words[0]):
+        raise CannotRead("no such script", where=words[0])
+    if save is not None and not save.endswith(".npz"):
+        raise UsageError("--save writes an .npz file", where=f"--save {save}"[:200])
+    screen = detect_screen(sys.stderr, settings.color, settings.width)
+    options = {
+        "module": module is not None, "keep_going": keep_going, "save": save,
+        "read_back": not no_read_back, "every": every, "strict": strict,
+        "json": "-" if json == "document" else json,
+        "color": screen.color, "width": screen.width, "utf8": screen.utf8,
+    }  # fmt: skip
+    program = [] if module is None else [module]
+    before = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv[:9] else []
+    command = [sys.executable, *before, "-m", "gscli.watch", json_text.dumps(options)]
+    if find_spec("gscli.watch") is None or not sys.executable:
+        raise UsageError("this Python cannot start itself again", where=repr(sys.executable))
+    sys.stdout.flush()
+    os.execv(sys.executable, [*command, *program, *words])  # noqa: S606  the same Python

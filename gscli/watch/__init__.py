@@ -1,0 +1,57 @@
+"""The index debugger of people's own programs: bad indices are named before the kernel runs.
+
+`gscli.watch()` watches a block of PyTorch, `gscli.watch.jax(f)` a function, `gscli watch SCRIPT` a
+whole program. Of torch, jax and onnx nothing is needed but what the program itself imports.
+
+    findings.py      places, findings, the report: no framework in it
+    judging.py       a call of a program under the rules, and the refusal in the program's words
+    aten.py          ATen's functions as operators here, a table
+    torch_modes.py   PyTorch, while it runs
+    program.py       a whole program, as Python would run it
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
+
+from gscli.base import UsageError
+
+if TYPE_CHECKING:
+    from gscli.watch.torch_modes import TorchWatch
+
+
+class Watch(ModuleType):
+    """The package, which can be called."""
+
+    def __call__(
+        self,
+        on_error: Literal["raise", "note"] = "raise",
+        save: str | None = None,
+        read_back: bool = True,
+        every: int = 1,
+    ) -> TorchWatch:
+        """Watch the PyTorch calls of a `with` block: each index is judged before its kernel runs.
+
+        A bad index raises WatchedIndex, an IndexError, or is noted. `save`: an .npz file for the
+        first bad call; `read_back`: look for values that others overwrote; `every`: look at every
+        n-th call of a line. The result has `findings`, `calls`, `report()` and `to_dict()`. Raises
+        UsageError where there is no PyTorch.
+        """
+        if on_error not in ("raise", "note") or every < 1:
+            raise UsageError(
+                "watch takes on_error='raise' or 'note', and every from 1 up",
+                where=f"on_error={on_error!r}, every={every!r}"[:200],
+            )
+        try:
+            from gscli.watch.torch_modes import TorchWatch
+        except ImportError as error:
+            raise UsageError(
+                "gscli.watch() needs the PyTorch of your program", where=str(error)[:200],
+                hint="run it with the Python that has torch",
+            ) from None  # fmt: skip
+        return TorchWatch(on_error, save, read_back, every)
+
+
+sys.modules[__name__].__class__ = Watch

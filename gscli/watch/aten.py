@@ -1,0 +1,119 @@
+"""Which of ATen's functions are which operators here, by name: a table. No torch in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gscli.base.records import Record
+
+
+class AtenRule(Record):
+    """An operator, its inputs as `ours=theirs`, its attributes; `?`: where there is one.
+
+    `write`: how a plain write is read back, of which the values are `updates`.
+    """
+
+    operator: str
+    inputs: str
+    attrs: str = ""
+    write: str = ""
+    updates: str = ""
+
+    def bind(self, arguments: Mapping[str, Any]) -> BoundCall:
+        """The tensors and attributes of a call by our names.
+
+        >>> call = RULES["gather"].bind({"self": 1, "index": 2, "dim": 0, "sparse_grad": False})
+        >>> call.operator, call.inputs, call.attrs
+        ('torch.gather', {'input': 1, 'index': 2}, {'dim': 0})
+        """
+        tensors, attrs = dict[str, Any](), dict[str, object]()
+        for word in self.inputs.split():
+            ours, _, theirs = word.partition("=")
+            theirs = theirs or ours
+            if not theirs.endswith("?") or theirs[:-1] in arguments:
+                tensors[ours.rstrip("?")] = arguments[theirs.rstrip("?")]
+        for word in self.attrs.split():
+            name = word.rstrip("?")
+            if arguments.get(name) is not None:
+                attrs[name] = arguments[name]
+        subscript = (
+            tensors.pop("indices", None) if isinstance(tensors.get("indices"), list) else None
+        )
+        if subscript is not None:
+            parts = [part for part in subscript if part is not None]
+            tensors |= {f"indices_{number}": part for number, part in enumerate(parts)}
+            if len(parts) < len(subscript):
+                attrs["subscript"] = ", ".join(":" if part is None else "i" for part in subscript)
+        return BoundCall(self.operator, tensors, attrs, dict(tensors))
+
+
+class BoundCall(Record):
+    """A call of an operator here, and what the program gave, where an input was laid flat."""
+
+    operator: str
+    inputs: dict[str, Any]
+    attrs: dict[str, object]
+    origins: dict[str, Any]
+
+    @property
+    def index_names(self) -> tuple[str, ...]:
+        """The inputs that hold index numbers."""
+        return tuple(name for name in self.inputs if name.startswith("ind")) or (*self.inputs,)[:1]
+
+
+_ELEMENTS, _SLICES = "input=self index src", "input=self index source"
+_SUBSCRIPT = "self indices values"
+
+RULES: dict[str, AtenRule] = {
+    "gather": AtenRule("torch.gather", "input=self index", "dim"),
+    "take": AtenRule("torch.take", "input=self index"),
+    "index_select": AtenRule("torch.index_select", "input=self index", "dim"),
+    "index": AtenRule("torch.index", "input=self indices"),
+    "_unsafe_index": AtenRule("torch.index", "input=self indices"),
+    "index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
+    "_index_put_impl_": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
+    "_unsafe_index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
+    "scatter": AtenRule(
+        "torch.scatter", "input=self index src=src?", "dim value? reduce?", "gather", "src"
+    ),
+    "scatter_add": AtenRule("torch.scatter_add", _ELEMENTS, "dim"),
+    "scatter_reduce": AtenRule("torch.scatter_reduce", _ELEMENTS, "dim reduce include_self"),
+    "index_add": AtenRule("torch.index_add", _SLICES, "dim alpha"),
+    "index_copy": AtenRule("torch.index_copy", _SLICES, "dim", "index_select", "source"),
+    "index_fill": AtenRule("torch.index_fill", "input=self index", "dim value"),
+    "index_reduce": AtenRule("torch.index_reduce", _SLICES, "dim reduce include_self"),
+    "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
+    "embedding": AtenRule("torch.index_select", "input=weight index=indices"),
+    "_embedding_bag": AtenRule("torch.index_select", "input=weight index=indices"),
+    "_embedding_bag_forward_only": AtenRule("torch.index_select", "input=weight index=indices"),
+    "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
+    "nll_loss_forward": AtenRule("torch.gather", "input=self index=target"),
+    "nll_loss2d_forward": AtenRule("torch.gather", "input=self index=target"),
+}
+"""By name, without the underscore of what works in place."""
+
+COMPOSITES: dict[str, AtenRule] = {
+    "take_along_dim": AtenRule("torch.take_along_dim", "input indices", "dim?"),
+}
+"""What ATen composes of other functions, so that its own index is only seen where Python calls."""
+
+UNMAPPED: dict[str, str] = {
+    r".*(?<!segment_reduce)_backward.*|.*_jvp|.*_grad": "its forward call has judged the index",
+    r".*sparse.*|coalesce|.*coo.*|.*cs[rc].*|.*bs[rc].*": "its indices are a format, not a call",
+    r"_?(fbgemm|quantized|cudnn|miopen|mkldnn|mps|_?fused|_?efficient).*": "kernels of one device",
+    r".*loss.*|.*cross_entropy.*|.*margin.*": "its target is values, or nll_loss is called below",
+    r".*max_pool.*|.*max_unpool.*|.*fractional.*": "its indices come from a pooling",
+    r"masked_.*|.*_mask.*|where": "a mask has no bad numbers",
+    r".*": "made of other functions that are judged, or not declared here yet",
+}
+"""Why a function with an index argument is not in the table: the first pattern that fits."""
+
+
+def find_rule(name: str) -> AtenRule | None:
+    """The rule of a function, in place or not.
+
+    >>> find_rule("scatter_add_").operator, find_rule("relu")
+    ('torch.scatter_add', None)
+    """
+    return RULES.get(name) or RULES.get(name.removesuffix("_"))

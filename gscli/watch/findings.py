@@ -1,0 +1,328 @@
+"""What was seen of a program's gathers and scatters: where, what, how often. No framework in it.
+
+>>> from gscli.watch.findings import Report
+>>> Report().last_line()
+'watched 0 calls, 0 indices'
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import linecache
+import os
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from copy import copy
+from types import CodeType, FrameType
+from typing import IO, Literal, TypeAlias
+
+from gscli.base import CaretLine, GscliError, IndexRefused
+from gscli.base.messages import format_message
+from gscli.base.records import Record
+from gscli.base.words import format_count
+
+WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved"]
+"""A bad index; a value that another one overwrote; a number that silently counted from the end; a
+number that was silently clipped, wrapped, filled or dropped."""
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))
+LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})
+CALLERS = 3
+"""Callers of a line that are listed."""
+
+SCREEN_WIDTH = 100
+
+MAX_CARETS = 60
+"""Characters of an expression that are underlined: where it begins stays on the screen."""
+
+
+class WatchedIndex(IndexRefused, IndexError):
+    """An index that the rules refuse, seen before the program's own framework meets it.
+
+    An IndexError, as most frameworks raise. Importable and picklable: a worker of a DataLoader
+    sends it to its parent, which makes it anew from its text.
+    """
+
+    def __str__(self) -> str:
+        if not self.where:  # made anew from a worker's text
+            return str(self.args[0]) if self.args else ""
+        return "\n" + format_message(self, color=False, width=SCREEN_WIDTH)
+
+
+class Place(Record):
+    """A line of the program: where it is, its text with the expression, who called."""
+
+    where: str
+    line: CaretLine | None = None
+    callers: tuple[str, ...] = ()
+    is_compiled: bool = False
+
+    @property
+    def details(self) -> tuple[CaretLine, ...]:
+        """The line of the program with carets, if its text is at hand."""
+        return () if self.line is None else (self.line,)
+
+
+class LineHistory:
+    """What the calls of one line had so far: how many there were, their least and greatest."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.calls = place, 0
+        self.least: int | None = None
+        self.greatest: int | None = None
+
+    def widen(self, least: int, greatest: int) -> None:
+        """Take in the numbers of a call that was legal."""
+        self.least = least if self.least is None else min(self.least, least)
+        self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+
+    def describe(self) -> tuple[str, ...]:
+        """One line about the calls before the last one.
+
+        >>> history = LineHistory(Place("a.py:1"))
+        >>> history.calls = 3
+        >>> history.widen(0, 99)
+        >>> history.describe()
+        ('this line: call 3; the 2 before had 0 … 99',)
+        """
+        if self.least is None or self.calls < 2:  # noqa: PLR2004  the first has none before it
+            return ()
+        before = "one before" if self.calls == 2 else f"{self.calls - 1:,} before"  # noqa: PLR2004
+        return (f"this line: call {self.calls:,}; the {before} had {self.least} … {self.greatest}",)
+
+
+class Places:
+    """Lines of the program; frames below `hidden` folders are not the user's."""
+
+    def __init__(self, *hidden: str) -> None:
+        self._hidden = tuple(folder + os.sep for folder in (PACKAGE, *hidden))
+        self._hides: dict[CodeType, bool] = {}
+        self._histories: dict[tuple[CodeType, int], LineHistory] = {}
+
+    def find_frame(self, frame: FrameType | None) -> FrameType | None:
+        """The innermost frame of the user's own code, None where there is none."""
+        while frame is not None:
+            code = frame.f_code
+            hides = self._hides.get(code)
+            if hides is None:
+                name = code.co_filename
+                hides = name.startswith((*self._hidden, "<frozen", "<eval_with_key>"))
+                self._hides[code] = hides
+            if not hides:
+                return frame
+            frame = frame.f_back
+        return None
+
+    def find_history(self, frame: FrameType | None) -> LineHistory:
+        """What is known of the line that a frame is at."""
+        if frame is None:
+            return LineHistory(Place("no line of the program (a thread of the framework)"))
+        key = frame.f_code, frame.f_lasti
+        history = self._histories.get(key)
+        if history is None:
+            history = self._histories[key] = LineHistory(self._describe(frame))
+        return history
+
+    def _describe(self, frame: FrameType) -> Place:
+        callers, is_compiled = list[str](), False
+        outer = frame.f_back
+        while outer is not None:
+            name = outer.f_code.co_filename
+            is_compiled |= outer.f_code.co_name == "compile_wrapper"
+            if not name.startswith((*self._hidden, *LIBRARIES, "<frozen")):
+                callers.append(_describe_frame(outer))
+            outer = outer.f_back
+        return Place(_describe_frame(frame), point_at(frame), tuple(callers[:CALLERS]), is_compiled)
+
+
+def _describe_frame(frame: FrameType) -> str:
+    return f"{shorten_path(frame.f_code.co_filename)}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+def shorten_path(path: str) -> str:
+    """A path as seen from here, where it is below the current folder."""
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative
+
+
+def point_at(frame: FrameType) -> CaretLine | None:
+    """The line that a frame is at, the expression that runs underlined."""
+    places = [*frame.f_code.co_positions()]
+    first, last, start, end = places[frame.f_lasti // 2]
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
+    text = line.strip()
+    if not text:
+        return None
+    if first != last or first != frame.f_lineno or start is None or end is None:
+        return CaretLine(text, 0, len(text))
+    head = line.encode()[:start].decode("utf-8", "replace")  # columns are of bytes
+    part = line.encode()[start:end].decode("utf-8", "replace")
+    return CaretLine(
+        text, len(head) - (len(line) - len(line.lstrip())), min(max(len(part), 1), MAX_CARETS)
+    )
+
+
+def find_name(frame: FrameType | None, value: object) -> str:
+    """What the line of a frame calls an object: a variable, or something that an object there has.
+
+    >>> table = [1, 2]
+    >>> find_name(sys._getframe(), table)
+    'table'
+    """
+    names: dict[str, object] = {}
+    if frame is not None:
+        used = frame.f_code.co_names
+        names = {name: frame.f_globals[name] for name in used if name in frame.f_globals}
+        names |= frame.f_locals
+    owner = names.get("self")
+    for name, known in [*names.items(), *_iter_parts("self", owner, vars_of(owner))]:
+        if known is value:
+            return name
+    for name, known in names.items():
+        for part, tensor in _iter_parts(name, known, {}):
+            if tensor is value:
+                return part
+    return ""
+
+
+def vars_of(owner: object) -> Mapping[str, object]:
+    """The attributes that an object has of its own."""
+    attributes = getattr(owner, "__dict__", {})
+    return attributes if isinstance(attributes, dict) else {}
+
+
+def _iter_parts(
+    name: str, owner: object, attributes: Mapping[str, object]
+) -> Iterator[tuple[str, object]]:
+    """The attributes of an object, and the tensors of a module by their dotted names."""
+    yield from ((f"{name}.{key}", value) for key, value in attributes.items())
+    if not isinstance(owner, type):
+        for listing in ("named_parameters", "named_buffers"):
+            members = getattr(type(owner), listing, None)
+            if callable(members):
+                yield from ((f"{name}.{key}", value) for key, value in members(owner))
+
+
+def suggest_addition(place: Place) -> str:
+    """What counts every occurrence, in the names of a line like `c[b] += a`; else in general.
+
+    >>> suggest_addition(Place("a.py:1", CaretLine("c[b] += a", 0, 4)))
+    'to add every occurrence: c.index_add_(0, b, a)'
+    """
+    general = "to add every occurrence: index_add_, scatter_add_ or accumulate=True"
+    try:
+        (statement,) = ast.parse(place.line.text if place.line else "").body
+    except (SyntaxError, ValueError):
+        return general
+    match statement:
+        case ast.AugAssign(
+            target=ast.Subscript(value=data, slice=ast.Name(id=index)), op=ast.Add()
+        ):
+            source = ast.unparse(statement.value)
+            return f"to add every occurrence: {ast.unparse(data)}.index_add_(0, {index}, {source})"
+    return general
+
+
+class ProgramFinding:
+    """One finding of one place, and how often it came up."""
+
+    def __init__(self, kind: WatchKind, error: GscliError) -> None:
+        self.kind, self.error, self.count = kind, error, 1
+
+    def counted_error(self) -> GscliError:
+        """The error, with how often it came up."""
+        if self.count == 1:
+            return self.error
+        error = copy(self.error)
+        error.detail_items = (*error.detail_items, f"{self.count:,} times")
+        return error
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form: that of the error, its kind here, how often."""
+        facts = self.error.to_dict() | {"kind": self.kind, "count": self.count}
+        if isinstance(self.error, IndexRefused) and self.error.findings:
+            first = self.error.findings[0]
+            facts |= {
+                "position": list(first.position),
+                "value": first.value,
+                "total": self.error.total,
+            }
+            facts |= {"legal": [first.low, first.high]}
+        return facts
+
+
+class Report:
+    """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`: by reason."""
+
+    def __init__(self) -> None:
+        self.calls = Counter[str]()
+        self.indices = 0
+        self.unjudged = Counter[str]()
+        self.unwatched = Counter[str]()
+        self._findings: dict[tuple[object, ...], ProgramFinding] = {}
+        self.process = os.getpid()
+
+    @property
+    def findings(self) -> list[ProgramFinding]:
+        """What was found, each place once, in the order in which it came up."""
+        return [*self._findings.values()]
+
+    @property
+    def has_bad_index(self) -> bool:
+        """Whether an index was out of its legal range."""
+        return any(finding.kind == "index" for finding in self.findings)
+
+    def add(self, kind: WatchKind, error: GscliError) -> None:
+        """Note a finding; one of a known place is counted.
+
+        A process that was forked prints it at once: nobody will ask it for a report.
+        """
+        key = kind, error.where
+        if key in self._findings:
+            self._findings[key].count += 1
+            return
+        self._findings[key] = ProgramFinding(kind, error)
+        if os.getpid() != self.process:
+            sys.stderr.write(format_message(error, color=False, width=SCREEN_WIDTH))
+
+    def last_line(self) -> str:
+        """How much was watched, judged and not."""
+        names = ", ".join(f"{count:,} {name}" for name, count in self.calls.most_common())
+        text = f"watched {format_count(sum(self.calls.values()), 'call')}, "
+        text += format_count(self.indices, "index", "indices") + (f": {names}" if names else "")
+        for words, reasons in (("not judged", self.unjudged), ("not watched", self.unwatched)):
+            if reasons:
+                text += f"; {words}: " + ", ".join(
+                    format_count(count, *reason.split("|")) for reason, count in reasons.items()
+                )
+        return text
+
+    def report(self, *, color: bool = False, width: int = SCREEN_WIDTH, utf8: bool = True) -> str:
+        """Every finding as a paragraph, and the last line."""
+        text = "".join(
+            format_message(finding.counted_error(), color=color, width=width, utf8=utf8) + "\n"
+            for finding in self.findings
+        )
+        return text + self.last_line() + "\n"
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form of all."""
+        return {
+            "findings": [finding.to_dict() for finding in self.findings], **self.counts()
+        }  # fmt: skip
+
+    def counts(self) -> dict[str, object]:
+        """How much was watched, as data."""
+        return {
+            "calls": dict(self.calls), "indices": self.indices,
+            "not_judged": {key.partition("|")[0]: count for key, count in self.unjudged.items()},
+            "not_watched": {key.partition("|")[0]: count for key, count in self.unwatched.items()},
+        }  # fmt: skip
+
+    def write_lines(self, stream: IO[str]) -> None:
+        """JSON Lines: a finding each, then the counts."""
+        for facts in (*(finding.to_dict() for finding in self.findings), self.counts()):
+            stream.write(json.dumps(facts) + "\n")

@@ -1,0 +1,188 @@
+"""Calls of a watched program under the rules: the legal range of each index, and the refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gscli.base import CaretLine, Finding, Notice
+from gscli.base.arrays import Array, parse_dtype
+from gscli.base.records import Record
+from gscli.base.words import format_count
+from gscli.frameworks import find_operator
+from gscli.layout.axes import Negative, OutOfBounds
+from gscli.plan import infer_layout, plan_call
+from gscli.plan.findings import out_of_bounds_error
+from gscli.plan.indices import legal_range
+from gscli.watch.findings import LineHistory, WatchedIndex, find_name
+
+if TYPE_CHECKING:
+    from gscli.plan.plan import Plan
+
+MAX_SAVED_BYTES = 64 << 20
+"""Bytes of an input up to which it is saved with its values; of a larger one its shape is."""
+
+NEIGHBOURS = 6
+"""Numbers that are shown on each side of a bad one."""
+
+
+class IndexRange(Record):
+    """The legal numbers of one input. `is_refused`: others are; else they are moved in silence."""
+
+    source: str
+    low: int
+    high: int
+    counts_from_end: bool
+    is_refused: bool
+
+
+class ProgramCall(Record):
+    """A call that a program makes, in our names.
+
+    `inputs`: tensors by name, some only as their shape and type; `origins`: what the program gave
+    for an input; `label`: the program's own name of the call, with the device.
+    """
+
+    operator: str
+    inputs: Mapping[str, Any]
+    attrs: Mapping[str, object]
+    origins: Mapping[str, Any]
+    label: str = ""
+
+
+def make_stand_in(shape: tuple[int, ...], dtype: str) -> Array:
+    """An array of this shape and type that takes no memory.
+
+    >>> make_stand_in((2, 3), "bfloat16").shape
+    (2, 3)
+    """
+    return np.broadcast_to(np.zeros((), parse_dtype(dtype)), shape)
+
+
+def infer_ranges(
+    name: str, inputs: Mapping[str, Array], attrs: Mapping[str, object]
+) -> tuple[IndexRange, ...]:
+    """The legal range of every index column of a call; GscliError where shapes do not fit.
+
+    >>> table, index = make_stand_in((2, 3), "float32"), make_stand_in((1, 1), "int64")
+    >>> infer_ranges("torch.gather", {"input": table, "index": index}, {"dim": 1})[0]
+    IndexRange(source='index', low=0, high=2, counts_from_end=False, is_refused=True)
+    """
+    layout = infer_layout(find_operator(name), inputs, attrs)
+    policy = layout.policy
+    return tuple(
+        IndexRange(
+            column.source, *legal_range(layout.axes[axis], policy),
+            policy.negative is Negative.FROM_END, policy.out_of_bounds is OutOfBounds.RAISE,
+        )
+        for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
+        if column.source in inputs
+    )  # fmt: skip
+
+
+def refuse_call(
+    call: ProgramCall, history: LineHistory, frame: FrameType | None, saved: str = ""
+) -> WatchedIndex | None:
+    """The refusal of a call whose indices are at hand, worded at the program's line; None if legal.
+
+    `saved`: the command that looks at the saved call again.
+    """
+    plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
+    findings, total = plan.find_out_of_bounds(5)
+    if not findings:
+        return None
+    refusal = out_of_bounds_error(plan.layout, findings, total)
+    first = findings[0]
+    array = np.asarray(plan.inputs[first.source])
+    origin = call.origins.get(first.source)
+    shape = tuple(getattr(origin, "shape", array.shape))
+    position = first.position
+    if shape != array.shape and np.prod(shape, dtype=int) == array.size:
+        flat = np.ravel_multi_index(position, array.shape)
+        position = tuple(int(part) for part in np.unravel_index(flat, shape))
+        array = array.reshape(shape)
+    name = find_name(frame, origin) or first.source
+    at = f"{name}[{','.join(map(str, position))}]" if position else name
+    place = history.place
+    return WatchedIndex(
+        refusal.problem,
+        where=place.where,
+        details=(
+            *place.details,
+            CaretLine(f"{at} = {first.value}", len(at) + 3, len(str(first.value)),
+                      _describe_range(plan, call, first, frame)),
+            *_describe_row(array, position, name),
+            _describe_numbers(array, first),
+            *history.describe(),
+            *(f"called from {caller}" for caller in place.callers),
+            call.label,
+        ),
+        findings=(first._replace(source=name, position=position), *findings[1:]),
+        total=total,
+        hint=saved or "--save FILE.npz keeps the call for other commands",
+    )  # fmt: skip
+
+
+def _describe_range(
+    plan: Plan, call: ProgramCall, finding: Finding, frame: FrameType | None
+) -> str:
+    name = plan.layout.data_name or ""
+    owner = find_name(frame, call.origins.get(name)) or name or "output"
+    shape = "×".join(map(str, plan.layout.data_shape)) or "one number"
+    where = "the cells" if finding.axis is None else f"axis {finding.axis}"
+    return f"{where} of {owner} [{shape}]: legal {finding.legal_text}"
+
+
+def _describe_row(array: Array, position: tuple[int, ...], name: str) -> tuple[str, ...]:
+    """The row of a number that is wrong, itself in brackets."""
+    if not position or array.shape[-1] == 1:
+        return ()
+    *lead, middle = position
+    first = max(middle - NEIGHBOURS, 0)
+    row = array[tuple(lead)][first : middle + NEIGHBOURS + 1].tolist()
+    words = [f"[{value}]" if first + at == middle else str(value) for at, value in enumerate(row)]
+    head, tail = "… " * bool(first), " …" * (first + len(row) < array.shape[-1])
+    label = f"{name}[{','.join(map(str, lead))}]" if lead else name
+    return (f"{label}   {head}{'  '.join(words)}{tail}",)
+
+
+def _describe_numbers(array: Array, finding: Finding) -> str:
+    below = int(np.count_nonzero(array < finding.low))
+    above = int(np.count_nonzero(array > finding.high))
+    return (
+        f"{format_count(array.size, 'index', 'indices')}: {below:,} below {finding.low}, "
+        f"{array.size - below - above:,} legal, {above:,} above {finding.high} "
+        f"(least {array.min()}, greatest {array.max()})"
+    )
+
+
+def make_note(history: LineHistory, problem: str, label: str, hint: str = "") -> Notice:
+    """A warning at a line of the program."""
+    return Notice(
+        problem, where=history.place.where, details=(*history.place.details, label), hint=hint
+    )
+
+
+def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:
+    """Write the inputs of a call that are at hand to an .npz file; the command that takes it.
+
+    Of the others the command has shape and type. Raises CannotWrite.
+    """
+    from gscli.disk.atomic import open_atomic
+    from gscli.files.formats import npz
+    from gscli.lab.cases import build_command
+
+    words = []
+    for name, array in call.inputs.items():
+        sizes = "x".join(map(str, array.shape))
+        words.append(f"{path}::{name}" if name in values else f"zeros:{sizes}:{array.dtype.name}")
+    members = {
+        name: np.ascontiguousarray(array).reshape(array.shape) for name, array in values.items()
+    }
+    with open_atomic(path) as out:
+        npz.write(out.write, members, ".npz")
+    command = build_command(find_operator(call.operator), call.attrs, words)
+    return command.replace("gscli ", "gscli check ", 1)

@@ -1,0 +1,179 @@
+"""A whole program under watch: run as Python would run it, with its own exit status.
+
+`gscli watch` starts `python -m gscli.watch OPTIONS PROGRAM WORD…` in its own place, so that nothing
+of the command line (its signals, streams, limits) is left in the process of the program.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType, TracebackType
+from typing import Any
+
+from gscli.base import ExitCode, GscliError
+from gscli.base.messages import format_message
+from gscli.base.records import Record
+from gscli.watch.findings import PACKAGE, Report, WatchedIndex
+
+
+class ProgramOptions(Record):
+    """What `gscli watch` was asked: `json` names a file, or - for stderr."""
+
+    module: bool = False
+    keep_going: bool = False
+    save: str | None = None
+    read_back: bool = True
+    every: int = 1
+    strict: bool = False
+    json: str | None = None
+    color: bool = False
+    width: int = 100
+    utf8: bool = True
+
+
+class ImportHook(MetaPathFinder):
+    """Calls a function as soon as a package is imported, by whatever module of the program."""
+
+    def __init__(self, name: str, act: Callable[[], None]) -> None:
+        self._name, self._act = name, act
+
+    def find_spec(self, fullname: str, _path: object, _target: object = None) -> ModuleSpec | None:
+        """The package's own spec, whose loader calls the function behind the import."""
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _ActingLoader(spec.loader, self._act)
+        return spec
+
+
+class _ActingLoader(Loader):
+    def __init__(self, loader: Loader, act: Callable[[], None]) -> None:
+        self._loader, self._act = loader, act
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._act()
+
+
+def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
+    """Run a program to its end and report on stderr; the exit status.
+
+    Raises KeyboardInterrupt and SystemExit as the program's own, the latter in a forked process.
+    """
+    reports: list[Report] = []
+    process = os.getpid()
+    with ExitStack() as modes:
+
+        def watch_torch() -> None:
+            try:
+                from gscli.watch.torch_modes import TorchWatch
+            except (ImportError, AttributeError) as error:
+                report = Report()
+                report.unwatched[f"PyTorch: it is too old ({error})|"] = 1
+                reports.append(report)
+                return
+            on_error = "note" if options.keep_going else "raise"
+            watch = TorchWatch(on_error, options.save, options.read_back, options.every)
+            reports.append(modes.enter_context(watch))
+
+        sys.meta_path.insert(0, ImportHook("torch", watch_torch))
+        try:
+            status = _run(options, words)
+        except BaseException as error:
+            modes.close()
+            if os.getpid() == process and not isinstance(error, SystemExit):
+                _print_reports(options, reports)
+            raise
+    if os.getpid() != process:
+        raise SystemExit(status)
+    _print_reports(options, reports)
+    if any(report.has_bad_index for report in reports):
+        return ExitCode.INVALID_DATA
+    is_noted = options.strict and any(report.findings for report in reports)
+    return status or int(is_noted)
+
+
+def _run(options: ProgramOptions, words: Sequence[str]) -> int:
+    """Run the program; what Python would leave with. KeyboardInterrupt passes."""
+    sys.argv[:] = words
+    try:
+        if options.module:
+            runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        elif os.path.isdir(words[0]) or words[0].endswith((".zip", ".pyz")):
+            runpy.run_path(words[0], run_name="__main__")
+        else:
+            _run_script(words[0])
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        sys.stderr.write(f"{stop.code}\n")
+        return 1
+    except KeyboardInterrupt:
+        raise  # Python tells it, and leaves by the signal
+    except WatchedIndex:  # the report has it; one of a worker was printed there
+        return ExitCode.INVALID_DATA
+    except BaseException as error:  # noqa: BLE001  the program's own, told as Python would
+        trace = _trim(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
+    return 0
+
+
+def _run_script(path: str) -> None:
+    """The script as `__main__`, its folder first on the path of imports."""
+    if not sys.flags.safe_path:
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    with open(path, "rb") as file:
+        source = file.read()
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins)
+    sys.modules["__main__"] = module
+    exec(compile(source, path, "exec"), module.__dict__)  # noqa: S102  the user's own program
+
+
+def _trim(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames that started the program."""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith((PACKAGE, "<frozen")):
+            break
+        trace = trace.tb_next
+    return trace
+
+
+def _print_reports(options: ProgramOptions, reports: Sequence[Report]) -> None:
+    """Everything that was seen, on stderr, where nobody may listen, or in a file."""
+    reports = reports or [Report()]
+    try:
+        if options.json is None:
+            screen = {"color": options.color, "width": options.width, "utf8": options.utf8}
+            for report in reports:
+                sys.stderr.write(report.report(**screen))  # type: ignore[arg-type]  # three kinds
+        elif options.json == "-":
+            for report in reports:
+                report.write_lines(sys.stderr)
+        else:
+            with open(options.json, "w", encoding="utf-8") as file:
+                for report in reports:
+                    report.write_lines(file)
+    except OSError as error:
+        refusal = GscliError("cannot write the findings", where=f"{error}"[:200])
+        sys.stderr.write(format_message(refusal, color=False, width=options.width))

@@ -1,0 +1,382 @@
+"""PyTorch programs under watch. They need torch: the everyday run skips them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: run with a Python that has it")
+
+import torch.nn.functional as F  # noqa: E402, N812
+
+import gscli  # noqa: E402
+from gscli.watch.aten import COMPOSITES, RULES, UNMAPPED, find_rule  # noqa: E402
+from gscli.watch.findings import WatchedIndex  # noqa: E402
+
+ROOT = str(Path(__file__).parents[2])
+
+PROGRAMS = {
+    "vocabulary": (
+        (
+            "import torch.nn as nn\n"
+            "class Tiny(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.tokens = nn.Embedding(100, 8)\n"
+            "    def forward(self, ids): return self.tokens(ids)\n"
+            "model = Tiny()\n"
+            "for step in range(3):\n"
+            "    ids = torch.full((2, 3), step)\n"
+            "    if step == 2: ids[1, 0] = 100\n"
+            "    model(ids).sum().backward()"
+        ),
+        "program.py:7 in forward",
+        "ids[1,0] = 100|axis 0 of self.tokens.weight [100×8]: legal 0 … 99",
+    ),
+    "positions": (
+        (
+            "wpe = torch.nn.Embedding(512, 4)\ndef encode(n):\n    return wpe(torch.arange(n))\n"
+            "encode(512)\nencode(526)"
+        ),
+        "program.py:4 in encode",
+        "= 512|axis 0 of wpe.weight [512×4]",
+    ),
+    "labels": (
+        (
+            "labels = torch.tensor([1, 10, 3])\n"
+            "loss = torch.nn.functional.cross_entropy(torch.zeros(3, 10), labels)"
+        ),
+        "program.py:3 in <module>",
+        "labels[1] = 10|legal 0 … 9",
+    ),
+    "padding": (
+        (
+            "scores, chosen = torch.zeros(3, 4), torch.tensor([[0], [-1], [3]])\n"
+            "scores.gather(1, chosen)"
+        ),
+        "program.py:3 in <module>",
+        "chosen[1,0] = -1|axis 1 of scores [3×4]",
+    ),
+    "edges": (
+        (
+            "edges = torch.tensor([[0, 1], [1, 6]])\nsource, target = edges\n"
+            "torch.zeros(6, 4).index_add_(0, target, torch.ones(2, 4))"
+        ),
+        "program.py:4 in <module>",
+        "target[1] = 6|axis 0 of input [6×4]",
+    ),
+    "cache": (
+        (
+            "keys = torch.zeros(1, 8, 4)\nfor step in range(10):\n"
+            "    keys.index_copy_(1, torch.tensor([step]), torch.ones(1, 1, 4))"
+        ),
+        "program.py:4 in <module>",
+        "axis 1 of keys [1×8×4]|call 9; the 8 before had 0 … 7",
+    ),
+    "bag": (
+        "items = torch.tensor([1, 10])\ntorch.nn.EmbeddingBag(10, 3)(items, torch.tensor([0]))",
+        "program.py:3 in <module>",
+        "items[1] = 10|legal 0 … 9",
+    ),
+    "pair": (
+        (
+            "board = torch.zeros(8, 8)\nrows, cols = torch.tensor([1, 2]), torch.tensor([3, 8])\n"
+            "board[rows, cols] = 1.0"
+        ),
+        "program.py:4 in <module>",
+        "cols[1] = 8|axis 1 of board [8×8]: legal -8 … 7",
+    ),
+    "flat overflow": (
+        (
+            "field = torch.zeros(4, 4)\nrow = torch.tensor([100000], dtype=torch.int32)\n"
+            "flat = (row * 100000).long()\nfield.take(flat)"
+        ),
+        "program.py:5 in <module>",
+        "flat[0] = 1410065408|the cells of field [4×4]: legal -16 … 15",
+    ),
+    "backward": (
+        (
+            "class Pick(torch.autograd.Function):\n"
+            "    @staticmethod\n"
+            "    def forward(ctx, x, rows):\n"
+            "        ctx.save_for_backward(rows); return x[rows]\n"
+            "    @staticmethod\n"
+            "    def backward(ctx, grad):\n"
+            "        rows, = ctx.saved_tensors\n"
+            "        return torch.zeros(4, 3).index_add(0, rows, grad), None\n"
+            "Pick.apply(torch.randn(5, 3, requires_grad=True), torch.tensor([0, 4])).sum().backward()"
+        ),
+        "program.py:9 in backward",
+        "rows[1] = 4|in backward of PickBackward",
+    ),
+    "worker": (
+        (
+            "from torch.utils.data import DataLoader\ntable = torch.arange(20.)\n"
+            "class Rows:\n"
+            "    def __len__(self): return 6\n"
+            "    def __getitem__(self, i): return table.take(torch.tensor([4 * i]))\n"
+            "for batch in DataLoader(Rows(), num_workers=1, multiprocessing_context='fork'): pass"
+        ),
+        "program.py:6 in __getitem__",
+        "= 20|table [20]: legal -20 … 19",
+    ),
+}
+"""A planted fault each: the program, where it is, and what is said of it."""
+
+
+def run_watched(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(f"import torch\n{program}\n")
+    return subprocess.run(
+        [sys.executable, "-m", "gscli", "watch", *words, "program.py"],
+        cwd=folder, env={"PYTHONPATH": ROOT, "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_planted_fault_is_named(name: str, tmp_path: Path) -> None:
+    program, where, words = PROGRAMS[name]
+    run = run_watched(tmp_path, program)
+    assert run.returncode == 65, run.stderr
+    assert f"  --> {where}\n" in run.stderr
+    assert not [part for part in words.split("|") if part not in run.stderr], run.stderr
+    assert "Traceback" not in run.stderr
+
+
+NOTED = {
+    "lost": ("c, b = torch.zeros(3), torch.tensor([0, 0, 1])\nc[b] += torch.arange(3.)", "1 of 3"),
+    "scatter": (
+        "torch.zeros(4).scatter_(0, torch.tensor([1, 1]), torch.tensor([5., 6.]))", "1 of 2"
+    ),
+    "from the end": ("x, up = torch.zeros(3), torch.tensor([0, -1])\nx[up]", "up counts from the"),
+    "modulo": (
+        "torch.take_along_dim(torch.zeros(3), torch.tensor([9]), dim=0)", "modulo the size"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_pytorch_does_in_silence_is_told(name: str, tmp_path: Path) -> None:
+    program, words = NOTED[name]
+    run = run_watched(tmp_path, program)
+    assert (run.returncode, run.stderr.count("warning: ")) == (0, 1)
+    assert words in run.stderr
+    assert run_watched(tmp_path, program, "--strict").returncode == 1
+
+
+def clean_attention() -> torch.Tensor:
+    torch.manual_seed(0)
+    table = torch.nn.Embedding(50, 16)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0)
+    ids = torch.arange(24).reshape(2, 12)
+    loss = F.cross_entropy(layer(table(ids)).flatten(0, 1), ids.flatten() % 16)
+    loss.backward()
+    return torch.cat([loss.reshape(1), table.weight.grad.reshape(-1)])
+
+
+def clean_graph() -> torch.Tensor:
+    torch.manual_seed(0)
+    source, target = torch.randint(0, 20, (2, 60))
+    x = torch.randn(20, 4, requires_grad=True)
+    sums = torch.zeros(20, 4).index_add(0, target, x.index_select(0, source))
+    most = torch.zeros(20, 4).scatter_reduce(
+        0, target[:, None].expand(60, 4), x[source], "amax", include_self=False
+    )
+    (sums + most).sum().backward()
+    return x.grad
+
+
+def clean_writes() -> torch.Tensor:
+    x = torch.zeros(10)
+    x[torch.randperm(10)] = torch.arange(10.0)
+    x[torch.tensor([1, 1])] = torch.tensor([5.0, 5.0])
+    x[torch.tensor([2, 2])] = 7.0
+    x[torch.tensor([3, 3])] = torch.tensor([float("nan")] * 2)
+    return x.sort().values.nan_to_num()
+
+
+def clean_masks() -> torch.Tensor:
+    x = torch.arange(12.0).reshape(3, 4)
+    x[x > 5] = 1.0
+    x[:, torch.tensor([True, False, True, False])] += 1
+    return torch.cat([x.reshape(-1), x[torch.tensor([-1])].reshape(-1), x.masked_select(x > 1)])
+
+
+def clean_detection() -> torch.Tensor:
+    torch.manual_seed(0)
+    boxes, scores = torch.rand(20, 4), torch.rand(20)
+    order, keep = scores.argsort(descending=True), []
+    while order.numel():
+        keep.append(order[0])
+        near = (boxes[order[1:]] - boxes[order[0]]).abs().sum(1) < 0.5
+        order = order[1:][~near]
+    return boxes[torch.stack(keep)]
+
+
+def clean_transforms() -> torch.Tensor:
+    x = torch.arange(12.0).reshape(3, 4)
+    rows = torch.vmap(lambda row, at: row[at])(x, torch.tensor([0, 1, 3]))
+    grad = torch.func.grad(lambda a: a[torch.tensor([0, 2])].sum())(x)
+    hot = F.one_hot(torch.tensor([0, 2]), 3).float()
+    with torch.inference_mode():
+        picked = x.gather(1, torch.tensor([[1], [0], [2]]))
+    half = x.bfloat16()
+    half[torch.tensor([0, 1])] = torch.tensor(2.0, dtype=torch.bfloat16)
+    return torch.cat([part.reshape(-1).float() for part in (rows, grad, hot, picked, half)])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [clean_attention, clean_graph, clean_writes, clean_masks, clean_detection, clean_transforms],
+)
+def test_a_clean_program_gives_no_alarm_and_the_same_bits(run) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    torch.manual_seed(1)
+    alone = run()
+    with gscli.watch() as seen:
+        torch.manual_seed(1)
+        watched = run()
+    assert not seen.findings, seen.report()
+    assert sum(seen.calls.values())
+    assert torch.equal(alone, watched)
+
+
+def test_a_noted_index_leaves_the_answer_to_pytorch() -> None:
+    with gscli.watch(on_error="note") as seen, pytest.raises(RuntimeError):
+        torch.zeros(3).gather(0, torch.tensor([3]))
+    assert [finding.kind for finding in seen.findings] == ["index"]
+
+
+def test_a_bad_index_is_an_index_error() -> None:
+    with gscli.watch(), pytest.raises(IndexError, match="axis 0 of input"):
+        torch.zeros(3).gather(0, torch.tensor([3]))
+    assert torch.zeros(3).gather(0, torch.tensor([2])) == 0  # watched no more
+
+
+def test_every_nth_call_of_a_line_is_judged() -> None:
+    with gscli.watch(every=2) as seen:
+        for at in (0, 9, 1):
+            torch.zeros(3).gather(0, torch.tensor([at])) if at < 3 else None
+            torch.tensor([5]).take(torch.tensor([0]))
+    assert seen.calls == {"gather": 1, "take": 2}
+
+
+def test_the_first_bad_call_is_saved_as_a_case(tmp_path: Path) -> None:
+    path = str(tmp_path / "case.npz")
+    with gscli.watch(save=path), pytest.raises(WatchedIndex) as caught:
+        torch.arange(6.0).reshape(2, 3).index_add(1, torch.tensor([0, 7]), torch.ones(2, 2))
+    assert caught.value.hint.startswith("gscli check torch index-add")
+    assert gscli.load(f"{path}::index").tolist() == [0, 7]
+    assert gscli.load(f"{path}::input").shape == (2, 3)
+
+
+def test_threads_of_the_program_are_told_as_not_watched() -> None:
+    import threading
+
+    with gscli.watch() as seen:
+        thread = threading.Thread(target=lambda: torch.zeros(3)[torch.tensor([0])])
+        thread.start()
+        thread.join()
+    assert "not watched: 1 other thread" in seen.last_line()
+
+
+def test_every_function_with_an_index_is_mapped_or_listed() -> None:
+    """Torch's own schemas: a new function with an index argument stands in neither table."""
+    import re
+
+    names = {
+        schema.name.partition("::")[2]
+        for schema in torch._C._jit_get_all_schemas()
+        if schema.name.startswith("aten::")
+        and any(
+            "Tensor" in str(entry.type)
+            and re.fullmatch(r"index|indices|target|idx|.*indices|offsets", entry.name)
+            for entry in schema.arguments
+        )
+    }
+    mapped = {name for name in names if find_rule(name)} | names & COMPOSITES.keys()
+    assert len(mapped) >= 30
+    assert {name for name in RULES if name not in names} <= {"_unsafe_index_put"}
+    reasons = {name: next(p for p in UNMAPPED if re.fullmatch(p, name)) for name in names - mapped}
+    assert not sorted(name for name, pattern in reasons.items() if pattern == ".*")
+
+
+def draw(generator: torch.Generator, low: int, high: int, *shape: int) -> torch.Tensor:
+    return torch.randint(low, high, shape, generator=generator)
+
+
+def random_calls(generator: torch.Generator):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    """Calls of every function of the table, a third of them with bad indices."""
+    rows, columns, count = (int(number) for number in draw(generator, 1, 5, 3))
+    dim, wild = int(draw(generator, 0, 2, 1)), int(draw(generator, 0, 3, 1))
+    x = torch.randn(rows, columns, generator=generator)
+    size = x.shape[dim]
+
+    def numbers(extent: int, *shape: int) -> torch.Tensor:
+        low, high = ((0, extent), (-extent, extent), (-extent - 1, extent + 2))[wild]
+        return draw(generator, low, high, *shape)
+
+    small = [int(draw(generator, 1, extent + 1, 1)) for extent in x.shape]
+    small[dim] = count
+    cells, line = numbers(size, *small), numbers(size, count)
+    values = torch.randn(small, generator=generator)
+    slices = torch.randn([count if axis == dim else x.shape[axis] for axis in (0, 1)])
+    flat, first, second = (
+        numbers(rows * columns, count),
+        numbers(rows, count),
+        numbers(columns, count),
+    )
+    spread = numbers(size, *[count if axis == dim else x.shape[axis] for axis in (0, 1)])
+    return {
+        "gather": lambda: x.gather(dim, cells),
+        "scatter": lambda: x.scatter(dim, cells, values),
+        "scatter value": lambda: x.scatter(dim, cells, 2.0),
+        "scatter_add": lambda: x.scatter_add(dim, cells, values),
+        "scatter_reduce": lambda: x.scatter_reduce(dim, cells, values, "amax"),
+        "index_select": lambda: x.index_select(dim, line),
+        "index_add": lambda: x.index_add(dim, line, slices),
+        "index_copy": lambda: x.index_copy(dim, line, slices),
+        "index_fill": lambda: x.index_fill(dim, line, 1.0),
+        "index_reduce": lambda: x.index_reduce(dim, line, slices, "amin"),
+        "x[i]": lambda: x[first],
+        "x[i, j]": lambda: x[first, second],
+        "x[:, j]": lambda: x[:, second],
+        "index_put": lambda: x.index_put((first,), torch.tensor(1.0)),
+        "index_put +": lambda: x.index_put((first, second), torch.ones(count), accumulate=True),
+        "take": lambda: x.take(flat),
+        "put_": lambda: x.clone().put_(flat, torch.ones(count)),
+        "embedding": lambda: F.embedding(first, x),
+        "embedding_bag": lambda: F.embedding_bag(first[None], x),
+        "nll_loss": lambda: F.nll_loss(x[:1].expand(count, columns), second),
+        "nll_loss2d": lambda: F.nll_loss(
+            x.expand(count, rows, columns).mT[..., :1], second[:, None]
+        ),
+        "take_along_dim": lambda: torch.take_along_dim(x, spread, dim),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_watch_refuses_what_pytorch_refuses_and_nothing_else() -> None:
+    generator = torch.Generator().manual_seed(7)
+    wrong, count = [], 0
+    for _ in range(240):
+        for name, call in random_calls(generator).items():
+            count += 1
+            is_refused, is_named = False, False
+            try:
+                call()
+            except (RuntimeError, IndexError):
+                is_refused = True
+            try:
+                with gscli.watch(read_back=False):
+                    call()
+            except WatchedIndex:
+                is_named = True
+            except (RuntimeError, IndexError):
+                pass
+            if is_refused != is_named:
+                wrong.append((name, is_refused))
+    assert count >= 5000
+    assert not wrong
