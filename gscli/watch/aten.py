@@ -72,7 +72,7 @@ RULES: dict[str, AtenRule] = {
     "index": AtenRule("torch.index", "input=self indices"),
     "_unsafe_index": AtenRule("torch.index", "input=self indices"),
     "index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
-    "_index_put_impl_": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
+    "_index_put_impl": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
     "_unsafe_index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
     "scatter": AtenRule(
         "torch.scatter", "input=self index src=src?", "dim value? reduce?", "gather", "src"
@@ -99,13 +99,18 @@ COMPOSITES: dict[str, AtenRule] = {
 """What ATen composes of other functions, so that its own index is only seen where Python calls."""
 
 UNMAPPED: dict[str, str] = {
-    r".*(?<!segment_reduce)_backward.*|.*_jvp|.*_grad": "its forward call has judged the index",
-    r".*sparse.*|coalesce|.*coo.*|.*cs[rc].*|.*bs[rc].*": "its indices are a format, not a call",
+    r".*_backward.*|.*_jvp|.*_grad": "its forward call has judged the index",
+    r".*sparse.*|coalesce|.*coo.*|.*cs[rc].*|.*bs[rc].*|.*nested.*|.*jagged.*|_pack.*|_spdiags": (
+        "its numbers are a format, not positions"
+    ),
     r"_?(fbgemm|quantized|cudnn|miopen|mkldnn|mps|_?fused|_?efficient).*": "kernels of one device",
-    r".*loss.*|.*cross_entropy.*|.*margin.*": "its target is values, or nll_loss is called below",
+    r".*loss.*|.*cross_entropy.*|.*margin.*|kl_div": "its target is values, or nll_loss is called",
     r".*max_pool.*|.*max_unpool.*|.*fractional.*": "its indices come from a pooling",
     r"masked_.*|.*_mask.*|where": "a mask has no bad numbers",
-    r".*": "made of other functions that are judged, or not declared here yet",
+    r"_?cumm(ax|in)(_helper)?|kthvalue|.*median|min|mode|sort|topk": "its indices are an output",
+    r"embedding_bag|one_hot": "it calls a function that is judged",
+    r"_set_item": "of a list of Python",
+    r"segment_reduce": "its lengths are no positions, and it judges their sum itself",
 }
 """Why a function with an index argument is not in the table: the first pattern that fits."""
 

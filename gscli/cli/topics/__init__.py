@@ -24,6 +24,7 @@ TOPICS = {
     "frameworks": "whose operators there are, and under which names",
     "json": "documents in and out, errors as data",
     "porting": "a wrong answer: where, and whose rule would give it",
+    "watch": "your own PyTorch program, every index judged",
     "code": "the same call in other frameworks, exact or not",
     "differences": "what surprises who comes from another framework",
     "runtimes": "asking installed runtimes, and how to write an adapter",
