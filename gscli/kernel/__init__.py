@@ -239,6 +239,8 @@ def _apply_updates(
     if count > 1 and dtype.kind in "biu" and updates.nbytes >= filled:
         _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, count)
         return
+    if count > 1 and not _can_share_rows(target):
+        count = 1
     if source is not None and alone:
         _parallel_copy(source, target.data, tuning)
         source = None
@@ -313,3 +315,10 @@ def _can_split_partition(target: ScatterOutput, updates: np.dtype[Any], threads:
     # Without compiled loops the threads would wait for each other.
     known = loops.native_reduction(target.accumulator.dtype, target.combining_ufunc(updates))
     return known is not None and loops.library() is not None
+
+
+def _can_share_rows(target: ScatterOutput) -> bool:
+    """Whether it pays that each thread picks the rows of its own range, or has part of each."""
+    from gscli.kernel import loops
+
+    return loops.can_share_rows(target.rows[:1].nbytes)

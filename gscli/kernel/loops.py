@@ -4,7 +4,8 @@
 and answer False: there is no library, or the arrays are of a kind that C does not know (objects,
 strings in reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job
 is large: the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the
-library off.
+library off; `avx2` and `portable` go the ways of processors that have less, for tests and the
+benchmark.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Sequence
+from enum import IntFlag
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -20,12 +22,60 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.base.words import INTEGERS, real_part
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 5
+INTERFACE = 6
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
+
+
+class Feature(IntFlag):
+    """What a processor has: vectors of 32 and 64 bytes, conversion and sums of halves, its maker.
+
+    The bits that `gscli_processor` of loops.c answers.
+    """
+
+    AVX2 = 1
+    F16C = 2
+    AVX512 = 4
+    FP16 = 8
+    INTEL = 16
+
+
+LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
+"""What GSCLI_LOOPS leaves of a processor."""
+
+
+class Way(Record):
+    """A way that pays where a processor has all that it needs, and the race that decided that.
+
+    Milliseconds of rows of the benchmark, one thread where no other number is named.
+    """
+
+    name: str
+    needs: Feature
+    race: str
+
+
+WAYS = (
+    Way("vectors of 32 bytes", Feature.AVX2, "W4 21 → 15, W11 float32 48 → 38, W12 rows 62 → 39"),
+    Way("vectors of 64 bytes", Feature.AVX512, "W4 15 → 10, W11 float32 38 → 28; W12 rows 39 → 47,"
+        " so that maximum and minimum keep those of 32"),
+    Way("cells by the processor's gathers", Feature.AVX512, "W3, W4 on an Intel 30 → 20, 38 → 32"),
+    Way("halves by the processor's conversions", Feature.F16C, "W10 48 → 14, W11 185 → 11"),
+    Way("halves added by the processor", Feature.FP16, "W11 on an Intel 37 → 16, W10 40 → 37"),
+    Way("cells shared by two threads", Feature.AVX512, "W10, two threads: 14 → 11 where cells are"
+        " picked eight at a time, else 15 → 17"),
+    Way("rows past the caches", Feature.INTEL, "W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD"),
+    Way("short rows shared by two threads", Feature.INTEL, "W11 float16, two threads: 36 → 28 on an"
+        " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
+)  # fmt: skip
+"""In the order of the bits that `gscli_use` of loops.c takes."""
+
+SHARED_ROWS = {32: "cells shared by two threads", 256: "short rows shared by two threads"}
+"""Bytes of a row below which threads share rows where that way pays; longer rows always pay."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of INTEGER_TYPES and NUMBER_TYPES in loops.c."""
@@ -108,6 +158,8 @@ class _ItemsStruct(ctypes.Structure):
 
 
 _ARGUMENTS = {
+    "gscli_processor": (),
+    "gscli_use": (_INT,),
     "gscli_resolve": (_POINTER, _POINTER),
     "gscli_take": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
@@ -132,7 +184,28 @@ def library() -> ctypes.CDLL | None:
         function = getattr(loaded, name)
         function.argtypes = arguments
         function.restype = _INT
+    use_features(loaded, processor_features(loaded))
     return loaded
+
+
+def processor_features(native: ctypes.CDLL) -> Feature:
+    """What the processor has, or what GSCLI_LOOPS leaves of it."""
+    features = Feature(native.gscli_processor())
+    return features & LESSER.get(os.environ.get("GSCLI_LOOPS", ""), features)
+
+
+def use_features(native: ctypes.CDLL, features: Feature) -> None:
+    """Let compiled loops go the ways that pay with these features; the processor has them."""
+    native.gscli_use(sum(1 << bit for bit, way in enumerate(WAYS) if way.needs in features))
+
+
+@cache
+def can_share_rows(row_bytes: int) -> bool:
+    """Whether it pays that threads pick rows so long out of all, each those of its own range."""
+    native, needs = library(), {way.name: way.needs for way in WAYS}
+    assert native is not None, "only what C combines is shared"
+    limits = [limit for limit in SHARED_ROWS if row_bytes < limit]
+    return not limits or needs[SHARED_ROWS[limits[0]]] in processor_features(native)
 
 
 def backend_name() -> str:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
 from typing import Any, NoReturn
@@ -52,6 +53,17 @@ def small_jobs_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "MIN_NATIVE_ITEMS", 1)
 
 
+@pytest.fixture(params=["all", *loops.LESSER])
+def features(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The ways of this processor, and those of processors that have less."""
+    native = loops.library()
+    assert native is not None
+    whole = loops.Feature(native.gscli_processor())
+    loops.use_features(native, whole & loops.LESSER.get(request.param, whole))
+    yield
+    loops.use_features(native, loops.processor_features(native))
+
+
 def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
     """Any bits at all, so NaN, infinities, subnormal numbers and overflow are among them."""
     rng = np.random.default_rng(seed)
@@ -67,11 +79,12 @@ def combined(target: Array, addresses: Array, updates: Array, ufunc: Any) -> boo
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("name", UFUNCS)
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_any_bits_are_combined_as_numpy_does(dtype: np.dtype[Any], name: str) -> None:
     ufunc = UFUNCS[name]
-    for run in (1, 3, 40):
+    for run in (1, 3, 40, 64):
         before, updates = random_bits((9, run), dtype, run), random_bits((60, run), dtype, run + 1)
         addresses = np.random.default_rng(run).integers(0, 9, 60)
         expected, actual = before.copy(), before.copy()
@@ -85,6 +98,7 @@ def test_any_bits_are_combined_as_numpy_does(dtype: np.dtype[Any], name: str) ->
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_every_half_meets_some_others(name: str) -> None:
     every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
@@ -96,6 +110,7 @@ def test_every_half_meets_some_others(name: str) -> None:
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("dtype", [*NUMBERS, np.dtype("S5"), np.dtype("U3")], ids=str)
 def test_rows_of_any_type_are_moved(dtype: np.dtype[Any]) -> None:
     for run in (1, 2, 7):
@@ -112,6 +127,7 @@ def test_rows_of_any_type_are_moved(dtype: np.dtype[Any]) -> None:
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("stride", [1, 3])
 def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> None:
@@ -141,6 +157,7 @@ def refuse() -> NoReturn:
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("count", [1, 2047, 2048, 2049, 9000])
 def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
     """Lines of numbers and of items end at other places than chunks do."""
@@ -168,6 +185,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
     written = np.zeros((1, 1, 100), np.int64)
     written[0, 0, 99] = 7
@@ -230,6 +248,7 @@ def test_parts_share_their_addresses() -> None:
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("width", [3, 100, 1500, 9000])
 def test_planes_are_copied_from_their_source_before_they_are_written(
@@ -261,6 +280,7 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
 
 
 @compiled
+@pytest.mark.usefixtures("features")
 def test_results_written_past_the_caches_have_any_beginning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -353,6 +373,31 @@ def way(**variables: str) -> str:
 def test_the_library_can_be_switched_off() -> None:
     assert way(GSCLI_LOOPS="plain") == "plain NumPy"
     assert way() == loops.backend_name()
+
+
+@compiled
+@pytest.mark.parametrize("name", loops.LESSER)
+def test_the_ways_of_a_lesser_processor_can_be_asked_for(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = loops.library()
+    assert native is not None
+    monkeypatch.setenv("GSCLI_LOOPS", name)
+    features = loops.processor_features(native)
+    assert features == loops.Feature(native.gscli_processor()) & loops.LESSER[name]
+    assert not loops.Feature.AVX512 & features
+    loops.use_features(native, features)
+    monkeypatch.undo()
+    loops.use_features(native, loops.processor_features(native))
+
+
+@compiled
+def test_threads_share_rows_where_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    feature = loops.Feature
+    for features, short in ((feature(0), []), (feature.AVX512, [4]), (~feature(0), [4, 64])):
+        monkeypatch.setattr(loops, "processor_features", lambda _, has=features: has)
+        shared = [size for size in (4, 64, 256) if loops.can_share_rows.__wrapped__(size)]
+        assert shared == [*short, 256]
 
 
 def test_the_loops_are_there_where_they_can_be_compiled() -> None:
