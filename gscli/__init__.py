@@ -58,9 +58,9 @@ __all__ = [
 ]  # fmt: skip
 
 _LAZY = {
-    "check": "gscli.traces.check",
+    "check": "gscli.views.notebook",
     "code": "gscli.codegen.code",
-    "compare": "gscli.lab.compare",
+    "compare": "gscli.views.notebook",
     "grad": "gscli.gradients.call",
     "run": "gscli.frameworks",
     "GscliError": "gscli.base",

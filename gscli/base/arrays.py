@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused, UsageError
 from gscli.base.words import ALL_DTYPES, DTYPES, NARROW_FLOATS, NARROW_INTEGERS, NUMBERS, sanitize
 
 if TYPE_CHECKING:
@@ -267,8 +268,8 @@ def as_array(value: object, name: str) -> Array:
         array: Array = value if is_lazy(value) else np.asarray(value)
     else:
         array = _from_sequence(value, name)
-    if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
-        array = array.astype(object).astype(np.str_)
+    if array.dtype.kind in "OT":
+        array = _read_objects(array, value, name)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in ALL_DTYPES:
@@ -330,20 +331,93 @@ def is_lazy(array: Array | None) -> TypeGuard[LazyArray]:
     return isinstance(array, LazyArray)
 
 
+def _read_objects(array: Array, value: object, name: str) -> Array:
+    """Text out of an array of objects; what holds anything else is refused by name."""
+    items = array.reshape(-1)
+    with suppress(UnicodeDecodeError):
+        if array.ndim and all(isinstance(item, bytes) for item in items):  # TensorFlow's strings
+            return np.array([item.decode() for item in items], np.str_).reshape(array.shape)
+    if all(isinstance(item, str) for item in items):
+        return array.astype(object).astype(np.str_)
+    typed = hasattr(value, "dtype") or isinstance(value, (list, tuple))
+    if not typed or _find_kind(value) is not None:
+        raise _unreadable_error(value, name)
+    odd = next(
+        (item for item in items if not isinstance(item, (str, complex, float, int))), items[0]
+    )
+    raise DtypeRefused(
+        f"{name} has an element type that no operator takes",
+        where=f"{name} holds {odd!r}, of type {type(odd).__name__}"[:200],
+        valid=" ".join(DTYPES),
+    )
+
+
+_UNREADABLE_KINDS = (
+    (r"Tracer|Proxy|data pointer", "is being traced and has no values",
+     "call it outside jit, grad, vmap"),
+    (r"is_meta|FakeTensor|ShapeDtypeStruct|TensorSpec|KerasTensor|Symbolic",
+     "has a shape and no values", "give an array that holds values"),
+    (r"is_quantized", "is quantized", "{name}.dequantize(), or {name}.int_repr() as it is stored"),
+    (r"is_nested|Ragged", "has rows of different lengths", "pad them to one length"),
+    (r"is_sparse|Sparse|BCOO|BCSR|spmatrix|sparray", "is sparse", "give a dense array"),
+    (r"key<", "holds random keys", "jax.random.key_data({name}) has their numbers"),
+)  # fmt: skip
+"""A pattern of the classes, flags and type of what is no array of values; what it is; a way on."""
+
+_FLAGS = ("is_meta", "is_quantized", "is_nested", "is_sparse", "is_sparse_csr")
+
+
+def _find_kind(value: object, reason: str = "") -> tuple[str, str] | None:
+    """What an object is that cannot be an array, and a way on; None of one that is not known."""
+    names = [kind.__qualname__ for kind in type(value).__mro__]
+    with suppress(Exception):  # whatever somebody's attributes do
+        names += [flag for flag in _FLAGS if getattr(value, flag, False) is True]
+        names.append(str(getattr(value, "dtype", "")))
+    text = f"{' '.join(names)} {reason}"
+    kinds = ((what, hint) for pattern, what, hint in _UNREADABLE_KINDS if re.search(pattern, text))
+    return next(kinds, None)
+
+
+def _unreadable_error(value: object, name: str, reason: str = "") -> ContentRefused:
+    """The refusal of an object that is no array, by what it is."""
+    kind = type(value)
+    where = f"{name} is a {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+    what, hint = "is no array of values", ""
+    if isinstance(value, (list, tuple)):
+        what, hint = "is not a rectangular array", "all lists of one level need the same length"
+    if hasattr(value, "__fspath__"):
+        hint = "gscli.load({name}) reads a file"
+    what, hint = _find_kind(value, reason) or (what, hint)
+    details = (reason,) if reason else ()
+    return ContentRefused(
+        f"{name} {what}", where=where, details=details, hint=hint.format(name=name)
+    )
+
+
+def _check_nothing_missing(value: Any, name: str) -> None:
+    """Refuse NA of pandas: NumPy has no such integer, and rounds the others to floats."""
+    dtypes = value.dtypes if hasattr(value, "dtypes") else value.dtype
+    kinds = {str(kind) for kind in np.atleast_1d(np.asarray(dtypes, object))}
+    missing = int(np.asarray(value.isna()).sum())
+    if missing and not all(kind.startswith("float") for kind in kinds):
+        raise ContentRefused(
+            f"{name} has values that are missing",
+            where=f"{name}: {missing} NA, of type {', '.join(sorted(kinds))}"[:200],
+            hint=f"{name}.fillna(VALUE) says what stands there",
+        )
+
+
 def _from_sequence(value: object, name: str) -> Array:
-    if hasattr(value, "chunks"):
-        check_chunked_size(getattr(value, "nbytes", 0), name)
     try:
+        if hasattr(value, "chunks"):
+            check_chunked_size(getattr(value, "nbytes", 0), name)
+        if hasattr(value, "isna"):
+            _check_nothing_missing(value, name)
         array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
-    except MemoryError:
+    except (MemoryError, GscliError):
         raise
     except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
-        raise ContentRefused(
-            f"{name} is not a rectangular array",
-            where=name,
-            details=(str(error)[:200],),
-            hint="all lists of one level need the same length",
-        ) from None
+        raise _unreadable_error(value, name, str(error)[:200]) from None
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
         for leaf in np.asarray(value, object).flat:
             if not isinstance(leaf, str):

@@ -74,6 +74,16 @@ class Code(Record):
         """As the command line prints it."""
         return self.text()
 
+    def __repr__(self) -> str:
+        targets = ", ".join(answer.target for answer in self.answers)
+        return f"<Code of {self.operator.full_name} for {targets}>"
+
+    def _repr_html_(self) -> str:
+        from gscli.views.markup import escape
+        from gscli.views.notebook import format_preformatted
+
+        return format_preformatted([escape(self.text())])
+
     def text(self, width: int = WIDTH) -> str:
         """A block for each target; comments are folded to the width, lines of code are not."""
         return (

@@ -157,6 +157,11 @@ class Signature:
         """Attributes in declared order; `opset` where the operator has versions."""
         return tuple(map(attribute_from_parameter, self._parameters(keywords=True)))
 
+    @cached_property
+    def dim_is_second(self) -> bool:
+        """Whether the framework's own function has `dim` between the inputs, as PyTorch does."""
+        return any(item.name == "dim" and item.is_required for item in self.attributes[:1])
+
     def variadic_inputs(self, names: Iterable[str]) -> list[str]:
         """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""
         return [] if self.variadic is None else variadic_names(self.variadic, names)

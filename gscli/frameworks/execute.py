@@ -43,9 +43,8 @@ def _bind_arguments(
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
-    if len(inputs) > len(names):
-        problem = f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}"
-        raise UsageError(problem, valid=" ".join(names))
+    if len(inputs) > len(names) or (len(inputs) > 1 and operator.dim_is_second):
+        inputs, attrs = _bind_positional_attributes(operator, inputs, attrs)
     pairs: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
     if attrs:
         rest = names[len(inputs) :]
@@ -57,6 +56,24 @@ def _bind_arguments(
         parts = group if isinstance(group, tuple) else (group,)
         named.update({f"{many}_{number}": part for number, part in enumerate(parts)})
     return named, attrs
+
+
+def _bind_positional_attributes(
+    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
+) -> tuple[Sequence[object], Mapping[str, object]]:
+    """Attributes without their names, in the framework's order: behind the inputs, and PyTorch's
+    dim, which is a whole number, before the index: gather(x, 1, index), take(x, indices, 1).
+    """
+    names, attrs = operator.input_names, dict(attrs)
+    if operator.dim_is_second and isinstance(inputs[1], int) and "dim" not in attrs:
+        inputs, attrs["dim"] = [inputs[0], *inputs[2:]], inputs[1]
+    own = [item.name for item in operator.attributes if item.name not in attrs]
+    more = inputs[len(names) :]
+    plain = all(item is None or isinstance(item, (int, float, complex, str)) for item in more)
+    if len(more) > len(own) or not plain or (more and operator.variadic):
+        problem = f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}"
+        raise UsageError(problem, valid=" ".join(names))
+    return inputs[: len(names)], {**attrs, **dict(zip(own, more, strict=False))}
 
 
 def _resolve_list_dtypes(

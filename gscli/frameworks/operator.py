@@ -224,6 +224,10 @@ class Operator(Signature):
         owner = "" if self.has_bare_name else f"{self.framework_name} "
         return f"gscli {owner}{self.command}"
 
+    def __get__(self, instance: object, owner: type | None = None) -> Operator:
+        """Itself, of a class too: what has this, `help()` shows as the function that it is."""
+        return self
+
     def __call__(self, /, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
         """Run on arrays (anything `numpy.asarray` takes), inputs by position or name.
 

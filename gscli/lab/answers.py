@@ -157,7 +157,7 @@ class UnsupportedRuleSet(Record):
     unsaid="unsupported",
     ways="outcome_groups",
 )
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonResult:
     """All answers to one call; differences are counted against the `reference`.
 
@@ -174,6 +174,10 @@ class ComparisonResult:
     only: tuple[str, ...] = ()
     opsets: tuple[int, ...] = ()
     typed: Mapping[str, bool] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        counts = f"{self.result_count} different outputs, {self.refusal_count} rule sets refuse"
+        return f"<Comparison of {self.concept}: {counts}>"
 
     @property
     def is_ordered(self) -> bool:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 from gscli.base.arrays import as_array
+from gscli.lab.answers import ComparisonResult
+from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
-from gscli.views.lines import Drawing, to_rich_style
+from gscli.traces.check import CheckFinding
+from gscli.traces.check import check as trace_check
+from gscli.views.lines import Drawing, FunctionDrawing, to_rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.markup import escape
 from gscli.views.picture import make_picture
+from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.tables import make_tensor_drawing
 
 WIDTH = 100
@@ -33,13 +42,52 @@ class DisplayedDrawing:
 
     def _repr_html_(self) -> str:
         """The drawing as one `<pre>` element; text is escaped, nothing is loaded."""
-        lines = ["".join(_format_span(*run) for run in line) for line in self._drawn.render_lines()]
-        return f'<pre style="{_PRE}">' + "\n".join(lines) + "</pre>"
+        return format_preformatted(
+            "".join(_format_span(*run) for run in line) for line in self._drawn.render_lines()
+        )
 
     def __str__(self) -> str:
         return "\n".join("".join(text for text, _ in line) for line in self._drawn.render_lines())
 
     __repr__ = __str__
+
+
+class Displayed:
+    """What a call returns, and draws itself in a notebook and through rich."""
+
+    def __rich__(self) -> Drawing:
+        return show(self).__rich__()
+
+    def _repr_html_(self) -> str:
+        return show(self)._repr_html_()
+
+
+class DisplayedComparison(Displayed, ComparisonResult):
+    """A comparison that draws itself."""
+
+
+class DisplayedFindings(Displayed, list[CheckFinding]):
+    """Findings, each a line where they are drawn."""
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _display(
+    call: Callable[Arguments, Result], convert: Callable[[Result], Result]
+) -> Callable[Arguments, Result]:
+    """The call, whose result draws itself."""
+
+    @wraps(call)
+    def run(*args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        return convert(call(*args, **named))
+
+    return run
+
+
+compare = _display(lab_compare, lambda result: DisplayedComparison(**vars(result)))
+check = _display(trace_check, DisplayedFindings)
 
 
 def show(
@@ -50,6 +98,8 @@ def show(
     width: int = WIDTH,
 ) -> DisplayedDrawing:
     """Draw an array, or anything NumPy makes one of, as `gscli show` does; or a trace's picture.
+
+    A comparison and the findings of `check` are drawn as their commands do.
 
     `slice` shows a part ("0,:,::2"). Raises ContentRefused for ragged lists, UsageError for a slice
     of another rank.
@@ -62,7 +112,17 @@ def show(
     options = ViewOptions(width=width, slice=slice)
     if isinstance(array, Trace):
         return DisplayedDrawing(make_picture(array, options))
+    if isinstance(array, ComparisonResult):
+        return DisplayedDrawing(ComparisonView(array, options))
+    if isinstance(array, DisplayedFindings):
+        findings = [[(finding.text(), PLAIN)] for finding in array] or [[("no findings", PLAIN)]]
+        return DisplayedDrawing(FunctionDrawing(lambda _: findings, options))
     return DisplayedDrawing(make_tensor_drawing(name, as_array(array, name), options))
+
+
+def format_preformatted(lines: Iterable[str]) -> str:
+    """Escaped lines as one `<pre>` element."""
+    return f'<pre style="{_PRE}">' + "\n".join(lines) + "</pre>"
 
 
 def _format_span(text: str, style: Style) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import NoReturn
 
 import ml_dtypes
 import numpy as np
 import pytest
+from conftest import Array
 
 import gscli
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
@@ -69,6 +72,65 @@ def test_what_is_no_array_of_ours_is_refused(
 ) -> None:
     with pytest.raises(kind, match=problem):
         as_array(value, "data")
+
+
+def imitate(name: str, dtype: object = None, **flags: object) -> object:
+    """An object that answers as those of a framework do, whose values nobody can read."""
+
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("The tensor has no values")
+
+    kind = type(name, (), {"__array__": fail, "detach": fail, **flags})
+    thing = kind()
+    if dtype is not None:
+        thing.dtype = dtype
+    return thing
+
+
+class Masked:
+    """What pandas makes of Int64 with NA: the other numbers are rounded without a word."""
+
+    def __init__(self, kind: str, *, missing: bool = True) -> None:
+        self.dtype, self.missing = kind, missing
+
+    def isna(self) -> list[bool]:
+        return [False, self.missing]
+
+    def __array__(self, *_: object, **__: object) -> Array:
+        return np.array([2.0**53, np.nan])
+
+
+UNREADABLE = [
+    (imitate("Tensor", is_sparse=True), "data is sparse"),
+    (imitate("BCOO"), "data is sparse"),
+    (imitate("Tensor", is_meta=True), "data has a shape and no values"),
+    (imitate("KerasTensor"), "data has a shape and no values"),
+    (imitate("Tensor", is_quantized=True), r"data is quantized.*data\.int_repr\(\)"),
+    (imitate("RaggedTensor"), "data has rows of different lengths"),
+    (imitate("DynamicJaxprTracer"), "data is being traced.*outside jit"),
+    (imitate("PRNGKeyArray", "key<fry>"), r"jax\.random\.key_data\(data\)"),
+    (imitate("Anything"), "data is no array of values; data is a .*Anything.*"),
+    ({"a": 1}, "data is no array of values; data is a dict"),
+    (Path("x.npy"), r"gscli\.load\(data\) reads a file"),
+    (Masked("Int64"), r"missing; data: 1 NA, of type Int64; data\.fillna"),
+]
+
+
+@pytest.mark.parametrize(("value", "problem"), UNREADABLE, ids=[text for _, text in UNREADABLE])
+def test_an_input_of_an_unusual_kind_is_named_for_what_it_is(value: object, problem: str) -> None:
+    with pytest.raises(ContentRefused, match=problem):
+        gscli.gather(value, [0])
+    with pytest.raises(ContentRefused, match=problem):
+        gscli.check("gather", {"data": value, "indices": [0]})
+
+
+def test_nan_is_a_value_and_na_is_none() -> None:
+    assert gscli.gather(Masked("float64"), [0]).tolist() == [2.0**53]
+    assert gscli.gather(Masked("Int64", missing=False), [0]).tolist() == [2.0**53]
+    texts = np.array([b"a", "é".encode()], object)  # a string tensor of TensorFlow's
+    assert gscli.gather(texts, [1]).tolist() == ["é"]
+    with pytest.raises(DtypeRefused, match="holds None, of type NoneType"):
+        gscli.gather(np.array([1, None], object), [0])
 
 
 @pytest.mark.parametrize(

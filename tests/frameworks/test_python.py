@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import pydoc
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,46 @@ def has_a_signature_a_name_and_a_text(operator: Any) -> None:
     assert operator.__name__ == operator.name
     assert operator.__doc__
     assert pickle.loads(pickle.dumps(operator)) is operator
+
+
+def test_results_show_themselves_to_people() -> None:
+    """A short text at the prompt, the whole of it in a notebook, where every text is escaped."""
+    inputs = {"data": [1, 2, 3], "indices": [0, -9]}
+    answers = gscli.compare("gather", inputs)
+    assert re.fullmatch(
+        r"<Comparison of gather: \d different outputs, \d+ rule sets .*", repr(answers)
+    )
+    assert "ONNX Gather-13" in answers._repr_html_()
+    found = gscli.check("gather", inputs)
+    assert found == [*found]
+    assert "indices[1] = -9: index out of range" in found._repr_html_()
+    assert "no findings" in gscli.check("gather", {"data": [1], "indices": [0]})._repr_html_()
+    lines = gscli.code("numpy.take", {"a": ["<b>"], "indices": [0]}, to="numpy")
+    assert repr(lines) == "<Code of numpy.take for numpy>"
+    assert "np.array([&#x27;&lt;b&gt;&#x27;], object)" in lines._repr_html_()
+
+
+def test_help_shows_a_function_and_what_it_takes() -> None:
+    text = pydoc.plain(pydoc.render_doc(gscli.scatter_nd))
+    assert "scatter_nd(data: 'ArrayLike'" in text
+    assert "reduction: Literal['none', 'add'" in text
+
+
+def test_attributes_stand_where_the_framework_has_them() -> None:
+    data, index = np.arange(6).reshape(2, 3), np.array([[2], [0]])
+    torch, first = gscli.torch, [[2], [3]]
+    assert torch.gather(data, 1, index).tolist() == first
+    assert torch.gather(data, 1, index=index).tolist() == first
+    assert torch.gather(data, index, dim=1).tolist() == first
+    assert torch.take_along_dim(data, index, 1).tolist() == first
+    assert torch.scatter(data, 1, index, value=9).tolist() == [[0, 1, 9], [9, 4, 5]]
+    assert torch.scatter_reduce(data, 1, index, index, "sum").tolist() == [[0, 1, 4], [3, 4, 5]]
+    assert gscli.numpy.take(data, [0], 1, "wrap").tolist() == [[0], [3]]
+    for words in ((data, [0], [1]), (data, [0], 1, 13, 5), (data,)):
+        with pytest.raises(GscliError, match=r"takes 2 inputs, got|needs indices"):
+            gscli.gather(*words)
+    with pytest.raises(GscliError, match="takes 2 inputs, got 3"):
+        torch.gather(data, 1, index, dim=1)
 
 
 def test_an_empty_list_takes_the_type_of_what_it_meets() -> None:
