@@ -128,14 +128,15 @@ TITLES = {
 
 
 def make_operator_group(
-    action: OperatorAction, name: str, help_text: str, unused: Collection[str] = ()
-) -> LazyGroup:
+    action: OperatorAction, name: str, help_text: str, unused: Collection[str] = (),
+    kind: type[LazyGroup] = LazyGroup,
+) -> LazyGroup:  # fmt: skip
     """A group with every operator under another action (explain, check, grad).
 
-    `unused`: shared options that the action refuses.
+    `unused`: shared options that the action refuses. `kind`: a group that has more commands.
     """
     build = _make_builder(action, f"gscli {name}", unused)
-    return LazyGroup(name, help_text, _list_operators, build)
+    return kind(name, help_text, _list_operators, build)
 
 
 def _make_builder(

@@ -8,6 +8,7 @@ whole program. Of torch, jax and onnx nothing is needed but what the program its
     aten.py          ATen's functions as operators here, a table
     torch_modes.py   PyTorch, while it runs
     program.py       a whole program, as Python would run it
+    onnx_nodes.py    a whole ONNX model, node by node
 """
 
 from __future__ import annotations

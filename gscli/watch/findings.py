@@ -24,9 +24,9 @@ from gscli.base.messages import format_message
 from gscli.base.records import Record
 from gscli.base.words import format_count
 
-WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved"]
+WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved", "answer"]
 """A bad index; a value that another one overwrote; a number that silently counted from the end; a
-number that was silently clipped, wrapped, filled or dropped."""
+number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong."""
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})

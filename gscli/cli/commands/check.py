@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_count
-from gscli.cli.building import Invocation
-from gscli.cli.options import detect_screen, print_json
-from gscli.cli.tree import make_operator_group
+from gscli.cli.building import (
+    Invocation,
+    complete_file,
+    list_declarations,
+    make_tool_command,
+)
+from gscli.cli.options import (
+    JSON_OPTION,
+    SHARED_OPTIONS,
+    Settings,
+    argument,
+    detect_screen,
+    option,
+    print_json,
+)
+from gscli.cli.tree import GLOBAL_OPTIONS, LazyGroup, make_operator_group
 
 if TYPE_CHECKING:
     from gscli.cli.call import Call
@@ -64,9 +79,61 @@ def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
     return replace(finding, where=prefix_origin(finding.where, call.inputs.origins), hint=hint)
 
 
+def check_model(
+    words: Sequence[str] = argument(
+        "INPUTS", "what the model is fed with, by its names: an .npz, a folder", complete_file, ()
+    ),
+    on: str | None = option("hold the answers of a runtime against the rules", "NAME"),
+    python: str | None = option("with --on: the Python that has the runtime", "PATH"),
+    *,
+    path: str,
+    settings: Settings,
+) -> int:
+    """Run a whole ONNX model and judge every gather and scatter; exit status 1 for a finding.
+
+    In branches, loops and functions too, run by onnx.reference with the rules in their places. With
+    --on onnxruntime, or onnx, each node of the main graph is asked of the runtime in a process of
+    its own, and the first bad node is named where it stops.
+    """
+    from gscli import files
+    from gscli.lab.models import OnnxModel
+    from gscli.watch.onnx_nodes import RUNTIMES, watch_model
+
+    if (on or RUNTIMES[0]) not in RUNTIMES or (python and not on):
+        where = f"--on {on}"[:100] if on else "--python without --on"
+        raise UsageError("a whole model is run on", where=where, valid=" ".join(RUNTIMES))
+    limit = settings.max_bytes or files.MAX_BYTES
+    model = OnnxModel.read(path, limit)
+    feeds = {
+        member.name: files.load(f"{word}::{member.name}").array
+        for word in words for member in files.members(word)
+    }  # fmt: skip
+    report = watch_model(model, feeds, on or "", python or sys.executable)
+    screen = detect_screen(sys.stdout, settings.color, settings.width)
+    if settings.json is not None:
+        print_json(report.to_dict())
+    else:
+        sys.stdout.write(report.report(color=screen.color, width=screen.width, utf8=screen.utf8))
+    return int(bool(report.findings))
+
+
+class CheckGroup(LazyGroup):
+    """The operators, and any model by the name of its file."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if not cmd_name.lower().endswith(".onnx"):
+            return super().get_command(ctx, cmd_name)
+        shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in ("max_bytes", *GLOBAL_OPTIONS))]
+        return make_tool_command(
+            cmd_name, partial(check_model, path=cmd_name), shared, check_model.__doc__ or "",
+            list_declarations(check_model),
+        )  # fmt: skip
+
+
 check = make_operator_group(
     check_operator,
     "check",
     "Every finding about some inputs: bad indices, duplicates, shapes, types. "
-    "Exit status 1 when there is any.",
+    "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
+    kind=CheckGroup,
 )

@@ -1,0 +1,293 @@
+"""Whole ONNX models: every gather and scatter of a run judged, the first bad node named.
+
+Without a runtime `onnx.reference` runs the model, with the rules in the place of each gather and
+scatter, in branches, loop bodies and functions too. A runtime is asked, in a process of its own,
+for what each node of the main graph takes and gives; its answer is held against the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
+from gscli.base.arrays import Array
+from gscli.base.words import sanitize
+from gscli.files.content import import_extra
+from gscli.frameworks.execute import execute
+from gscli.lab.difference import describe_difference
+from gscli.lab.model_nodes import ModelNode, find_operator, read_attributes
+from gscli.lab.models import OnnxModel
+from gscli.traces.check import iter_findings
+from gscli.watch.findings import Report, WatchKind
+
+RUNTIMES = ("onnxruntime", "onnx")
+"""Which runtimes `--on` takes for a whole model."""
+
+PATIENCE = 600.0
+"""Seconds that a runtime has for one run of a model."""
+
+_ASK = """
+import json, sys
+import numpy as np
+runtime, folder = sys.argv[1:]
+names = json.load(open(folder + "/names.json"))
+feeds = dict(np.load(folder + "/feeds.npz"))
+try:
+    if runtime == "onnx":
+        from onnx.reference import ReferenceEvaluator
+        values = ReferenceEvaluator(folder + "/model.onnx").run(names, feeds)
+    else:
+        import onnxruntime
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(
+            folder + "/model.onnx", options, providers=["CPUExecutionProvider"])
+        values = session.run(names, feeds)
+except Exception as error:
+    print(type(error).__name__ + ": " + str(error))
+    sys.exit(1)
+np.savez(folder + "/values.npz", **{str(at): value for at, value in enumerate(values)})
+"""
+
+
+class RuntimeStopped(InputRefused):
+    """A runtime that did not come to the end of a model; its own words are the details."""
+
+
+class ModelWatch(Report):
+    """What a run of a model does."""
+
+    def __init__(self, model: OnnxModel) -> None:
+        super().__init__()
+        self.model = model
+        self._runs = Counter[str]()
+        self._nodes = {
+            (node.op_type, node.message.name, *node.outputs): node for node in model.nodes
+        }
+
+    def judge(self, message: Any, opset: int, values: Sequence[Array | None]) -> Array | None:
+        """The rules' answer of a node; None where it is refused, which is then a finding."""
+        operator = find_operator(message.op_type, message.domain)
+        pairs = zip(operator.input_names, values, strict=False)
+        inputs = {name: np.asarray(value) for name, value in pairs if value is not None}
+        attrs = read_attributes(message)
+        if any(attribute.name == "opset" for attribute in operator.attributes):
+            attrs["opset"] = opset
+        node = self._nodes.get((message.op_type, message.name, *message.output))
+        address = node.address if node else message.name or next(iter(message.output), "")
+        self._runs[address] += 1
+        self.calls[message.op_type] += 1
+        self.indices += sum(array.size for name, array in inputs.items() if name == "indices")
+        label = f"{sanitize(address, 60)} ({message.op_type}-{opset})"
+        label += f", run {self._runs[address]}" if self._runs[address] > 1 else ""
+        try:
+            _, answer = execute(operator, inputs, attrs)
+        except GscliError as error:
+            self._add_refusal(error, label, [*self._describe_inputs(message, node, inputs)])
+            return None
+        for finding in iter_findings(operator, inputs, attrs, 1):
+            if finding.kind == "duplicate":
+                self.note("lost", label, f"{finding.where}: {finding.problem}"[:300])
+                break
+        return answer
+
+    def note(self, kind: WatchKind, label: str, problem: str) -> None:
+        """A warning at a node."""
+        self.add(kind, Notice(problem, where=f"{self.model.where}: {label}"))
+
+    def _add_refusal(self, error: GscliError, label: str, inputs: Sequence[str]) -> None:
+        error.detail_items = (*inputs, *error.detail_items)
+        error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
+        error.hint = f"gscli run {self.model.where} lists the gathers and scatters"
+        self.add("index", error)
+
+    def _describe_inputs(
+        self, message: Any, node: ModelNode | None, inputs: Mapping[str, Array]
+    ) -> Iterator[str]:
+        for tensor, (name, array) in zip(filter(None, message.input), inputs.items(), strict=False):
+            shape = ",".join(map(str, array.shape))
+            maker = "" if node is None else f", {_describe_maker(self.model, node, tensor)}"
+            yield f"{name} is {sanitize(tensor, 60)!r} {array.dtype} [{shape}]{maker}"
+
+
+def _describe_maker(model: OnnxModel, node: ModelNode, tensor: str) -> str:
+    if model.has_values(node.graph, tensor):
+        return "held by the model"
+    return model.describe_producer(node.graph, tensor)
+
+
+class _BadNode(Exception):
+    """Ends a run whose node was refused; the finding has been noted."""
+
+
+def watch_model(
+    model: OnnxModel, feeds: Mapping[str, Array], runtime: str = "", python: str = sys.executable
+) -> ModelWatch:
+    """Run a model and judge its gathers and scatters.
+
+    Raises UsageError for inputs that are not the model's, and RuntimeStopped where nothing of ours
+    is the cause. Without a `runtime` the rules answer; else its answers are held against them.
+    """
+    missing = [name for name in model.inputs if name not in feeds]
+    if missing or set(feeds) - set(model.inputs):
+        raise UsageError(
+            "the inputs are not those of the model",
+            where=f"{', '.join(sanitize(name, 60) for name in feeds) or 'none'}",
+            valid=", ".join(sanitize(name, 60) for name in model.inputs),
+        )
+    watch = ModelWatch(_inline_functions(model))
+    if runtime:
+        _watch_runtime(watch, feeds, runtime, python)
+    else:
+        _run_rules(watch, feeds)
+    return watch
+
+
+def _inline_functions(model: OnnxModel) -> OnnxModel:
+    """The model with the bodies of its functions in the places of their calls."""
+    if not model.message.functions:
+        return model
+    inline = import_extra("onnx.inliner", "onnx").inline_local_functions
+    with translate_errors(lambda error: _make_stop("onnx.inliner", str(error), model)):
+        return OnnxModel(inline(model.message), model.where)
+
+
+def _run_rules(watch: ModelWatch, feeds: Mapping[str, Array]) -> None:
+    message = watch.model.message
+    evaluator = import_extra("onnx.reference", "onnx").ReferenceEvaluator
+    base = import_extra("onnx.reference.op_run", "onnx").OpRun
+
+    def run(self: Any, *values: Any, **_attributes: Any) -> tuple[Array]:
+        answer = watch.judge(self.onnx_node, watch.model.opset, values)
+        if answer is None:
+            raise _BadNode
+        return (answer,)
+
+    names = {node.op_type for node in watch.model.supported_nodes}
+    hooks = [type(name, (base,), {"op_domain": "", "_run": run}) for name in sorted(names)]
+    try:
+        with translate_errors(lambda error: _make_stop("onnx.reference", str(error), watch.model)):
+            evaluator(message, new_ops=hooks).run(None, dict(feeds))
+    except RuntimeStopped as error:
+        if not isinstance(error.__cause__, _BadNode):
+            raise
+
+
+def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
+    lines = text.strip().splitlines() or ["it said nothing"]
+    return RuntimeStopped(
+        f"{runtime} does not run this model", where=model.where, details=tuple(lines[-3:])
+    )
+
+
+def _watch_runtime(
+    watch: ModelWatch, feeds: Mapping[str, Array], runtime: str, python: str
+) -> None:
+    model = watch.model
+    nodes = [node for node in model.supported_nodes if node.graph.outer is None]
+    inner = len(model.supported_nodes) - len(nodes)
+    if inner:
+        watch.unjudged["node inside a branch or loop|nodes inside branches or loops"] += inner
+    names = [name for node in nodes for name in (*node.inputs, *node.outputs) if name]
+    ask = _Asker(model, feeds, runtime, python)
+    try:
+        tensors, stop = ask.values(names), None
+    except RuntimeStopped as error:
+        tensors, stop = {}, error
+    for node in nodes:
+        if stop is not None:  # what is before this node still runs
+            try:
+                tensors = ask.values([name for name in node.inputs if name])
+            except RuntimeStopped:
+                break
+        values = [tensors[name] if name else None for name in node.inputs]
+        answer = watch.judge(node.message, model.opset, values)
+        if answer is None:
+            return
+        if stop is None:
+            problem = describe_difference(tensors[node.outputs[0]], answer)
+            if problem:
+                text = problem.replace("recorded", "by the rules")
+                watch.note("answer", f"{sanitize(node.address, 60)}", f"{runtime}: {text}")
+    if stop is not None:
+        raise stop
+
+
+class _Asker:
+    """Asks a runtime for tensors of the main graph, with only the nodes that they need."""
+
+    def __init__(
+        self, model: OnnxModel, feeds: Mapping[str, Array], runtime: str, python: str
+    ) -> None:
+        self._model, self._feeds, self._runtime, self._python = model, feeds, runtime, python
+        to_array = import_extra("onnx.numpy_helper", "onnx").to_array
+        self._known = {
+            name: to_array(tensor) for name, tensor in model.graphs[0].iter_tensors()
+        } | dict(feeds)
+
+    def values(self, names: Sequence[str]) -> dict[str, Array]:
+        """The values of tensors; RuntimeStopped where the runtime does not come so far."""
+        known = {name: self._known[name] for name in names if name in self._known}
+        wanted = [name for name in dict.fromkeys(names) if name not in known]
+        return known | (self._run(wanted) if wanted else {})
+
+    def _run(self, names: list[str]) -> dict[str, Array]:
+        message = _cut_model(self._model.message, names)
+        inputs = {value.name for value in message.graph.input}
+        with TemporaryDirectory() as folder:
+            Path(folder, "model.onnx").write_bytes(message.SerializeToString())
+            Path(folder, "names.json").write_text(json.dumps(names), encoding="utf-8")
+            feeds = {name: array for name, array in self._feeds.items() if name in inputs}
+            np.savez(f"{folder}/feeds.npz", **feeds)  # type: ignore[arg-type]  # names of tensors
+            try:
+                done = subprocess.run(  # noqa: S603  the runtime that was asked for
+                    [self._python, "-c", _ASK, self._runtime, folder],
+                    capture_output=True, text=True, timeout=PATIENCE, check=False,
+                )  # fmt: skip
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise _make_stop(self._runtime, str(error)[-300:], self._model) from None
+            if done.returncode:
+                text = done.stdout or done.stderr
+                raise _make_stop(self._runtime, text, self._model)
+            with np.load(f"{folder}/values.npz") as archive:
+                return {name: archive[str(at)] for at, name in enumerate(names)}
+
+
+def _cut_model(message: Any, outputs: Sequence[str]) -> Any:
+    """A model that makes these tensors of its main graph, with the nodes that they need."""
+    cut = type(message).FromString(message.SerializeToString())
+    needed, kept = set(outputs), []
+    for node in reversed(message.graph.node):
+        if needed.intersection(node.output):
+            kept.append(node)
+            needed.update(_names_read(node))
+    for field, items in (
+        (cut.graph.node, kept[::-1]),
+        (cut.graph.input, [value for value in message.graph.input if value.name in needed]),
+    ):
+        del field[:]
+        field.extend(items)
+    del cut.graph.output[:]
+    for name in outputs:
+        cut.graph.output.add().name = name
+    return cut
+
+
+def _names_read(node: Any) -> Iterator[str]:
+    """What a node reads: its inputs, and all that the graphs inside it name."""
+    yield from node.input
+    for item in node.attribute:
+        for graph in [*([item.g] if item.HasField("g") else []), *item.graphs]:
+            yield from (value.name for value in graph.output)
+            for inner in graph.node:
+                yield from _names_read(inner)

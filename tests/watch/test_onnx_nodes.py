@@ -1,0 +1,215 @@
+"""`gscli check MODEL.onnx INPUTS.npz`: every gather and scatter of a whole model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from gscli.cli import run_safely
+from gscli.lab.models import OnnxModel
+from gscli.watch.onnx_nodes import RuntimeStopped, watch_model
+
+INT, FLOAT, BOOL = TensorProto.INT64, TensorProto.FLOAT, TensorProto.BOOL
+RULES, REFERENCE = "", "onnx"
+
+
+def make_model(nodes: list[Any], inputs: list[Any], outputs: list[str], **held: Any) -> OnnxModel:
+    functions = held.pop("functions", [])
+    graph = helper.make_graph(
+        nodes, "graph", inputs,
+        [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in held.items()],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    message = helper.make_model(graph, opset_imports=opsets, functions=functions)
+    message.ir_version = 10
+    return OnnxModel(message, "model.onnx")
+
+
+def value(name: str, kind: int, shape: list[Any]) -> Any:
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+TABLE = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+
+def embedding() -> OnnxModel:
+    """Positions are made by Range, as exporters write them."""
+    node = helper.make_node
+    nodes = [
+        node("Gather", ["table", "ids"], ["rows"], name="/embed/Gather"),
+        node("Range", ["zero", "length", "step"], ["range"], name="/Range"),
+        node("Gather", ["table", "range"], ["placed"], name="/positions/Gather"),
+        node("ScatterND", ["table", "slots", "placed"], ["cache"], name="/cache/ScatterND"),
+    ]
+    inputs = [value("ids", INT, ["n"]), value("length", INT, []), value("slots", INT, ["m", 1])]
+    return make_model(nodes, inputs, ["rows", "cache"], table=TABLE, zero=0, step=1)
+
+
+def feeds(ids: list[int], length: int, slots: list[int]) -> dict[str, Any]:
+    return {
+        "ids": np.array(ids), "length": np.array(length), "slots": np.array(slots)[:, None],
+    }  # fmt: skip
+
+
+def loop() -> OnnxModel:
+    node = helper.make_node
+    body = helper.make_graph(
+        [node("Gather", ["table", "i"], ["row"], name="/decode/Gather", axis=0),
+         node("Identity", ["c"], ["c2"])],
+        "body", [value("i", INT, []), value("c", BOOL, [])],
+        [value("c2", BOOL, []), value("row", FLOAT, [2])],
+    )  # fmt: skip
+    nodes = [node("Loop", ["trips", "go"], ["rows"], body=body, name="/decode/Loop")]
+    return make_model(nodes, [value("trips", INT, [])], ["rows"], table=TABLE, go=True)
+
+
+def branch() -> OnnxModel:
+    node = helper.make_node
+    sides = [
+        helper.make_graph([node("Gather", ["table", "i"], ["row"], name=name)], name, [],
+                          [value("row", FLOAT, None)])
+        for name in ("first", "second")
+    ]  # fmt: skip
+    nodes = [node("If", ["c"], ["out"], then_branch=sides[0], else_branch=sides[1], name="/If")]
+    inputs = [value("c", BOOL, []), value("i", INT, ["n"])]
+    return make_model(nodes, inputs, ["out"], table=TABLE)
+
+
+def function() -> OnnxModel:
+    inner = helper.make_node("Gather", ["t", "i"], ["row"], name="inner")
+    reference = onnx.AttributeProto(name="axis", ref_attr_name="along", type=2)
+    inner.attribute.append(reference)
+    own = helper.make_function(
+        "own", "Pick", ["t", "i"], ["row"], [inner], [helper.make_opsetid("", 18)], ["along"]
+    )
+    nodes = [helper.make_node("Pick", ["table", "i"], ["out"], domain="own", along=1)]
+    return make_model(nodes, [value("i", INT, ["n"])], ["out"], table=TABLE, functions=[own])
+
+
+@pytest.mark.parametrize("runtime", [RULES, REFERENCE])
+@pytest.mark.parametrize(
+    ("values", "where", "maker"),
+    [
+        (feeds([4], 2, [0, 1]), "/embed/Gather (Gather-18): indices[0] = 4", "an input of the mod"),
+        (feeds([0], 5, [0]), "/positions/Gather (Gather-18): indices[4] = 4", "made by /Range"),
+        (feeds([0], 1, [9]), "/cache/ScatterND (ScatterND-18): indices[0,0] = 9", "held by the"),
+    ],
+)
+def test_the_first_bad_node_and_its_producer_are_named(
+    runtime: str, values: dict[str, Any], where: str, maker: str
+) -> None:
+    report = watch_model(embedding(), values, runtime)
+    (finding,) = report.findings
+    assert finding.kind == "index"
+    assert finding.error.where == f"model.onnx: {where}"
+    assert any(maker in line for line in finding.error.details)
+
+
+@pytest.mark.parametrize("runtime", [RULES, REFERENCE])
+def test_a_sound_model_has_no_findings(runtime: str) -> None:
+    report = watch_model(embedding(), feeds([0, -1, 3], 2, [0, 3]), runtime)
+    assert not report.findings, report.report()
+    assert report.last_line() == "watched 3 calls, 7 indices: 2 Gather, 1 ScatterND"
+
+
+def test_entries_that_write_one_cell_are_a_warning() -> None:
+    report = watch_model(embedding(), feeds([0], 2, [3, 3]))
+    assert [finding.kind for finding in report.findings] == ["lost"]
+    assert "/cache/ScatterND" in report.report()
+
+
+def test_the_run_of_a_loop_is_counted() -> None:
+    assert not watch_model(loop(), {"trips": np.array(4)}).findings
+    report = watch_model(loop(), {"trips": np.array(6)})
+    assert report.calls == {"Gather": 5}
+    assert "/decode/Gather (Gather-18), run 5: indices[] = 4" in report.report().replace("\n", "")
+
+
+@pytest.mark.parametrize("side", [True, False])
+def test_the_branch_that_runs_is_judged(side: bool) -> None:
+    report = watch_model(branch(), {"c": np.array(side), "i": np.array([7])})
+    assert ("first" if side else "second") in report.findings[0].error.where
+    aside = watch_model(branch(), {"c": np.array(side), "i": np.array([0])}, REFERENCE)
+    assert "not judged: 2 nodes inside branches or loops" in aside.last_line()
+
+
+def test_an_attribute_of_a_function_reaches_its_nodes() -> None:
+    report = watch_model(function(), {"i": np.array([2])})
+    assert "axis 1 of data has size 2" in report.report()
+    assert not watch_model(function(), {"i": np.array([1])}).findings
+
+
+FAKE = """
+from onnx.reference import ReferenceEvaluator
+import numpy as np
+class SessionOptions: pass
+class GraphOptimizationLevel: ORT_DISABLE_ALL = 0
+class InferenceSession:
+    def __init__(self, path, options, providers): self._evaluator = ReferenceEvaluator(path)
+    def run(self, names, feeds):
+        values = self._evaluator.run(names, feeds)
+        return [v + 1 if n == "placed" else v for n, v in zip(names, values)]
+"""
+
+
+def test_a_wrong_runtime_is_seen_at_the_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "onnxruntime.py").write_text(FAKE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    report = watch_model(embedding(), feeds([0], 2, [0, 1]), "onnxruntime")
+    finding = report.findings[0]
+    assert finding.kind == "answer"
+    assert finding.error.where == "model.onnx: /positions/Gather"
+    assert "placed" not in finding.error.problem
+    assert "onnxruntime: output[0,0] is 1.0, by the rules 0.0" in finding.error.problem
+
+
+def test_what_stops_a_runtime_and_is_not_an_index_is_told() -> None:
+    node = helper.make_node("Unheard", ["x"], ["y"])
+    model = make_model([node], [value("x", FLOAT, [2])], ["y"])
+    with pytest.raises(RuntimeStopped, match=r"onnx\.reference does not run this model"):
+        watch_model(model, {"x": TABLE})
+    model = make_model(
+        [node, helper.make_node("Gather", ["y", "i"], ["z"])],
+        [value("x", FLOAT, [2]), value("i", INT, [1])], ["z"],
+    )  # fmt: skip
+    with pytest.raises(RuntimeStopped, match="onnx does not run this model"):
+        watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE)
+    with pytest.raises(RuntimeStopped) as stop:
+        watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE, "/no/python")
+    assert "No such file" in stop.value.details[0]
+
+
+def run_check(*words: str) -> int:
+    return run_safely(["check", "model.onnx", *words])
+
+
+def test_the_command_reads_files_and_answers_by_its_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    onnx.save(embedding().message, "model.onnx")
+    np.savez("good.npz", **feeds([1], 1, [0]))
+    np.savez("bad.npz", **feeds([4], 1, [0]))
+    assert run_check("good.npz") == 0
+    assert capsys.readouterr().out == "watched 3 calls, 3 indices: 2 Gather, 1 ScatterND\n"
+    assert run_check("bad.npz", "--json") == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [finding["position"] for finding in document["findings"]] == [[0]]
+    assert run_check("bad.npz", "--on", "onnx") == 1
+    assert run_check("bad.npz", "--on", "tensorflow") == 2
+    assert "valid: onnxruntime onnx" in capsys.readouterr().err
+    assert run_check("bad.npz", "--python", "python3") == 2
+    assert run_check() == 2
+    assert "valid: ids, length, slots" in capsys.readouterr().err
+    assert run_check("--help") == 0
+    assert "INPUTS" in capsys.readouterr().out
+    assert run_safely(["check", "nothing.onnx", "good.npz"]) == 66
