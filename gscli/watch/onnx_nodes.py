@@ -238,8 +238,8 @@ class _Asker:
     def values(self, names: Sequence[str]) -> dict[str, Array]:
         """The values of tensors; RuntimeStopped where the runtime does not come so far."""
         known = {name: self._known[name] for name in names if name in self._known}
-        wanted = [name for name in dict.fromkeys(names) if name not in known]
-        return known | (self._run(wanted) if wanted else {})
+        unknown = [name for name in dict.fromkeys(names) if name not in known]
+        return known | (self._run(unknown) if unknown else {})
 
     def _run(self, names: list[str]) -> dict[str, Array]:
         message = _cut_model(self._model.message, names)
