@@ -8,19 +8,25 @@ whole program. Of torch, jax and onnx nothing is needed but what the program its
     aten.py          ATen's functions as operators here, a table
     torch_modes.py   PyTorch, while it runs
     program.py       a whole program, as Python would run it
+    equations.py     JAX, equation by equation
     onnx_nodes.py    a whole ONNX model, node by node
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
 from gscli.base import UsageError
 
 if TYPE_CHECKING:
+    from gscli.watch.findings import Report
     from gscli.watch.torch_modes import TorchWatch
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Watch(ModuleType):
@@ -53,6 +59,34 @@ class Watch(ModuleType):
                 hint="run it with the Python that has torch",
             ) from None  # fmt: skip
         return TorchWatch(on_error, save, read_back, every)
+
+    def jax(self, function: Callable[P, R]) -> WatchedFunction[P, R]:
+        """A JAX function that is run equation by equation, its indices judged at the user's lines.
+
+        It may be jitted, differentiated or batched, and gives what it gives alone, slower. What
+        JAX clips, fills or drops in silence is in its `seen`, which has `findings` and `report()`.
+        Raises UsageError where there is no JAX.
+        """
+        try:
+            from gscli.watch.equations import Interpreter, watch_function
+        except ImportError as error:
+            raise UsageError(
+                "gscli.watch.jax() needs the JAX of your program", where=str(error)[:200],
+                hint="run it with the Python that has jax",
+            ) from None  # fmt: skip
+        seen = Interpreter()
+        return WatchedFunction(watch_function(function, seen), seen)
+
+
+class WatchedFunction(Generic[P, R]):
+    """A function and what was seen of all its calls so far."""
+
+    def __init__(self, function: Callable[P, R], seen: Report) -> None:
+        self._function, self.seen = function, seen
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """What the function gives."""
+        return self._function(*arguments, **named)
 
 
 sys.modules[__name__].__class__ = Watch

@@ -148,12 +148,17 @@ def shorten_path(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
+def read_line(path: str, number: int) -> str:
+    """A line of a program, without what it is indented by; empty where nobody has it."""
+    return linecache.getline(path, number).strip()
+
+
 def point_at(frame: FrameType) -> CaretLine | None:
     """The line that a frame is at, the expression that runs underlined."""
     places = [*frame.f_code.co_positions()]
     first, last, start, end = places[frame.f_lasti // 2]
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
-    text = line.strip()
+    text = read_line(frame.f_code.co_filename, frame.f_lineno)
     if not text:
         return None
     if first != last or first != frame.f_lineno or start is None or end is None:

@@ -232,3 +232,9 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
         gscli.watch(on_error="ignore")  # type: ignore[arg-type]
     with pytest.raises(GscliError, match="every"):
         gscli.watch(every=0)
+
+
+def test_jax_is_needed_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(GscliError, match="needs the JAX of your program"):
+        gscli.watch.jax(len)

@@ -1,0 +1,81 @@
+"""`gscli.watch.jax(f)`. It needs jax: the everyday run skips it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+jax = pytest.importorskip("jax", reason="jax is not installed: run with a Python that has it")
+
+import jax.numpy as jnp  # noqa: E402
+
+import gscli  # noqa: E402
+
+TABLE = jnp.arange(20.0).reshape(5, 4)
+
+
+def pick(table: Any, at: Any) -> Any:
+    return table[at]
+
+
+def loss(table: Any, labels: Any) -> Any:
+    return -jnp.take_along_axis(table, labels[:, None], axis=1).sum()
+
+
+def walk(moves: Any) -> Any:
+    def step(at: Any, move: Any) -> Any:
+        return at + move, jax.lax.dynamic_slice(jnp.arange(8.0), (at + move,), (3,))
+
+    return jax.lax.scan(step, 0, moves)
+
+
+def count(at: Any) -> Any:
+    return jnp.zeros(4, jnp.int32).at[at].add(1)
+
+
+def choose(x: Any) -> Any:
+    return jax.lax.cond(x[0] < 1, lambda v: v[jnp.array([9])], lambda v: v[:1], x)
+
+
+def loop(x: Any) -> Any:
+    return jax.lax.while_loop(
+        lambda state: state[0] < 5, lambda state: (state[0] + 1, state[1] + x[state[0]]), (0, 0.0)
+    )
+
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
+    "jit": (jax.jit(pick), (TABLE, jnp.array([0, 7])), "= 7: is clipped to 4|in pick|table[at]"),
+    "grad": (jax.grad(loss), (TABLE, jnp.array([0, 9, 1, 1, 1])), "reads the fill value|in loss"),
+    "vmap": (jax.vmap(pick, (None, 0)), (TABLE, jnp.array([1, 5])), "= 5: is clipped to 4|in pick"),
+    "scan": (
+        walk,
+        (jnp.array([1, 2, 3, 4]),),
+        "= 6: is clipped to 5|in walk.<locals>.step|2 times",
+    ),
+    "scatter": (jax.jit(count), (jnp.array([0, 1, 4]),), "= 4: is outside and is dropped|in count"),
+    "cond": (choose, (jnp.arange(3.0),), "= 9: is clipped to 2|in choose"),
+    "while": (loop, (jnp.arange(3.0),), "is clipped to 2|in loop|2 times"),
+}
+"""What JAX does in silence: the function, its arguments, and what is told of it."""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_jax_does_in_silence_is_told_and_the_values_stay(name: str) -> None:
+    function, arguments, words = CALLS[name]
+    watched = gscli.watch.jax(function)
+    values, alone = watched(*arguments), function(*arguments)
+    assert jax.tree.all(
+        jax.tree.map(lambda x, y: bool(jnp.array_equal(x, y, equal_nan=True)), values, alone)
+    )
+    text = watched.seen.report()
+    assert not [part for part in words.split("|") if part not in text], text
+    assert "test_jax.py:" in text
+
+
+def test_a_function_without_bad_indices_has_no_findings() -> None:
+    watched = gscli.watch.jax(jax.jit(jax.value_and_grad(loss)))
+    watched(TABLE, jnp.array([0, 1, 2, 3, 0]))
+    assert not watched.seen.findings, watched.seen.report()
+    assert sum(watched.seen.calls.values()) >= 2
