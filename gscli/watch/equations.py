@@ -169,11 +169,11 @@ class Interpreter(Report):
 def watch_function(function: Callable[P, R], report: Interpreter) -> Callable[P, R]:
     """A function that runs another one equation by equation and notes what JAX does in silence."""
 
-    def watched(*arguments: P.args, **named: P.kwargs) -> R:
+    def run(*arguments: P.args, **named: P.kwargs) -> R:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*arguments, **named)
         leaves = jax.tree.leaves((arguments, named))
         values = report.run(closed.jaxpr, closed.consts, *leaves)
         result: R = jax.tree.unflatten(jax.tree.structure(shape), values)
         return result
 
-    return watched
+    return run
