@@ -128,10 +128,12 @@ PROGRAMS = {
 """A planted fault each: the program, where it is, and what is said of it."""
 
 
-def run_watched(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    (folder / "program.py").write_text(f"import torch\n{program}\n")
+def run_watched(
+    folder: Path, program: str, *words: str, name: str = "program.py"
+) -> subprocess.CompletedProcess[str]:
+    (folder / name).write_text(program if name == "train.py" else f"import torch\n{program}\n")
     return subprocess.run(
-        [sys.executable, "-m", "gscli", "watch", *words, "program.py"],
+        [sys.executable, "-m", "gscli", "watch", *words, name],
         cwd=folder, env={"PYTHONPATH": ROOT, "PATH": "/usr/bin:/bin"},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
@@ -166,6 +168,17 @@ def test_what_pytorch_does_in_silence_is_told(name: str, tmp_path: Path) -> None
     assert (run.returncode, run.stderr.count("warning: ")) == (0, 1)
     assert words in run.stderr
     assert run_watched(tmp_path, program, "--strict").returncode == 1
+
+
+def test_the_lesson_shows_what_is_seen(tmp_path: Path) -> None:
+    lesson = Path(ROOT, "samples", "51-epoch-three")
+    program = (lesson / "train.py").read_text()
+    run = run_watched(tmp_path, program, "--save", "case.npz", name="train.py")
+    text = (lesson / "README.md").read_text()
+    shown = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    seen = [line for line in (run.stdout + run.stderr).splitlines() if line]
+    assert [line for line in seen if line not in shown] == []
+    assert (tmp_path / "case.npz").exists()
 
 
 def clean_attention() -> torch.Tensor:
