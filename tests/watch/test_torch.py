@@ -175,7 +175,7 @@ def test_the_lesson_shows_what_is_seen(tmp_path: Path) -> None:
     program = (lesson / "train.py").read_text()
     run = run_watched(tmp_path, program, "--save", "case.npz", name="train.py")
     text = (lesson / "README.md").read_text()
-    shown = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    shown = text.splitlines()
     seen = [line for line in (run.stdout + run.stderr).splitlines() if line]
     assert [line for line in seen if line not in shown] == []
     assert (tmp_path / "case.npz").exists()
