@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import types
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -17,6 +18,7 @@ from bench.machine import machine
 from bench.processes import run
 
 import gscli
+from gscli.kernel import loops
 
 TOY = 100
 
@@ -151,11 +153,31 @@ def test_the_report_has_every_part_and_fits_its_page(tmp_path: Path) -> None:
     assert text in once
     report.write_results(results, page)
     assert page.read_text(encoding="utf-8") == once
+    results["machine"]["kind"] = "another"
+    report.write_results(results, page)
+    both = page.read_text(encoding="utf-8")
+    assert text in both.partition("## another\n")[2]
+    assert both.count(text) == once.count(text) + 1
+
+
+def test_the_head_tells_the_kind_of_machine_and_loudly_that_loops_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def library() -> types.SimpleNamespace:
+        return types.SimpleNamespace(gscli_processor=lambda: 7)
+
+    monkeypatch.setattr(loops, "library", library)
+    monkeypatch.setenv("GSCLI_LOOPS", "avx2")
+    assert machine()["kind"].endswith(", AVX2 by GSCLI_LOOPS=avx2")
+    monkeypatch.delenv("GSCLI_LOOPS")
+    assert machine()["kind"].endswith(", AVX-512")
+    monkeypatch.setattr(loops, "library", lambda: None)
+    assert machine()["way"].startswith("**without compiled loops")
 
 
 def test_a_page_without_markers_is_left_alone() -> None:
     with pytest.raises(ValueError, match="markers"):
-        report.section_replaced("no markers", "section", report.MARKERS)
+        report.section_replaced("no markers", "section", report.markers("any"))
 
 
 def test_processes_are_measured_and_failures_raised() -> None:
@@ -252,10 +274,10 @@ def test_a_bare_loop_in_one_thread_does_the_work_of_its_row(key: str) -> None:
         # Bare sums are of whole numbers, and have no copy of data: one call adds to it once.
         inputs = {name: array.astype(np.int32) for name, array in inputs.items()}
         inputs["indices"] = inputs["indices"].astype(np.int64)
-    loops = limits.bare_calls(workload, inputs)
-    assert set(loops) == set(kernel_table.BARE)
+    bare = limits.bare_calls(workload, inputs)
+    assert set(bare) == set(kernel_table.BARE)
     assert kernel_race.same_bits(
-        np.asarray(loops["bare 1"]()).reshape(-1), workload.idiom(inputs).reshape(-1)
+        np.asarray(bare["bare 1"]()).reshape(-1), workload.idiom(inputs).reshape(-1)
     )
 
 

@@ -44,6 +44,7 @@ def main() -> None:
     wanted = [word for word in given.only.split(",") if word]
     before = load()
     results["machine"] = {**machine(), "load": f"{before:.1f} before"}
+    print(f"{results['machine']['kind']}: {results['machine']['way']}")
     for part, key, result, table in measured(given, wanted):
         if key:
             results.setdefault(part, {})[key] = result

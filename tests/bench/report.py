@@ -23,7 +23,12 @@ BIG_FILES = (
     "A float32 table in a .npy file, 100,000 rows patched, 1,000,000 rows picked, outputs synced; "
     "gscli's go past the system's cache from 128 MiB on, cp's stay in it; medians (minima):"
 )
-MARKERS = ("<!-- bench:start -->\n", "<!-- bench:end -->")
+AFTER_TABLES = "## What the tables hold\n"
+
+
+def markers(kind: str) -> tuple[str, str]:
+    """Where the tables of one kind of machine begin and end."""
+    return f"<!-- bench: {kind} -->\n", f"<!-- end of {kind} -->"
 
 
 def markdown(results: Results) -> str:
@@ -61,9 +66,7 @@ def _setting(results: Results) -> str:
     machine = results["machine"]
     return (
         f"Measured on {machine['date']} with `python -m tests.bench`: {machine['class']}; "
-        f"{machine['versions']}, {machine['way']}. Load {machine['load']}. "
-        "Virtual machines share their cores: read the ratios, each of one interleaved race, and "
-        "distrust those whose minimum and median differ."
+        f"{machine['versions']}, {machine['way']}. Load {machine['load']}."
     )
 
 
@@ -71,17 +74,8 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
     against_best = Counter(kernel_table.judged(row)[0] for row in rows)
     against_idiom = Counter(kernel_table.judged(row)[1] for row in rows)
     return (
-        "Kernels, data in memory, milliseconds (minimum); index check, wrap of negatives and copy "
-        "of data included. *copyto* copies as many bytes as must be read and written; "
-        "*bare* is a loop of C that reads the same numbers and touches the same cells without any "
-        "check, wrap or copy (limits.c): where gscli takes as long, the limit is the machine's; "
-        "ORT is onnxruntime; 1t, 2t are threads; † result differs from the specification's "
-        "sequential loop. The best peer is bold. Ratios are of minima, in brackets of medians. A "
-        "goal is met where both reach it with two threads, missed where neither does with one "
-        "or two. "
-        f"Against the best peer: {_counted(against_best)}. "
-        f"The plain way, which an install without a C compiler takes, at most "
-        f"{kernel_table.IDIOM_GOAL} × NumPy (CPU, 1t): {_counted(against_idiom)}."
+        f"Kernels. Against the best peer: {_counted(against_best)}. "
+        f"The plain way, at most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}."
     )
 
 
@@ -93,23 +87,26 @@ def _folded(title: str, table: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
 
 
-def section_replaced(text: str, section: str, markers: tuple[str, str]) -> str:
+def section_replaced(text: str, section: str, ends: tuple[str, str]) -> str:
     """`text` with `section` between two markers.
 
     >>> section_replaced("a <!-- old --> b", "new", ("<!--", "-->"))
     'a <!--new--> b'
     """
-    before, start, rest = text.partition(markers[0])
-    _, end, after = rest.partition(markers[1])
+    before, start, rest = text.partition(ends[0])
+    _, end, after = rest.partition(ends[1])
     if not (start and end):
         raise ValueError("the markers of the section are missing")
     return before + start + section + end + after
 
 
 def write_results(results: Results, path: Path = RESULTS) -> None:
-    """Put the tables into the page."""
-    text = path.read_text(encoding="utf-8")
-    path.write_text(section_replaced(text, markdown(results), MARKERS), encoding="utf-8")
+    """Put the tables into the page, in place of those of the same kind of machine."""
+    text, kind = path.read_text(encoding="utf-8"), results["machine"]["kind"]
+    if markers(kind)[0] not in text:
+        section = f"## {kind}\n\n{''.join(markers(kind))}\n\n"
+        text = text.replace(AFTER_TABLES, section + AFTER_TABLES)
+    path.write_text(section_replaced(text, markdown(results), markers(kind)), encoding="utf-8")
 
 
 if __name__ == "__main__":
