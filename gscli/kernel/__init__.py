@@ -236,7 +236,7 @@ def _apply_updates(
     alone = len(route.partitions) == 1
     count = threads if alone and _can_split_partition(target, dtype, threads) else 1
     filled = PRIVATIZE_RATIO * count * target.accumulator.nbytes
-    if count > 1 and dtype.kind in "biu" and updates.nbytes >= filled:
+    if count > 1 and dtype.kind in "biu" and updates.nbytes >= filled and _can_privatize(target):
         _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, count)
         return
     if count > 1 and not _can_share_rows(target):
@@ -315,6 +315,13 @@ def _can_split_partition(target: ScatterOutput, updates: np.dtype[Any], threads:
     # Without compiled loops the threads would wait for each other.
     known = loops.native_reduction(target.accumulator.dtype, target.combining_ufunc(updates))
     return known is not None and loops.library() is not None
+
+
+def _can_privatize(target: ScatterOutput) -> bool:
+    """Whether it pays that each thread has a table of its own."""
+    from gscli.kernel import loops
+
+    return loops.can_privatize(target.accumulator.nbytes)
 
 
 def _can_share_rows(target: ScatterOutput) -> bool:

@@ -85,7 +85,7 @@ enum {
     CONVERTED_HALVES = 8,
     ADDED_HALVES = 16,
     PICKED_CELLS = 32,
-    ROWS_PAST_CACHES = 64,
+    ROWS_PAST_CACHES = 64, /* those after it are for loops.py alone */
 };
 static Int ways;
 PUBLIC Int gscli_use(Int chosen) { return ways = chosen; }

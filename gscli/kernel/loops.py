@@ -71,11 +71,16 @@ WAYS = (
     Way("rows past the caches", Feature.INTEL, "W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD"),
     Way("short rows shared by two threads", Feature.INTEL, "W11 float16, two threads: 36 → 28 on an"
         " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
+    Way("a large table for each thread", Feature.INTEL, "W10 int64, two threads: 76 → 43 on an"
+        " Intel; 16.5 on an AMD, where float64 takes 12 with cells shared"),
 )  # fmt: skip
 """In the order of the bits that `gscli_use` of loops.c takes."""
 
 SHARED_ROWS = {32: "cells shared by two threads", 256: "short rows shared by two threads"}
 """Bytes of a row below which threads share rows where that way pays; longer rows always pay."""
+
+SMALL_TABLE = 1 << 22
+"""Bytes up to which it always pays that each thread has a table of its own."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of INTEGER_TYPES and NUMBER_TYPES in loops.c."""
@@ -200,12 +205,21 @@ def use_features(native: ctypes.CDLL, features: Feature) -> None:
 
 
 @cache
+def pays(name: str) -> bool:
+    """Whether a way of WAYS pays here."""
+    native, needs = library(), {way.name: way.needs for way in WAYS}[name]
+    return native is not None and needs in processor_features(native)
+
+
 def can_share_rows(row_bytes: int) -> bool:
     """Whether it pays that threads pick rows so long out of all, each those of its own range."""
-    native, needs = library(), {way.name: way.needs for way in WAYS}
-    assert native is not None, "only what C combines is shared"
     limits = [limit for limit in SHARED_ROWS if row_bytes < limit]
-    return not limits or needs[SHARED_ROWS[limits[0]]] in processor_features(native)
+    return not limits or pays(SHARED_ROWS[limits[0]])
+
+
+def can_privatize(table_bytes: int) -> bool:
+    """Whether it pays that each thread has a table of its own, so large."""
+    return table_bytes <= SMALL_TABLE or pays("a large table for each thread")
 
 
 def backend_name() -> str:

@@ -392,12 +392,17 @@ def test_the_ways_of_a_lesser_processor_can_be_asked_for(
 
 
 @compiled
-def test_threads_share_rows_where_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_rows_and_have_tables_where_that_pays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     feature = loops.Feature
+    monkeypatch.setattr(loops, "pays", loops.pays.__wrapped__)
     for features, short in ((feature(0), []), (feature.AVX512, [4]), (~feature(0), [4, 64])):
         monkeypatch.setattr(loops, "processor_features", lambda _, has=features: has)
-        shared = [size for size in (4, 64, 256) if loops.can_share_rows.__wrapped__(size)]
+        shared = [size for size in (4, 64, 256) if loops.can_share_rows(size)]
         assert shared == [*short, 256]
+        assert loops.can_privatize(loops.SMALL_TABLE)
+        assert loops.can_privatize(loops.SMALL_TABLE + 1) == (feature.INTEL in features)
 
 
 def test_the_loops_are_there_where_they_can_be_compiled() -> None:
