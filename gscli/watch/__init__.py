@@ -7,6 +7,7 @@ whole program. Of torch, jax and onnx nothing is needed but what the program its
     judging.py       a call of a program under the rules, and the refusal in the program's words
     aten.py          ATen's functions as operators here, a table
     torch_modes.py   PyTorch, while it runs
+    subscripts.py    x[…] of NumPy in a script, which is rewritten
     program.py       a whole program, as Python would run it
     equations.py     JAX, equation by equation
     onnx_nodes.py    a whole ONNX model, node by node

@@ -16,12 +16,15 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gscli.base import ExitCode, GscliError
 from gscli.base.messages import format_message
 from gscli.base.records import Record
 from gscli.watch.findings import PACKAGE, Report, WatchedIndex
+
+if TYPE_CHECKING:
+    from gscli.watch.subscripts import SubscriptWatch
 
 
 class ProgramOptions(Record):
@@ -29,6 +32,7 @@ class ProgramOptions(Record):
 
     module: bool = False
     keep_going: bool = False
+    numpy: bool = False
     save: str | None = None
     read_back: bool = True
     every: int = 1
@@ -96,7 +100,13 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
 
         sys.meta_path.insert(0, ImportHook("torch", watch_torch))
         try:
-            status = _run(options, words)
+            subscripts = None
+            if options.numpy:
+                from gscli.watch.subscripts import SubscriptWatch
+
+                subscripts = SubscriptWatch(raises=not options.keep_going)
+                reports.append(subscripts)
+            status = _run(options, words, subscripts)
         except BaseException as error:
             modes.close()
             if os.getpid() == process and not isinstance(error, SystemExit):
@@ -111,7 +121,7 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     return status or int(is_noted)
 
 
-def _run(options: ProgramOptions, words: Sequence[str]) -> int:
+def _run(options: ProgramOptions, words: Sequence[str], subscripts: SubscriptWatch | None) -> int:
     """Run the program; what Python would leave with. KeyboardInterrupt passes."""
     sys.argv[:] = words
     try:
@@ -120,7 +130,7 @@ def _run(options: ProgramOptions, words: Sequence[str]) -> int:
         elif os.path.isdir(words[0]) or words[0].endswith((".zip", ".pyz")):
             runpy.run_path(words[0], run_name="__main__")
         else:
-            _run_script(words[0])
+            _run_script(words[0], subscripts)
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return stop.code or 0
@@ -137,15 +147,20 @@ def _run(options: ProgramOptions, words: Sequence[str]) -> int:
     return 0
 
 
-def _run_script(path: str) -> None:
+def _run_script(path: str, subscripts: SubscriptWatch | None) -> None:
     """The script as `__main__`, its folder first on the path of imports."""
     if not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     with open(path, "rb") as file:
-        source = file.read()
+        source: Any = file.read()
     module = ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=builtins)
     sys.modules["__main__"] = module
+    if subscripts is not None:
+        from gscli.watch.subscripts import NAME, rewrite
+
+        source = rewrite(source, path)
+        setattr(module, NAME, subscripts)
     exec(compile(source, path, "exec"), module.__dict__)  # noqa: S102  the user's own program
 
 

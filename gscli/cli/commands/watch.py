@@ -37,6 +37,7 @@ def watch(
         "a module of the program, in place of SCRIPT", "MODULE", short="-m"
     ),
     keep_going: bool = option("note bad indices and go on"),
+    numpy: bool = option("also x[…] of NumPy arrays in SCRIPT itself"),
     save: str | None = option("write the first bad call to FILE.npz", "FILE"),
     no_read_back: bool = option("do not look for values that others overwrote"),
     every: int = option("look at every N-th call of a line", "N", default=1, minimum=1),
@@ -53,13 +54,15 @@ def watch(
         raise UsageError(
             "watch takes a script, or a module behind -m", hint="gscli watch SCRIPT [WORD…]"
         )
+    if numpy and module is not None:
+        raise UsageError("--numpy rewrites a script, not a module", where=f"-m {module}"[:200])
     if module is None and not os.path.exists(words[0]):
         raise CannotRead("no such script", where=words[0])
     if save is not None and not save.endswith(".npz"):
         raise UsageError("--save writes an .npz file", where=f"--save {save}"[:200])
     screen = detect_screen(sys.stderr, settings.color, settings.width)
     options = {
-        "module": module is not None, "keep_going": keep_going, "save": save,
+        "module": module is not None, "keep_going": keep_going, "numpy": numpy, "save": save,
         "read_back": not no_read_back, "every": every, "strict": strict,
         "json": "-" if json == "document" else json,
         "color": screen.color, "width": screen.width, "utf8": screen.utf8,

@@ -1,0 +1,111 @@
+"""NumPy scripts under watch: `gscli watch --numpy SCRIPT`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.watch.findings import WatchedIndex
+from gscli.watch.subscripts import NAME, SubscriptWatch, rewrite
+
+ROOT = str(Path(__file__).parents[2])
+
+
+def run(source: str, *, raises: bool = True) -> tuple[SubscriptWatch, dict[str, object]]:
+    watch = SubscriptWatch(raises=raises)
+    scope: dict[str, object] = {NAME: watch, "np": np}
+    exec(compile(rewrite(source.encode(), "script.py"), "script.py", "exec"), scope)
+    return watch, scope
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = np.arange(12).reshape(3, 4)\nr = x[[0, 2]], x[:, [1]], x[..., None], x[1:, 0]",
+        "x = np.zeros((3, 4))\nx[[0, 2], 1] = [5, 6]\nx[x > 5] = 1\nx[0] += 1\nx[1][2] = 3\nr = x",
+        "d = {'a': [1, 2]}\nd['a'][0] += 5\nd['b'] = d['a'][::-1]\nr = d",
+        (
+            "order = []\ndef f(v):\n    order.append(v)\n    return v\nx = np.zeros(3)\n"
+            "x[[f(0), f(1)]] = f(7)\nx[f(2)] += f(1)\nr = order, x"
+        ),
+        "a = np.zeros(3)\n(a[2], c) = 1, 2\nx: list[int] = [a[[2]][0]]\nr = a, c, x",
+        "x = np.arange(4)\nk = (slice(1), )\nr = x[*k], f'{x[0]}', [*x[1:]], (lambda: x[[3]])()",
+    ],
+)
+def test_a_rewritten_script_gives_what_it_gives_alone(source: str) -> None:
+    alone: dict[str, object] = {"np": np}
+    exec(source, alone)
+    watch, scope = run(source)
+    assert repr(scope["r"]) == repr(alone["r"])
+    assert not watch.findings, watch.report()
+
+
+def test_a_bad_index_is_named_with_the_scripts_own_words() -> None:
+    with pytest.raises(WatchedIndex) as caught:
+        run("grid, rows = np.zeros((3, 4)), np.array([0, 3])\ngrid[rows, 1]")
+    text = str(caught.value)
+    assert "--> script.py:2 in <module>" in text
+    assert "rows[1] = 3\n" in text
+    assert "axis 0 of grid [3×4]: legal -3 … 2" in text
+
+
+def test_a_noted_index_is_left_to_numpy() -> None:
+    watch = SubscriptWatch(raises=False)
+    watch.update(np.zeros(3), [7])
+    with pytest.raises(IndexError, match="out of bounds"):
+        watch.read(np.zeros(3), [7])
+    assert [finding.kind for finding in watch.findings] == ["index"]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("c, w = np.zeros(3), np.array([0, 0, 1])\nc[w] += 1", "1 of 3 entries repeat a cell"),
+        ("c = np.zeros(3)\nc[[1, 1]] = [5, 6]", "1 of 2 values written were overwritten"),
+        ("x, up = np.zeros(3), np.array([0, -1])\nx[up]", "up counts from the end: least -1"),
+    ],
+)
+def test_what_numpy_does_in_silence_is_told(source: str, words: str) -> None:
+    watch, _ = run(source)
+    (finding,) = watch.findings
+    assert words in finding.error.problem
+    assert finding.error.where == "script.py:2 in <module>"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "c = np.zeros(3)\nc[[1, 1]] = [5, 5]",
+        "c = np.zeros(3)\nc[[1, 1]] = 5",
+        "c = np.full(3, np.nan)\nc[[1, 1]] = [np.nan, np.nan]",
+        "c = np.zeros(3)\nc[[0, 2]] += 1\nc[[-1]] = 2\nc[c > 0] *= 2",
+    ],
+)
+def test_a_sound_script_gives_no_alarm(source: str) -> None:
+    watch, _ = run(source)
+    assert not watch.findings, watch.report()
+
+
+def test_the_command_rewrites_the_script(tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(
+        "import numpy as np\ncounts = np.zeros(4, int)\nwords = np.array([1, 1, 2])\n"
+        "counts[words] += 1\nprint(counts)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "gscli", "watch", "--numpy", "count.py"],
+        cwd=tmp_path, env={"PYTHONPATH": ROOT, "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[0 1 1 0]\n")
+    assert done.stderr == (
+        "warning: 1 of 3 entries repeat a cell, which changes only once\n"
+        "  --> count.py:4 in <module>\n"
+        "   |  counts[words] += 1\n"
+        "   |  ^^^^^^^^^^^^^ numpy setitem\n"
+        "  help: numpy.add.at counts them all\n\n"
+        "watched 1 call, 3 indices: 1 setitem\n"
+    )
