@@ -8,7 +8,6 @@ for what each node of the main graph takes and gives; its answer is held against
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
+from gscli.disk.processes import Child, Failure, python_program
 from gscli.files.content import import_extra
 from gscli.frameworks.execute import execute
 from gscli.lab.difference import describe_difference
@@ -54,9 +54,10 @@ try:
             folder + "/model.onnx", options, providers=["CPUExecutionProvider"])
         values = session.run(names, feeds)
 except Exception as error:
-    print(type(error).__name__ + ": " + str(error))
-    sys.exit(1)
+    print((type(error).__name__ + ": " + str(error)).replace("\\n", " "))
+    sys.exit()
 np.savez(folder + "/values.npz", **{str(at): value for at, value in enumerate(values)})
+print()
 """
 
 
@@ -250,14 +251,12 @@ class _Asker:
             feeds = {name: array for name, array in self._feeds.items() if name in inputs}
             np.savez(f"{folder}/feeds.npz", **feeds)  # type: ignore[arg-type]  # names of tensors
             try:
-                done = subprocess.run(  # noqa: S603  the runtime that was asked for
-                    [self._python, "-c", _ASK, self._runtime, folder],
-                    capture_output=True, text=True, timeout=PATIENCE, check=False,
-                )  # fmt: skip
-            except (OSError, subprocess.TimeoutExpired) as error:
+                with Child(python_program(self._python, _ASK, self._runtime, folder)) as child:
+                    line = child.exchange(b"", PATIENCE)
+            except OSError as error:
                 raise _make_stop(self._runtime, str(error)[-300:], self._model) from None
-            if done.returncode:
-                text = done.stdout or done.stderr
+            text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
+            if text:
                 raise _make_stop(self._runtime, text, self._model)
             with np.load(f"{folder}/values.npz") as archive:
                 return {name: archive[str(at)] for at, name in enumerate(names)}

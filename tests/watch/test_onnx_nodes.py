@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from gscli.cli import run_safely
 from gscli.lab.models import OnnxModel
+from gscli.watch import onnx_nodes
 from gscli.watch.onnx_nodes import RuntimeStopped, watch_model
 
 INT, FLOAT, BOOL = TensorProto.INT64, TensorProto.FLOAT, TensorProto.BOOL
@@ -163,7 +164,8 @@ def test_a_wrong_runtime_is_seen_at_the_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "onnxruntime.py").write_text(FAKE)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found_first = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    monkeypatch.setattr(onnx_nodes, "_ASK", found_first + onnx_nodes._ASK)
     report = watch_model(embedding(), feeds([0], 2, [0, 1]), "onnxruntime")
     finding = report.findings[0]
     assert finding.kind == "answer"
