@@ -277,10 +277,11 @@ def test_a_signal_that_ends_gscli_ends_the_runtime(tmp_path: Path) -> None:
     script.write_text(f"import os, time\nprint({HELLO!r}, flush=True)\n{body}\n")
     words = ["fuzz", "onnx.gather", "--on", f"{sys.executable} {script}"]
     with subprocess.Popen([sys.executable, "-m", "gscli", *words]) as running:
-        deadline = time.monotonic() + 60
-        while not (file.exists() and file.read_text()) and time.monotonic() < deadline:
+        deadline, number = time.monotonic() + 60, ""
+        while not number and time.monotonic() < deadline:
             time.sleep(0.02)
+            number = file.read_text() if file.exists() else ""
         running.terminate()
         assert running.wait(10) == 143  # well below the patience of 20
     with pytest.raises(ProcessLookupError):
-        os.kill(int(file.read_text()), 0)
+        os.kill(int(number), 0)
