@@ -3,65 +3,82 @@
      TYPE          its name, the end of the name of each function
      CELL          an unsigned whole number of its size
      NUMBER        the type of its arithmetic
-     LOAD, STORE   what makes that of a cell, and a cell of that; without them it is a cast
-     CELL_STAYS    of two equal numbers, 0.0 and -0.0, the cell stays; without it the update does (so
+     SIGNED        of whole numbers: the type by which those with a sign are compared
+     LOAD, STORE   of others: what makes a number of a cell, and a cell of a number
+     STORE_ROUNDS  so that a limit is one of two cells, not one of two numbers: NaN keeps its bits
+     EQUAL_STAYS   of two equal numbers, 0.0 and -0.0, the cell stays; without it the update does (so
                    NumPy 2.4 has it on x86 for halves and for other types; it promises neither)
-     LIMITS_ONLY   maximum and minimum alone
      TARGET        the processors for which it is compiled; without it, rows are for all three kinds
      COMBINE_EIGHT what combines eight cells of a row at once
 
    All of these are forgotten at the end. */
 
 #if !defined(LOAD)
-#define LOAD(cell) ((NUMBER)(cell))
-#define STORE(number) ((CELL)(number))
+#define LOAD (NUMBER)
+#define STORE (CELL)
 #endif
 #if !defined(TARGET)
 #define TARGET
 #define EVERY_KIND
 #endif
 
-/* What a cell holds after an update. `operation` is a constant wherever this is called. */
+/* What a cell holds after an update. */
 TARGET static INLINE CELL OF_TYPE(combined)(Int operation, CELL cell, CELL update)
 {
     const NUMBER a = LOAD(cell), b = LOAD(update);
     if (operation == ADD) return STORE((NUMBER)(a + b));
     if (operation == SUB) return STORE((NUMBER)(a - b));
     if (operation == MUL) return STORE((NUMBER)(a * b));
+#if defined(SIGNED)
+    if (operation == MAX) return cell > update ? cell : update;
+    if (operation == MIN) return cell < update ? cell : update;
+    if (operation == SIGNED_MAX) return (SIGNED)cell > (SIGNED)update ? cell : update;
+    return (SIGNED)cell < (SIGNED)update ? cell : update;
+#elif defined(STORE_ROUNDS)
     /* NaN wins. By masks, for jumps would depend on the data. */
-#if defined(CELL_STAYS)
-    const int stays = (operation == MAX ? a >= b : a <= b) | (a != a);
-#else
-    const int stays = (operation == MAX ? a > b : a < b) | (a != a);
+    int stays = (operation == MAX ? a > b : a < b) | (a != a);
+#if defined(EQUAL_STAYS)
+    stays |= a == b;
 #endif
     const CELL mask = (CELL)(0 - (CELL)stays);
     return (CELL)((cell & mask) | (update & (CELL)~mask));
+#else
+    /* NaN wins. The first question is one instruction, the second a jump that is hardly ever taken. */
+    const NUMBER limit = operation == MAX ? (a > b ? a : b) : (a < b ? a : b);
+    return a != a ? cell : STORE(limit);
+#endif
 }
 
 /* Single cells. Those of a table that no near cache holds are fetched ahead. */
-TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, LINE_PARAMETERS)
+TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line)
 {
-    CELL *const cells = (CELL *)(void *)rows;
-    const int32_t *const own = job->own_entries;
-    const Int ahead = job->far ? smaller(visible - CELLS_AHEAD, count) : 0;
+    CELL *const cells = (CELL *)(void *)line->rows;
+    const Int *const addresses = line->addresses;
+    const int32_t *const own = line->own_entries;
+    const char *const items = line->items;
+    const Int count = line->count, stride = line->item_stride;
+    const Int ahead = fetched_count(line, CELLS_AHEAD);
     for (Int w = 0; w < count; w++) {
         const Int entry = own ? own[w] : w;
         if (w < ahead)
             PREFETCH(cells + addresses[own ? own[w + CELLS_AHEAD] : w + CELLS_AHEAD]);
-        const CELL update = *(const CELL *)(const void *)(items + entry * item_stride);
+        const CELL update = *(const CELL *)(const void *)(items + entry * stride);
         CELL *const cell = cells + addresses[entry];
         *cell = OF_TYPE(combined)(operation, *cell, update);
     }
 }
 
 /* Cells low … high-1 of each row. */
-TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int high, LINE_PARAMETERS)
+TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int high, const Line *line)
 {
+    const Int *const addresses = line->addresses;
+    const int32_t *const own = line->own_entries;
+    const char *const items = line->items;
+    const Int count = line->count, stride = line->item_stride, run = line->run;
     for (Int w = 0; w < count; w++) {
-        const Int entry = job->own_entries ? job->own_entries[w] : w;
-        CELL *restrict const row = (CELL *)(void *)rows + addresses[entry] * job->run;
-        const CELL *restrict const values =
-            (const CELL *)(const void *)(items + entry * item_stride);
+        const Int entry = own ? own[w] : w;
+        CELL *restrict const row = (CELL *)(void *)line->rows + addresses[entry] * run;
+        const CELL *restrict const values = (const CELL *)(const void *)(items + entry * stride);
         Int c = low;
 #if defined(COMBINE_EIGHT)
         for (; c + 8 <= high; c += 8) COMBINE_EIGHT(operation, row + c, values + c);
@@ -71,68 +88,61 @@ TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int hig
 }
 
 /* Rows of bytes that are one line of the cache have a loop of constant length, which asks nothing. */
-TARGET static INLINE void OF_TYPE(combine_rows)(Int operation, LINE_PARAMETERS)
+TARGET static INLINE void OF_TYPE(combine_rows)(Int operation, const Line *line)
 {
-    if (sizeof(CELL) == 1 && job->low == 0 && job->high == CACHE_LINE)
-        OF_TYPE(combine_parts)(operation, 0, CACHE_LINE, LINE_ARGUMENTS);
-    else OF_TYPE(combine_parts)(operation, job->low, job->high, LINE_ARGUMENTS);
+    if (sizeof(CELL) == 1 && line->low == 0 && line->high == CACHE_LINE)
+        OF_TYPE(combine_parts)(operation, 0, CACHE_LINE, line);
+    else OF_TYPE(combine_parts)(operation, line->low, line->high, line);
 }
 
-/* The lines of each operation, and their table. */
-#define LINE(KIND, LINE_NAME, LOOP, OPERATION)                                                     \
-    KIND static void JOIN(OF_TYPE(LINE_NAME), OPERATION)(LINE_PARAMETERS)                          \
-    {                                                                                              \
-        OF_TYPE(LOOP)(OPERATION, LINE_ARGUMENTS);                                                  \
-    }
-#if defined(X86) && defined(EVERY_KIND)
-#define LINES(OPERATION)                                                                           \
-    LINE(, cells, combine_cells, OPERATION)                                                        \
-    LINE(, rows, combine_rows, OPERATION)                                                          \
-    LINE(FOR_AVX2, rows_by_avx2, combine_rows, OPERATION)
+/* The loops that the table of the type holds: each asks a line once for its operation. */
+#define CASE(LOOP, OPERATION)                                                                      \
+    case OPERATION: OF_TYPE(LOOP)(OPERATION, line); break;
+#define SUMS(LOOP) CASE(LOOP, ADD) CASE(LOOP, SUB) CASE(LOOP, MUL)
+#if defined(SIGNED)
+#define LIMITS(LOOP)                                                                               \
+    CASE(LOOP, MAX) CASE(LOOP, MIN) CASE(LOOP, SIGNED_MAX) CASE(LOOP, SIGNED_MIN)
 #else
-#define LINES(OPERATION)                                                                           \
-    LINE(TARGET, cells, combine_cells, OPERATION) LINE(TARGET, rows, combine_rows, OPERATION)
+#define LIMITS(LOOP) CASE(LOOP, MAX) CASE(LOOP, MIN)
 #endif
-#define ENTRY(LINE_NAME, OPERATION) [OPERATION] = JOIN(OF_TYPE(LINE_NAME), OPERATION)
-LINES(MAX)
-LINES(MIN)
-#if defined(LIMITS_ONLY)
-#define ENTRIES(LINE_NAME) ENTRY(LINE_NAME, MAX), ENTRY(LINE_NAME, MIN)
-#else
-LINES(ADD)
-LINES(SUB)
-LINES(MUL)
+TARGET static void OF_TYPE(cells)(const Line *line)
+{
+    switch (line->operation) { SUMS(combine_cells) LIMITS(combine_cells) }
+}
+TARGET static void OF_TYPE(rows)(const Line *line)
+{
+    switch (line->operation) { SUMS(combine_rows) LIMITS(combine_rows) }
+}
 #if defined(X86) && defined(EVERY_KIND)
-LINE(FOR_AVX512, sums_by_avx512, combine_rows, ADD)
-LINE(FOR_AVX512, sums_by_avx512, combine_rows, SUB)
-LINE(FOR_AVX512, sums_by_avx512, combine_rows, MUL)
+FOR_AVX2 static void OF_TYPE(rows_by_avx2)(const Line *line)
+{
+    switch (line->operation) { SUMS(combine_rows) LIMITS(combine_rows) }
+}
+FOR_AVX512 static void OF_TYPE(sums_by_avx512)(const Line *line)
+{
+    switch (line->operation) { SUMS(combine_rows) }
+}
 #endif
-#define SUMS(LINE_NAME) ENTRY(LINE_NAME, ADD), ENTRY(LINE_NAME, SUB), ENTRY(LINE_NAME, MUL)
-#define ENTRIES(LINE_NAME) SUMS(LINE_NAME), ENTRY(LINE_NAME, MAX), ENTRY(LINE_NAME, MIN)
-#endif
-static const Lines OF_TYPE(lines_of) = {
-    .cells = {ENTRIES(cells)},
-    .rows = {ENTRIES(rows)},
+static const TypeLoops OF_TYPE(loops_of) = {
+    .cells = OF_TYPE(cells),
+    .rows = OF_TYPE(rows),
 #if defined(X86) && defined(EVERY_KIND)
-    .rows_by_avx2 = {ENTRIES(rows_by_avx2)},
-#if !defined(LIMITS_ONLY)
-    .sums_by_avx512 = {SUMS(sums_by_avx512)},
-#endif
+    .rows_by_avx2 = OF_TYPE(rows_by_avx2),
+    .sums_by_avx512 = OF_TYPE(sums_by_avx512),
 #endif
 };
 
 #undef TYPE
 #undef CELL
 #undef NUMBER
+#undef SIGNED
 #undef LOAD
 #undef STORE
-#undef CELL_STAYS
-#undef LIMITS_ONLY
+#undef STORE_ROUNDS
+#undef EQUAL_STAYS
 #undef TARGET
 #undef EVERY_KIND
 #undef COMBINE_EIGHT
-#undef LINE
-#undef LINES
-#undef ENTRY
+#undef CASE
 #undef SUMS
-#undef ENTRIES
+#undef LIMITS

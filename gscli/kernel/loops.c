@@ -10,7 +10,10 @@
    row is touched before the numbers of its chunk were judged.
 
    From top to bottom: what a processor has, index numbers to addresses, a job cut into lines of
-   items, what is done to a line (take, put, combine), and the loops of gradients. */
+   items, what is done to a line (take, put, combine), and the loops of gradients.
+
+   Where a size, a type or an operation is an argument of an INLINE function, it is a constant
+   wherever the function is called: each has a loop of its own, which asks nothing. */
 
 #include <stdint.h>
 #include <string.h>
@@ -96,7 +99,7 @@ PUBLIC Int gscli_use(Int chosen) { return ways = chosen; }
 typedef struct {
     const char *numbers;
     Int strides[3];
-    Int type;       /* the place in INTEGER_TYPES */
+    Int type;       /* INT8 and so on */
     Int size, turn; /* of the axis; what is added to negative numbers */
     Int step, plane_step, place_step, first; /* number * step + plane * … + place * … + first */
 } Column;
@@ -130,96 +133,119 @@ static inline void advance(Cursor *cursor, const Int *sizes, Int some)
     if (cursor->row == sizes[1]) cursor->row = 0, ++cursor->plane;
 }
 
-#define INTEGER_TYPES(X) X(int8_t) X(int16_t) X(int32_t) X(int64_t)                                \
-    X(uint8_t) X(uint16_t) X(uint32_t) X(uint64_t)
-#define INTEGER_NAME(T) IS_##T,
-enum { INTEGER_TYPES(INTEGER_NAME) };
+/* The types of index numbers and of cells, in the order of loops.py. */
+enum {
+    INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64, FLOAT16, BFLOAT16
+};
 
 /* A uint64 above 2^63 reads as negative, hence as outside. */
 static INLINE Int read_number(Int type, const void *place)
 {
-#define READ(T) if (type == IS_##T) return (Int) * (const T *)place;
-    INTEGER_TYPES(READ)
-    return 0;
+    switch (type) {
+    case INT8: return *(const int8_t *)place;
+    case INT16: return *(const int16_t *)place;
+    case INT32: return *(const int32_t *)place;
+    case UINT8: return *(const uint8_t *)place;
+    case UINT16: return *(const uint16_t *)place;
+    case UINT32: return *(const uint32_t *)place;
+    default: return *(const Int *)place;
+    }
 }
 
-/* Write number * step + first + place * place_step for each of `width` numbers to its address, or add
-   it to that of the columns before (`more`). Returns whether a number was outside 0 … size-1, after
-   `turn` was added to negative ones. */
-#define RESOLVE_PARAMETERS                                                                         \
-    const Column *column, const char *numbers, Int width, Int first, int more, Int *addresses
-static INLINE int resolve_line(Int type, Int stride, RESOLVE_PARAMETERS)
+/* Some numbers of a row, and the address of number 0 at the place of the first one. */
+typedef struct {
+    const Column *column;
+    const char *numbers;
+    Int count, first;
+} Numbers;
+
+/* Write each number to its address, or add it to that of the columns before (`more`). Returns whether
+   one was outside 0 … size-1, after `turn` was added to negative ones. */
+static INLINE int resolve_numbers(Int type, Int stride, const Numbers *some, int more,
+                                  Int *addresses)
 {
-    const Column c = *column;
+    const Column column = *some->column;
+    const char *const numbers = some->numbers;
+    const Int count = some->count, first = some->first;
     uint64_t outside = 0;
-    for (Int w = 0; w < width; w++) {
+    for (Int w = 0; w < count; w++) {
         Int number = read_number(type, numbers + w * stride);
-        number += (number >> 63) & c.turn;
-        outside |= (uint64_t)((uint64_t)number >= (uint64_t)c.size);
-        addresses[w] = (more ? addresses[w] : 0) + number * c.step + first + w * c.place_step;
+        number += (number >> 63) & column.turn;
+        outside |= (uint64_t)((uint64_t)number >= (uint64_t)column.size);
+        const Int address = number * column.step + first + w * column.place_step;
+        addresses[w] = (more ? addresses[w] : 0) + address;
     }
     return outside != 0;
 }
 
-#define RESOLVE_LINE(T, NAME, TARGET)                                                              \
-    TARGET static int NAME##_##T(RESOLVE_PARAMETERS)                                               \
-    {                                                                                              \
-        const Int stride = column->strides[2], size = (Int)sizeof(T);                              \
-        return stride == size ? resolve_line(IS_##T, size, column, numbers, width, first, more,    \
-                                             addresses)                                            \
-                              : resolve_line(IS_##T, stride, column, numbers, width, first, more,  \
-                                             addresses);                                           \
+static INLINE int resolve_type(Int type, Int size, const Numbers *some, int more, Int *addresses)
+{
+    const Int stride = some->column->strides[2];
+    if (stride == size) return resolve_numbers(type, size, some, more, addresses);
+    return resolve_numbers(type, stride, some, more, addresses);
+}
+
+static INLINE int resolve_any(const Numbers *some, int more, Int *addresses)
+{
+    switch (some->column->type) {
+    case INT8: return resolve_type(INT8, 1, some, more, addresses);
+    case INT16: return resolve_type(INT16, 2, some, more, addresses);
+    case INT32: return resolve_type(INT32, 4, some, more, addresses);
+    case UINT8: return resolve_type(UINT8, 1, some, more, addresses);
+    case UINT16: return resolve_type(UINT16, 2, some, more, addresses);
+    case UINT32: return resolve_type(UINT32, 4, some, more, addresses);
+    default: return resolve_type(INT64, 8, some, more, addresses);
     }
-typedef int (*ResolveLine)(RESOLVE_PARAMETERS);
+}
 
-#define RESOLVE_BY_ANY(T) RESOLVE_LINE(T, resolve, )
-#define BY_ANY(T) resolve_##T,
-INTEGER_TYPES(RESOLVE_BY_ANY)
-static const ResolveLine RESOLVE_LINES[] = {INTEGER_TYPES(BY_ANY)};
 #if defined(X86)
-#define RESOLVE_BY_AVX2(T) RESOLVE_LINE(T, resolve_by_avx2, FOR_AVX2)
-#define BY_AVX2(T) resolve_by_avx2_##T,
-INTEGER_TYPES(RESOLVE_BY_AVX2)
-static const ResolveLine RESOLVE_LINES_BY_AVX2[] = {INTEGER_TYPES(BY_AVX2)};
-#define RESOLVE_BY_AVX512(T) RESOLVE_LINE(T, resolve_by_avx512, FOR_AVX512)
-#define BY_AVX512(T) resolve_by_avx512_##T,
-INTEGER_TYPES(RESOLVE_BY_AVX512)
-static const ResolveLine RESOLVE_LINES_BY_AVX512[] = {INTEGER_TYPES(BY_AVX512)};
+FOR_AVX2 static int resolve_by_avx2(const Numbers *some, int more, Int *addresses)
+{
+    return resolve_any(some, more, addresses);
+}
+FOR_AVX512 static int resolve_by_avx512(const Numbers *some, int more, Int *addresses)
+{
+    return resolve_any(some, more, addresses);
+}
 #endif
-
-static const ResolveLine *resolve_lines(void)
+static int resolve(const Numbers *some, int more, Int *addresses)
 {
 #if defined(X86)
-    if (ways & VECTORS_OF_64) return RESOLVE_LINES_BY_AVX512;
-    if (ways & VECTORS_OF_32) return RESOLVE_LINES_BY_AVX2;
+    if (ways & VECTORS_OF_64) return resolve_by_avx512(some, more, addresses);
+    if (ways & VECTORS_OF_32) return resolve_by_avx2(some, more, addresses);
 #endif
-    return RESOLVE_LINES;
+    return resolve_any(some, more, addresses);
+}
+
+/* Fetches the numbers that are read soon: those NUMBERS_AHEAD bytes further on, or where rows of
+   numbers are short, at the same places of the row that is as far off. */
+static void fetch_numbers(const Numbers *some, const Int *sizes)
+{
+    const Int stride = some->column->strides[2], row_stride = some->column->strides[1];
+    const Int row = sizes[1] > 1 ? sizes[2] * stride : 0;
+    const Int is_short = row > 0 && row <= NUMBERS_AHEAD;
+    const Int ahead = is_short ? NUMBERS_AHEAD / row * row_stride : NUMBERS_AHEAD;
+    if (stride > CACHE_LINE) return;
+    for (Int b = 0; b < some->count * stride; b += CACHE_LINE) PREFETCH(some->numbers + ahead + b);
 }
 
 /* At most `most` numbers of planes before `end` → addresses; how many, or -1: one is outside. */
 static Int resolve_chunk(const Addresses *where, Cursor *cursor, Int end, Int *addresses, Int most)
 {
     const Int *const sizes = where->sizes;
-    const ResolveLine *const resolve = resolve_lines();
     Int done = 0;
     while (done < most && cursor->plane < end) {
-        const Int some = smaller(sizes[2] - cursor->place, most - done);
+        const Int count = smaller(sizes[2] - cursor->place, most - done);
         for (Int k = 0; k < where->count; k++) {
-            const Column *c = where->columns + k;
-            const char *const numbers = item_at(c->numbers, c->strides, cursor);
-            const Int stride = c->strides[2];
-            /* Bytes of a row of numbers, and how far off those are that are read soon. */
-            const Int row = sizes[1] > 1 ? sizes[2] * stride : 0;
-            const Int is_short = row > 0 && row <= NUMBERS_AHEAD;
-            const Int ahead = is_short ? NUMBERS_AHEAD / row * c->strides[1] : NUMBERS_AHEAD;
-            for (Int b = 0; stride <= CACHE_LINE && b < some * stride; b += CACHE_LINE)
-                PREFETCH(numbers + ahead + b);
-            const Int first =
-                c->first + cursor->plane * c->plane_step + cursor->place * c->place_step;
-            if (resolve[c->type](c, numbers, some, first, k > 0, addresses + done)) return -1;
+            const Column *column = where->columns + k;
+            const Int plane_first = column->first + cursor->plane * column->plane_step;
+            const Numbers some = {column, item_at(column->numbers, column->strides, cursor), count,
+                                  plane_first + cursor->place * column->place_step};
+            fetch_numbers(&some, sizes);
+            if (resolve(&some, k > 0, addresses + done)) return -1;
         }
-        done += some;
-        advance(cursor, sizes, some);
+        done += count;
+        advance(cursor, sizes, count);
     }
     return done;
 }
@@ -240,24 +266,32 @@ typedef struct {
     Int sizes[3], strides[3], stream;
 } Items;
 
-/* A line: at most MAX_ADDRESSES items `item_stride` bytes apart, and their addresses; `visible` of
-   these may be looked at ahead. */
-typedef struct Job Job;
-#define LINE_PARAMETERS                                                                            \
-    char *rows, const Int *addresses, Int count, Int visible, char *items, Int item_stride,        \
-    const Job *job
-#define LINE_ARGUMENTS rows, addresses, count, visible, items, item_stride, job
-typedef void (*LineLoop)(LINE_PARAMETERS);
-
-/* What a line is told of its job: the bytes of an item to move, or the `run` cells of a row. Threads
+/* A line: `count` items `item_stride` bytes apart, at most MAX_ADDRESSES, and their addresses among
+   the rows; `visible` addresses may be looked at ahead. The rest is the same for all lines of a job:
+   `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells. Threads
    that share the work without sharing cells are given columns `low` … `high`-1 of each row, or rows
-   `top` … `bottom`-1 only: then `line` gets the entries to combine as `own_entries`, and all of them
-   where that is NULL. */
-struct Job {
-    Int size, far, stream, run, low, high, top, bottom;
-    LineLoop line;
+   `top` … `bottom`-1 only: then `loop` gets the numbers of the entries to combine as `own_entries`,
+   and all of them where that is NULL. */
+typedef struct Line Line;
+typedef void (*LineLoop)(const Line *line);
+struct Line {
+    char *rows;
+    const Int *addresses;
+    Int count, visible;
+    char *items;
+    Int item_stride;
+    Int far, stream;
+    Int size;
+    Int operation, run, low, high, top, bottom;
+    LineLoop loop;
     const int32_t *own_entries;
 };
+
+/* How many entries of a line are followed by one that is `ahead` of them, and worth fetching. */
+static INLINE Int fetched_count(const Line *line, Int ahead)
+{
+    return line->far ? smaller(line->visible - ahead, line->count) : 0;
+}
 
 static void copy(char *to, const char *from, Int bytes) { memcpy(to, from, (size_t)bytes); }
 
@@ -276,32 +310,34 @@ static void stream(char *to, const char *from, Int bytes)
 
 /* The items of planes before `end`; `next_part` is fetched meanwhile, `pace` bytes for each. Returns 1
    where a number is outside; then nothing of its chunk was touched. */
-static Int run_planes(LineLoop line, char *rows, const Addresses *where, const Items *items,
-                      const Job *job, Cursor *index_cursor, Cursor *item_cursor, Int end,
-                      const char *next_part, Int pace)
+static Int run_planes(LineLoop loop, Line *line, const Addresses *where, const Items *items,
+                      Cursor *index_cursor, Cursor *item_cursor, Int end, const char *next_part,
+                      Int pace)
 {
-    Int addresses[MAX_ADDRESSES], count, kept = 0;
-    while ((count = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK)) > 0) {
-        const Int known = kept + count, last = index_cursor->plane == end;
-        for (Int b = 0; b < count * pace; b += CACHE_LINE) PREFETCH(next_part + b);
-        next_part += count * pace;
+    Int addresses[MAX_ADDRESSES], resolved, kept = 0;
+    while ((resolved = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK)) > 0) {
+        const Int known = kept + resolved, is_last = index_cursor->plane == end;
+        for (Int b = 0; b < resolved * pace; b += CACHE_LINE) PREFETCH(next_part + b);
+        next_part += resolved * pace;
         /* What is next is fetched ahead: some addresses wait until those after them are known. */
-        kept = last || !job->far ? 0 : smaller(known, MOVES_AHEAD);
-        for (Int used = 0, some; used < known - kept; used += some) {
-            some = smaller(items->sizes[2] - item_cursor->place, known - kept - used);
-            char *const first = item_at(items->start, items->strides, item_cursor);
-            line(rows, addresses + used, some, known - used, first, items->strides[2], job);
-            advance(item_cursor, items->sizes, some);
+        kept = is_last || !line->far ? 0 : smaller(known, MOVES_AHEAD);
+        for (Int done = 0; done < known - kept; done += line->count) {
+            line->addresses = addresses + done;
+            line->count = smaller(items->sizes[2] - item_cursor->place, known - kept - done);
+            line->visible = known - done;
+            line->items = item_at(items->start, items->strides, item_cursor);
+            loop(line);
+            advance(item_cursor, items->sizes, line->count);
         }
         memmove(addresses, addresses + known - kept, (size_t)kept * sizeof(Int));
     }
-    return count < 0;
+    return resolved < 0;
 }
 
 /* Plane by plane where they have their own rows: these are copied from their source just before, into
    the nearest cache where they fit there, and from there past the others. */
-static Int run_job(LineLoop line, char *rows, const Addresses *where, const Items *items,
-                   const Job *job)
+static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where,
+                   const Items *items)
 {
     char near[NEAR_BYTES];
     Cursor index_cursor = {0, 0, 0}, item_cursor = {0, 0, 0};
@@ -309,16 +345,16 @@ static Int run_job(LineLoop line, char *rows, const Addresses *where, const Item
     const Int entries = where->sizes[1] * where->sizes[2];
     const Int soon = plane_bytes <= 8 * NEAR_BYTES && plane_bytes <= entries * CACHE_LINE;
     const Int pace = soon ? (plane_bytes + entries - 1) / entries : 0;
+    const int is_near = where->source && plane_bytes <= NEAR_BYTES;
     const char *source = where->source ? where->source : rows;
-    char *here = where->source && plane_bytes <= NEAR_BYTES ? near : rows;
+    line->far = where->far, line->stream = items->stream, line->item_stride = items->strides[2];
     for (Int end = where->own_rows ? 1 : planes; end <= planes; end++, rows += plane_bytes) {
-        if (here != near) here = rows;
-        if (where->source) copy(here, source, plane_bytes);
+        line->rows = is_near ? near : rows;
+        if (where->source) copy(line->rows, source, plane_bytes);
         source += plane_bytes;
-        if (run_planes(line, here, where, items, job, &index_cursor, &item_cursor, end, source,
-                       pace))
+        if (run_planes(loop, line, where, items, &index_cursor, &item_cursor, end, source, pace))
             return 1;
-        if (here == near) (job->stream ? stream : copy)(rows, near, plane_bytes);
+        if (is_near) (line->stream ? stream : copy)(rows, near, plane_bytes);
     }
 #if defined(X86)
     _mm_sfence(); /* what went past the caches is there for all */
@@ -329,103 +365,132 @@ static Int run_job(LineLoop line, char *rows, const Addresses *where, const Item
 /* ---- take and put: items of `size` bytes ---------------------------------------------------- */
 
 /* Cells of a constant size, whose memcpy is one load and one store, whatever the alignment. */
-static INLINE void move_cells(Int size, int taken, LINE_PARAMETERS)
+static INLINE void move_cells(Int size, int is_take, const Line *line)
 {
-    const Int ahead = job->far ? smaller(visible - MOVES_AHEAD, count) : 0;
+    const Int *const addresses = line->addresses;
+    const Int count = line->count, stride = line->item_stride;
+    const Int ahead = fetched_count(line, MOVES_AHEAD);
+    char *const rows = line->rows, *const items = line->items;
     for (Int w = 0; w < count; w++) {
         if (w < ahead) PREFETCH_FAR(rows + addresses[w + MOVES_AHEAD] * size);
-        char *const row = rows + addresses[w] * size, *const item = items + w * item_stride;
-        memcpy(taken ? item : row, taken ? row : item, (size_t)size);
+        char *const row = rows + addresses[w] * size, *const item = items + w * stride;
+        memcpy(is_take ? item : row, is_take ? row : item, (size_t)size);
     }
 }
-#define MOVE_CELLS(SIZE)                                                                           \
-    static void take_##SIZE(LINE_PARAMETERS) { move_cells(SIZE, 1, LINE_ARGUMENTS); }              \
-    static void put_##SIZE(LINE_PARAMETERS) { move_cells(SIZE, 0, LINE_ARGUMENTS); }
-MOVE_CELLS(1) MOVE_CELLS(2) MOVE_CELLS(4) MOVE_CELLS(8) MOVE_CELLS(16)
 
-static void take_rows(LINE_PARAMETERS)
+static INLINE int is_cell(Int size)
 {
-    const Int size = job->size, near = smaller(size, 64 * CACHE_LINE);
+    return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+}
+
+static INLINE void move_cells_of_line(int is_take, const Line *line)
+{
+    switch (line->size) {
+    case 1: move_cells(1, is_take, line); break;
+    case 2: move_cells(2, is_take, line); break;
+    case 4: move_cells(4, is_take, line); break;
+    case 8: move_cells(8, is_take, line); break;
+    default: move_cells(16, is_take, line);
+    }
+}
+static void take_cells(const Line *line) { move_cells_of_line(1, line); }
+static void put_cells(const Line *line) { move_cells_of_line(0, line); }
+
+static void take_rows(const Line *line)
+{
+    const Int *const addresses = line->addresses;
+    const Int size = line->size, near = smaller(size, 64 * CACHE_LINE);
     void (*const move)(char *, const char *, Int) =
-        job->stream && ways & ROWS_PAST_CACHES ? stream : copy;
-    for (Int w = 0; w < count; w++) {
+        line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
+    for (Int w = 0; w < line->count; w++) {
         /* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
-        for (Int k = 0; w + ROWS_AHEAD < visible && k < near + CACHE_LINE - 1; k += CACHE_LINE)
-            PREFETCH(rows + addresses[w + ROWS_AHEAD] * size + smaller(k, near - 1));
-        move(items + w * item_stride, rows + addresses[w] * size, size);
+        for (Int k = 0; w + ROWS_AHEAD < line->visible && k < near + CACHE_LINE - 1;
+             k += CACHE_LINE)
+            PREFETCH(line->rows + addresses[w + ROWS_AHEAD] * size + smaller(k, near - 1));
+        move(line->items + w * line->item_stride, line->rows + addresses[w] * size, size);
     }
 }
-static void put_rows(LINE_PARAMETERS)
+static void put_rows(const Line *line)
 {
-    const Int size = job->size;
-    for (Int w = 0; w < count; w++) copy(rows + addresses[w] * size, items + w * item_stride, size);
+    for (Int w = 0; w < line->count; w++)
+        copy(line->rows + line->addresses[w] * line->size, line->items + w * line->item_stride,
+             line->size);
 }
-#define LOOP_OF_SIZE(NAME)                                                                         \
-    (size == 1 ? NAME##_1 : size == 2 ? NAME##_2 : size == 4 ? NAME##_4 : size == 8 ? NAME##_8     \
-     : size == 16 ? NAME##_16 : NAME##_rows)
 
-/* The line of a job into the nearest cache, and from there past the others. */
-static void streamed_line(LINE_PARAMETERS)
+/* Cells into the nearest cache, and from there past the others. */
+static void take_cells_past_caches(const Line *line)
 {
     char near[MAX_ADDRESSES * 16];
-    job->line(rows, addresses, count, visible, near, item_stride, job);
-    stream(items, near, count * item_stride);
+    Line near_line = *line;
+    near_line.items = near;
+    take_cells(&near_line);
+    stream(line->items, near, line->count * line->item_stride);
 }
 
 #if defined(X86)
 /* Eight cells at a time by the processor's own gathers, past the caches where these are whole lines. */
-#define GATHER_CELLS(SIZE, BITS, WORD)                                                             \
-    FOR_AVX512 static void gather_##SIZE(LINE_PARAMETERS)                                          \
-    {                                                                                              \
-        const Int ahead = job->far ? smaller(visible - MOVES_AHEAD, count) : 0;                    \
-        const int past = job->stream && ((uintptr_t)items & (CACHE_LINE - 1)) == 0;                \
-        Int w = 0;                                                                                 \
-        for (; w + 8 <= count; w += 8) {                                                           \
-            void *const to = items + w * SIZE;                                                     \
-            for (Int k = w; w + 8 <= ahead && k < w + 8; k++)                                      \
-                PREFETCH_FAR(rows + addresses[k + MOVES_AHEAD] * SIZE);                            \
-            const __m512i from = _mm512_loadu_si512(addresses + w);                                \
-            const __m##BITS##i cells = _mm512_i64gather_epi##WORD(from, rows, SIZE);               \
-            if (past) _mm##BITS##_stream_si##BITS(to, cells);                                      \
-            else _mm##BITS##_storeu_si##BITS(to, cells);                                           \
-        }                                                                                          \
-        take_##SIZE(rows, addresses + w, count - w, visible - w, items + w * SIZE, SIZE, job);     \
+FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
+{
+    const Int *const addresses = line->addresses;
+    const Int eights = line->count & ~(Int)7, ahead = fetched_count(line, MOVES_AHEAD);
+    const int past = line->stream && ((uintptr_t)line->items & (CACHE_LINE - 1)) == 0;
+    for (Int w = 0; w < eights; w += 8) {
+        void *const to = line->items + w * size;
+        for (Int k = w; w + 8 <= ahead && k < w + 8; k++)
+            PREFETCH_FAR(line->rows + addresses[k + MOVES_AHEAD] * size);
+        const __m512i from = _mm512_loadu_si512(addresses + w);
+        if (size == 4) {
+            const __m256i cells = _mm512_i64gather_epi32(from, line->rows, 4);
+            if (past) _mm256_stream_si256(to, cells);
+            else _mm256_storeu_si256(to, cells);
+        } else {
+            const __m512i cells = _mm512_i64gather_epi64(from, line->rows, 8);
+            if (past) _mm512_stream_si512(to, cells);
+            else _mm512_storeu_si512(to, cells);
+        }
     }
-GATHER_CELLS(4, 256, 32) GATHER_CELLS(8, 512, 64)
+    Line rest = *line;
+    rest.addresses += eights, rest.count -= eights, rest.visible -= eights;
+    rest.items += eights * size;
+    move_cells(size, 1, &rest);
+}
+FOR_AVX512 static void gather_4(const Line *line) { gather_eights(4, line); }
+FOR_AVX512 static void gather_8(const Line *line) { gather_eights(8, line); }
 #endif
 
 /* Items at the addresses of `rows` → items. For what is returned see run_job. */
 PUBLIC Int gscli_take(char *rows, const Addresses *where, const Items *items, Int size)
 {
-    LineLoop line = LOOP_OF_SIZE(take);
-    const int are_cells = items->strides[2] == size && line != take_rows;
-    const Job job = {.size = size, .far = where->far, .stream = items->stream, .line = line};
-    if (are_cells && job.stream) line = streamed_line;
+    Line line = {.size = size};
+    LineLoop loop = is_cell(size) ? take_cells : take_rows;
+    if (is_cell(size) && items->strides[2] == size) {
+        if (items->stream) loop = take_cells_past_caches;
 #if defined(X86)
-    if (are_cells && ways & GATHERED_CELLS)
-        line = size == 4 ? gather_4 : size == 8 ? gather_8 : line;
+        if (ways & GATHERED_CELLS) loop = size == 4 ? gather_4 : size == 8 ? gather_8 : loop;
 #endif
-    return run_job(line, rows, where, items, &job);
+    }
+    return run_job(loop, &line, rows, where, items);
 }
 
 /* Items → their addresses in `rows`, in entry order: the last one stays. */
 PUBLIC Int gscli_put(char *rows, const Addresses *where, const Items *items, Int size)
 {
-    const Job job = {.size = size, .far = where->far, .stream = items->stream};
-    return run_job(LOOP_OF_SIZE(put), rows, where, items, &job);
+    Line line = {.size = size};
+    return run_job(is_cell(size) ? put_cells : put_rows, &line, rows, where, items);
 }
 
 /* ---- combine: cell = operation(cell, update), one update after the other --------------------- */
 
-enum { ADD, SUB, MUL, MAX, MIN, OPERATIONS };
+/* Whole numbers wrap, so that only for limits it matters whether they have a sign. */
+enum { ADD, SUB, MUL, MAX, MIN, SIGNED_MAX, SIGNED_MIN };
 
 /* A number by its bits, and the bits of a number. */
-#define BITS_OF_NUMBERS(NUMBER, BITS, OF_BITS, BITS_OF)                                            \
-    typedef union { NUMBER number; BITS bits; } NUMBER##_bits;                                     \
-    static INLINE NUMBER OF_BITS(BITS bits) { return ((NUMBER##_bits){.bits = bits}).number; }     \
-    static INLINE BITS BITS_OF(NUMBER number) { return ((NUMBER##_bits){.number = number}).bits; }
-BITS_OF_NUMBERS(float, uint32_t, single_of, bits_of_single)
-BITS_OF_NUMBERS(double, uint64_t, double_of, bits_of_double)
+typedef union { float number; uint32_t bits; } Single;
+typedef union { double number; uint64_t bits; } Double;
+static INLINE float single_of(uint32_t bits) { return ((Single){.bits = bits}).number; }
+static INLINE uint32_t bits_of_single(float number) { return ((Single){.number = number}).bits; }
+static INLINE double double_of(uint64_t bits) { return ((Double){.bits = bits}).number; }
+static INLINE uint64_t bits_of_double(double number) { return ((Double){.number = number}).bits; }
 
 /* float16 ↔ float32 without branches, so that compilers can make several at a time of it. The sum,
    difference or product of two halves is exact enough in float32 that rounding it once more gives
@@ -455,79 +520,63 @@ static INLINE uint16_t to_brain(float number)
     return (uint16_t)(number != number ? 0x7fc0u | (bits >> 16 & 0x8000u) : rounded);
 }
 
-/* The lines of a type for each operation: of single cells, and of rows by each kind of vectors.
-   Maximum and minimum are quicker by those of 32 bytes. */
+/* The loops of one type: of single cells, and of rows by each kind of vectors; NULL where there is none. */
 typedef struct {
-    LineLoop cells[OPERATIONS], rows[OPERATIONS], rows_by_avx2[OPERATIONS];
-    LineLoop sums_by_avx512[MAX];
-} Lines;
+    LineLoop cells, rows, rows_by_avx2, sums_by_avx512;
+} TypeLoops;
 
-/* combine.h is the loops of one type; its first lines say what stands before it. */
+/* The loops of one type stand in combine.h, whose first lines say what stands before it. */
 #define JOIN_(LEFT, RIGHT) LEFT##_##RIGHT
 #define JOIN(LEFT, RIGHT) JOIN_(LEFT, RIGHT)
 #define OF_TYPE(NAME) JOIN(NAME, TYPE)
 
-#define TYPE uint8
+#define TYPE whole8
 #define CELL uint8_t
 #define NUMBER uint8_t
+#define SIGNED int8_t
 #include "combine.h"
-#define TYPE int8
-#define CELL uint8_t
-#define NUMBER int8_t
-#define LIMITS_ONLY
-#include "combine.h"
-#define TYPE uint16
+#define TYPE whole16
 #define CELL uint16_t
-#define NUMBER uint32_t
+#define NUMBER uint32_t /* not uint16_t: the product of two would be an int, and might not fit */
+#define SIGNED int16_t
 #include "combine.h"
-#define TYPE int16
-#define CELL uint16_t
-#define NUMBER int16_t
-#define LIMITS_ONLY
-#include "combine.h"
-#define TYPE uint32
+#define TYPE whole32
 #define CELL uint32_t
 #define NUMBER uint32_t
+#define SIGNED int32_t
 #include "combine.h"
-#define TYPE int32
-#define CELL uint32_t
-#define NUMBER int32_t
-#define LIMITS_ONLY
-#include "combine.h"
-#define TYPE uint64
+#define TYPE whole64
 #define CELL uint64_t
 #define NUMBER uint64_t
-#include "combine.h"
-#define TYPE int64
-#define CELL uint64_t
-#define NUMBER int64_t
-#define LIMITS_ONLY
+#define SIGNED int64_t
 #include "combine.h"
 
 #define TYPE float32
 #define CELL uint32_t
 #define NUMBER float
-#define LOAD(cell) single_of(cell)
-#define STORE(number) bits_of_single(number)
+#define LOAD single_of
+#define STORE bits_of_single
 #include "combine.h"
 #define TYPE float64
 #define CELL uint64_t
 #define NUMBER double
-#define LOAD(cell) double_of(cell)
-#define STORE(number) bits_of_double(number)
+#define LOAD double_of
+#define STORE bits_of_double
 #include "combine.h"
 #define TYPE bfloat16
 #define CELL uint16_t
 #define NUMBER float
-#define LOAD(cell) from_brain(cell)
-#define STORE(number) to_brain(number)
+#define LOAD from_brain
+#define STORE to_brain
+#define STORE_ROUNDS
 #include "combine.h"
 #define TYPE float16
 #define CELL uint16_t
 #define NUMBER float
-#define LOAD(cell) from_half(cell)
-#define STORE(number) to_half(number)
-#define CELL_STAYS
+#define LOAD from_half
+#define STORE to_half
+#define STORE_ROUNDS
+#define EQUAL_STAYS
 #include "combine.h"
 
 #if defined(X86)
@@ -551,56 +600,51 @@ FOR_F16C static INLINE void combine_eight_halves(Int operation, uint16_t *row, c
 #define TYPE float16_by_f16c
 #define CELL uint16_t
 #define NUMBER float
-#define LOAD(cell) load_half(cell)
-#define STORE(number) store_half(number)
-#define CELL_STAYS
+#define LOAD load_half
+#define STORE store_half
+#define STORE_ROUNDS
+#define EQUAL_STAYS
 #define TARGET FOR_F16C
 #define COMBINE_EIGHT combine_eight_halves
 #include "combine.h"
 #endif
 #if defined(FOR_FP16)
 /* Processors that add halves themselves, thirty-two at a time: rounded once, as to_half does. */
-BITS_OF_NUMBERS(_Float16, uint16_t, half_of, bits_of_half)
+typedef union { _Float16 number; uint16_t bits; } Half;
+static INLINE _Float16 half_of(uint16_t bits) { return ((Half){.bits = bits}).number; }
+static INLINE uint16_t bits_of_half(_Float16 number) { return ((Half){.number = number}).bits; }
 #define TYPE float16_by_fp16
 #define CELL uint16_t
 #define NUMBER _Float16
-#define LOAD(cell) half_of(cell)
-#define STORE(number) bits_of_half(number)
-#define CELL_STAYS
+#define LOAD half_of
+#define STORE bits_of_half
 #define TARGET FOR_FP16
 #include "combine.h"
 #endif
 
-/* Whole numbers wrap: sums, differences and products have the same bits with a sign or without. */
-typedef struct {
-    const Lines *sums, *limits;
-} TypeLines;
-enum { FLOAT16 = 10 };
-static const TypeLines LINES_OF_TYPES[] = {
-    {&lines_of_uint8, &lines_of_int8},     {&lines_of_uint16, &lines_of_int16},
-    {&lines_of_uint32, &lines_of_int32},   {&lines_of_uint64, &lines_of_int64},
-    {&lines_of_uint8, &lines_of_uint8},    {&lines_of_uint16, &lines_of_uint16},
-    {&lines_of_uint32, &lines_of_uint32},  {&lines_of_uint64, &lines_of_uint64},
-    {&lines_of_float32, &lines_of_float32}, {&lines_of_float64, &lines_of_float64},
-    {&lines_of_float16, &lines_of_float16}, {&lines_of_bfloat16, &lines_of_bfloat16},
+static const TypeLoops *const LOOPS_OF_TYPES[] = {
+    [INT8] = &loops_of_whole8,      [INT16] = &loops_of_whole16,    [INT32] = &loops_of_whole32,
+    [INT64] = &loops_of_whole64,    [UINT8] = &loops_of_whole8,     [UINT16] = &loops_of_whole16,
+    [UINT32] = &loops_of_whole32,   [UINT64] = &loops_of_whole64,   [FLOAT32] = &loops_of_float32,
+    [FLOAT64] = &loops_of_float64,  [FLOAT16] = &loops_of_float16,  [BFLOAT16] = &loops_of_bfloat16,
 };
 
-/* The line of an operation and a type (a place in LINES_OF_TYPES) that suits the processor. */
-static LineLoop line_of(Int operation, Int type, int single_cells)
+/* The loop of an operation and a type that suits the processor. Maximum and minimum are quicker by
+   vectors of 32 bytes than by those of 64. */
+static LineLoop find_loop(Int operation, Int type, int single_cells)
 {
+    const TypeLoops *loops = LOOPS_OF_TYPES[type];
     const int is_sum = operation < MAX;
-    const Lines *const usual = is_sum ? LINES_OF_TYPES[type].sums : LINES_OF_TYPES[type].limits;
-    const Lines *lines = usual;
 #if defined(X86)
-    if (type == FLOAT16 && ways & CONVERTED_HALVES) lines = &lines_of_float16_by_f16c;
+    if (type == FLOAT16 && ways & CONVERTED_HALVES) loops = &loops_of_float16_by_f16c;
 #endif
 #if defined(FOR_FP16)
-    if (type == FLOAT16 && is_sum && ways & ADDED_HALVES) lines = &lines_of_float16_by_fp16;
+    if (type == FLOAT16 && is_sum && ways & ADDED_HALVES) loops = &loops_of_float16_by_fp16;
 #endif
-    if (single_cells) return lines->cells[operation];
-    if (lines == usual && is_sum && ways & VECTORS_OF_64) return lines->sums_by_avx512[operation];
-    if (lines == usual && ways & VECTORS_OF_32) return lines->rows_by_avx2[operation];
-    return lines->rows[operation];
+    if (single_cells) return loops->cells;
+    if (loops->sums_by_avx512 && is_sum && ways & VECTORS_OF_64) return loops->sums_by_avx512;
+    if (loops->rows_by_avx2 && ways & VECTORS_OF_32) return loops->rows_by_avx2;
+    return loops->rows;
 }
 
 #if defined(X86)
@@ -622,35 +666,37 @@ FOR_AVX512 static Int pick_eights(
 }
 #endif
 
-/* The line of a job for its own rows alone, picked without branches: half of them usually are. */
-static void picked_line(LINE_PARAMETERS)
+/* The loop of a job for its own rows alone, picked without branches: half of them usually are. */
+static void combine_own_rows(const Line *line)
 {
-    const Int top = job->top, bottom = job->bottom;
+    const Int top = line->top, bottom = line->bottom;
     int32_t picked[MAX_ADDRESSES + 1];
     Int picked_count = 0, w = 0;
-    Job own_job = *job;
-    own_job.own_entries = picked;
 #if defined(X86)
     if (ways & PICKED_CELLS)
-        w = pick_eights(addresses, count, top, bottom, picked, &picked_count);
+        w = pick_eights(line->addresses, line->count, top, bottom, picked, &picked_count);
 #endif
-    for (; w < count; w++) {
+    for (; w < line->count; w++) {
         picked[picked_count] = (int32_t)w;
-        picked_count += (uint64_t)(addresses[w] - top) < (uint64_t)(bottom - top);
+        picked_count += (uint64_t)(line->addresses[w] - top) < (uint64_t)(bottom - top);
     }
-    visible = smaller(picked_count, visible);
-    job->line(rows, addresses, picked_count, visible, items, item_stride, &own_job);
+    Line own_line = *line;
+    own_line.own_entries = picked, own_line.count = picked_count;
+    own_line.visible = smaller(picked_count, line->visible);
+    line->loop(&own_line);
 }
 
-/* `operation` and `type` as in line_of. Items are rows of `run` cells; for the others see Job, for what
-   is returned see run_job. */
+/* `operation` and `type` as in find_loop. Items are rows of `run` cells; for the others see Line, for
+   what is returned see run_job. */
 PUBLIC Int gscli_combine(Int operation, Int type, char *rows, const Addresses *where,
                          const Items *items, Int run, Int low, Int high, Int picks, Int top,
                          Int bottom)
 {
-    const LineLoop line = line_of(operation, type, run == 1);
-    const Job job = {0, where->far, items->stream, run, low, high, top, bottom, line, NULL};
-    return run_job(picks ? picked_line : line, rows, where, items, &job);
+    const LineLoop loop = find_loop(operation, type, run == 1);
+    const int is_signed_limit = type <= INT64 && operation >= MAX;
+    Line line = {.operation = is_signed_limit ? operation + SIGNED_MAX - MAX : operation,
+                 .run = run, .low = low, .high = high, .top = top, .bottom = bottom, .loop = loop};
+    return run_job(picks ? combine_own_rows : loop, &line, rows, where, items);
 }
 
 /* ---- select_equal: who holds what its cell keeps ------------------------------------------- */

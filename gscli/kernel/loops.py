@@ -83,7 +83,7 @@ SMALL_TABLE = 1 << 22
 """Bytes up to which it always pays that each thread has a table of its own."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
-"""The order of INTEGER_TYPES and NUMBER_TYPES in loops.c."""
+"""The order of the types in loops.c, INT8 and so on."""
 
 _OPERATIONS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
 _OF_BOOL = {np.logical_or: 3, np.logical_and: 4}
