@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from gscli.cli.building import (
     suggest_commands,
 )
 from gscli.cli.options import COMPLETION_VARIABLE, SHARED_OPTIONS, SHOW_COMPLETION
-from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework
+from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework, to_kebab_case
 
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
 """Titles of help's lists of commands, and each list: command name -> one-line help."""
@@ -81,21 +80,6 @@ class LazyGroup(HintedCommand, TyperGroup):
         for title, rows in self.sections().items():
             with formatter.section(title):
                 formatter.write_dl([*rows.items()])
-
-
-def to_kebab_case(name: str) -> str:
-    """A name as the command line writes it, however documents and code do.
-
-    >>> (
-    ...     to_kebab_case("ScatterND"),
-    ...     to_kebab_case("GatherElements"),
-    ...     to_kebab_case("index_add_"),
-    ...     to_kebab_case("add.at"),
-    ... )
-    ('scatter-nd', 'gather-elements', 'index-add', 'add-at')
-    """
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
-    return re.sub(r"[_.\s-]+", "-", parted).strip("-").lower()
 
 
 def _make_framework_group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -68,14 +69,14 @@ def find_operator(name: str) -> Operator:
     ('numpy.add.at', 'torch.index_add')
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
-    if rest and (first in NAMES or first in ALIASES):
+    if rest and first in (*NAMES, *ALIASES):
         own = load_framework(first).operators.values()
-        for operator in _iter_called(rest, own):
+        for operator in iter_called(rest, own):
             return operator
         raise _unknown_operator_error(name, [operator.full_name for operator in own])
-    for operator in _iter_called(name, bare_operators()):
+    for operator in iter_called(name, bare_operators()):
         return operator
-    everywhere = list(_iter_called(name, operators()))
+    everywhere = list(iter_called(name, operators()))
     if len(everywhere) == 1:
         return everywhere[0]
     known = [operator.name for operator in bare_operators()]
@@ -83,12 +84,33 @@ def find_operator(name: str) -> Operator:
     raise _unknown_operator_error(name, known, [operator.full_name for operator in everywhere])
 
 
-def _iter_called(name: str, among: Iterable[Operator]) -> Iterator[Operator]:
-    """The operators of this name, whose spellings differ in dashes, dots and a last underscore."""
-    plain = str.maketrans("-.", "__")
-    for operator in among:
-        if operator.name.translate(plain).rstrip("_") == name.translate(plain).rstrip("_"):
-            yield operator
+def find_operators(name: str) -> list[Operator]:
+    """The operators that a word stands for: all of a framework, or the one that is called so.
+
+    >>> [operator.full_name for operator in find_operators("numpy.add-at")]
+    ['numpy.add.at']
+    >>> len(find_operators("onnx"))
+    7
+    """
+    if name in (*NAMES, *ALIASES):
+        return list(load_framework(name).operators.values())
+    return [find_operator(name)]
+
+
+def iter_called(name: str, among: Iterable[Operator]) -> Iterator[Operator]:
+    """The operators of this name, however it is spelt."""
+    command = to_kebab_case(name)
+    return (operator for operator in among if operator.command == command)
+
+
+def to_kebab_case(name: str) -> str:
+    """A name as the command line writes it, however documents and code do.
+
+    >>> to_kebab_case("ScatterNDUpdate"), to_kebab_case("index_add_"), to_kebab_case("add.at")
+    ('scatter-nd-update', 'index-add', 'add-at')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=ND)(?=[A-Z])", "-", name)
+    return re.sub(r"[_.\s-]+", "-", parted).strip("-").lower()
 
 
 def bare_operators() -> Iterator[Operator]:
@@ -205,6 +227,6 @@ def assign_inputs(
 
 
 def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
-    otherwise = "gscli.operators() lists them all"
+    otherwise = "gscli rules, or gscli.operators() in Python, lists them all"
     hint = format_suggestion(near) or suggest_names(name, known, otherwise)
     return UsageError(f"unknown operator {name!r}"[:200], hint=hint)

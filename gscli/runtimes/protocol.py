@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.words import sanitize, suggest_names
+from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
-from gscli.frameworks import ALIASES, NAMES, load_framework, operators
+from gscli.frameworks import find_operators, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import to_gscli_name
 
@@ -157,31 +157,6 @@ def _format_message(value: object) -> str:
         value = ": ".join(str(value[key]) for key in ("type", "message") if key in value)
     return sanitize(
         " ".join(str(value)[: 4 * MAX_MESSAGE_CHARACTERS].split()), MAX_MESSAGE_CHARACTERS
-    )
-
-
-def find_operators(name: str) -> list[Operator]:
-    """The operators that a word stands for.
-
-    >>> [one.full_name for one in find_operators("numpy.add-at")]
-    ['numpy.add.at']
-    >>> [one.full_name for one in find_operators("scatter_nd")], len(find_operators("onnx"))
-    (['onnx.scatter_nd'], 7)
-    """
-    framework = ALIASES.get(name, name)
-    if framework in NAMES:
-        return list(load_framework(framework).operators.values())
-    first, _, rest = name.partition(".")
-    owner = ALIASES.get(first, first)
-    for operator in load_framework(owner).operators.values() if owner in NAMES else operators():
-        own = rest if owner in NAMES else name
-        if own in (operator.name, operator.command) or own.replace("_", "-") == (operator.command):
-            return [operator]
-    known = [f"{operator.framework.name}.{operator.command}" for operator in operators()]
-    raise UsageError(
-        f"no operator called {sanitize(name, 60)!r}",
-        valid="FRAMEWORK.OPERATOR, a bare operator, or a framework for all of its operators",
-        hint=suggest_names(name, [*known, *NAMES], "gscli rules lists them all"),
     )
 
 

@@ -17,14 +17,13 @@ from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.disk import processes
 from gscli.disk.processes import Child, ProcessSpec, python_program
 from gscli.files.formats.jsonarray import load_json
-from gscli.frameworks import find_operator, operators
+from gscli.frameworks import find_operator, find_operators, operators
 from gscli.lab.calls import dump_call, read_call, read_name, to_gscli_name, to_wire_name
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.peer import answer_request as served
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import (
     Reply,
-    find_operators,
     parse_hello,
     parse_reply,
     select_supported,

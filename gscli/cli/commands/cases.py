@@ -60,13 +60,13 @@ def cases(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
+    from gscli.frameworks import find_operators
     from gscli.runtimes.packs import (
         CaseSuite,
         format_coverage_table,
         load_onnx_coverage,
         measure_suites,
     )
-    from gscli.runtimes.protocol import find_operators
 
     check_stdout_free(output, settings)
     chosen = dict.fromkeys(item for name in operators for item in find_operators(name))

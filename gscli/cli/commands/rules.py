@@ -17,11 +17,10 @@ import sys
 from collections.abc import Sequence
 
 from gscli.base import UsageError
-from gscli.cli.building import suggest_commands, tool
+from gscli.cli.building import tool
 from gscli.cli.completion import complete_names, complete_operator
 from gscli.cli.options import JSON_OPTION, Settings, argument, make_view_options, option, print_json
-from gscli.cli.tree import to_kebab_case
-from gscli.frameworks import ALIASES, NAMES, load_framework, operators
+from gscli.frameworks import ALIASES, NAMES, find_operators, iter_called, operators
 from gscli.frameworks.operator import Operator
 
 
@@ -86,19 +85,9 @@ def _print_conventions(settings: Settings) -> int:
 
 
 def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
+    """All operators, a framework's, those of one name in every framework, or a single one."""
     if name is None:
         return operators()
-    if operator is None and "." in name:
-        name, _, operator = name.partition(".")
-    everywhere = [known for known in operators() if known.command == to_kebab_case(name)]
-    if operator is None and everywhere:
-        return everywhere
-    table = load_framework(name).operators
-    if operator is None:
-        return list(table.values())
-    commands = {known.command: known for known in table.values()}
-    if to_kebab_case(operator) in commands:
-        return [commands[to_kebab_case(operator)]]
-    hint = suggest_commands(to_kebab_case(operator), list(commands), f"gscli rules {name}")
-    problem = f"{name} has no operator {operator!r}"[:200]
-    raise UsageError(problem, valid=" ".join(commands), hint=hint)
+    if operator is not None:
+        return find_operators(f"{name}.{operator}")
+    return list(iter_called(name, operators())) or find_operators(name)

@@ -203,9 +203,10 @@ def start_checked(
     runtime_spec: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
+    from gscli.frameworks import find_operators
     from gscli.runtimes.catalogue import build_runtime_command, describe_release_gap
     from gscli.runtimes.process import RuntimeProcess
-    from gscli.runtimes.protocol import find_operators, select_supported
+    from gscli.runtimes.protocol import select_supported
     from gscli.runtimes.selftest import check_adapter
 
     for name in names:
