@@ -83,6 +83,35 @@ def parse_engine(text: str) -> str:
     return address
 
 
+RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+def parse_output_path(flag: str, path: str) -> str:
+    """A file that is written; - is stdout.
+
+    Pictures are SVG: other names would hold what their ending does not say. A name that begins
+    with - is the next option, where the name was left out.
+
+    >>> parse_output_path("--svg", "picture.svg")
+    'picture.svg'
+    """
+    root, ending = os.path.splitext(path)
+    where = f"{flag} {path}"[:200]
+    if root[:1] == "-" != path:
+        problem = f"{flag} takes the name of a file"
+        raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
+    if ending.lower() in RASTER_SUFFIXES:
+        import shlex
+
+        svg = shlex.quote(f"{root}.svg")
+        raise UsageError(
+            f"pictures are saved as SVG, not as {ending[1:].upper()}",
+            where=where,
+            hint=f"--svg {svg}, then rsvg-convert {svg} -o {shlex.quote(path)}",
+        )
+    return path
+
+
 def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
     """The refusal of a word that is no value of an option."""
     return UsageError(f"{name} takes {kind}", where=f"--{name} {text}"[:100], valid=valid)
@@ -154,6 +183,9 @@ class CommandOption(Record):
         return f"  [{'; '.join(facts)}]" if facts else ""
 
 
+OTHER_RESULTS = ("output", "format", "expect", "in_place", "step", "svg", "html")
+"""What cannot stand with an option that prints a text of its own."""
+
 argument: Callable[..., Any] = Argument
 option: Callable[..., Any] = CommandOption
 """What a field of `Settings` or a parameter of a command's function has for its default."""
@@ -179,8 +211,9 @@ class Settings(Record):
     """The shared options of one run, parsed; the default of each field declares its option."""
 
     output: str | None = _of_result(
-        "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"
-    )
+        "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o",
+        kind=partial(parse_output_path, "-o"),
+    )  # fmt: skip
     format: str | None = _of_result("format of the result", "NAME", "-f", FORMATS)
     json: str | None = _of_result(
         "print one JSON document, errors too; --json=output only the result",
@@ -232,11 +265,15 @@ class Settings(Record):
     step: str | None = _on_picture(
         "one entry at a time; N shows only that step", "[N]", alone="all"
     )
-    svg: str | None = _on_picture("also save the picture as SVG", "FILE")
+    svg: str | None = _on_picture(
+        "also save the picture as SVG", "FILE", kind=partial(parse_output_path, "--svg")
+    )
     theme: Literal["light", "dark"] = _on_picture(
         "ground that the SVG will stand on", "NAME", default="light"
     )
-    html: str | None = _on_picture("also save an interactive page", "FILE")
+    html: str | None = _on_picture(
+        "also save an interactive page", "FILE", kind=partial(parse_output_path, "--html")
+    )
     quiz: bool = _on_picture(
         "the page hides the output and asks for it",
         needs="html", why="--quiz is a question on a page",

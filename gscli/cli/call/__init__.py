@@ -13,8 +13,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from gscli.cli.call.results import Expected
     from gscli.lab.expectation import OutputDiagnosis
 
-RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
@@ -79,16 +80,12 @@ def show_run(
     saves: bool = False,
     explains: bool = False,
 ) -> int:
-    """Write what was asked for of a run, print its picture or its entries in words; the exit code.
-
-    Everything is drawn before the first byte is written: a refused picture writes nothing.
-    """
-    diagnosis = None
+    """Write what was asked for of a run, print its picture or its entries; the exit code."""
+    diagnosis, pictures = None, dict[str, str]()
     if expected is not None:
         from gscli.lab.expectation import diagnose_output
 
         diagnosis = diagnose_output(trace, *expected)
-    pictures: dict[str, str] = {}
     if settings.svg is not None or settings.html is not None:
         from gscli.cli.call.results import render_files
 
@@ -98,25 +95,46 @@ def show_run(
     text, shown_count = (
         render_screen(trace, settings, diagnosis, explains=explains) if drawn else ("", 0)
     )
-    mapped.check_unchanged(*trace.inputs.values())
-    if saves:
-        files.save(settings.output or "-", trace.output, format=settings.format)
-    if settings.json is not None:
-        print_json(_make_document(trace, settings, diagnosis))
-    for path, picture in pictures.items():
-        from gscli.cli.call.results import save_text
-
-        save_text(path, picture)
+    write_results(
+        trace.inputs.values(), settings, text=text, pictures=pictures,
+        make_document=partial(_make_document, trace, settings, diagnosis),
+        result=(settings.output or "-", trace.output) if saves else None,
+    )  # fmt: skip
     if steps:
         from gscli.cli.call.results import show_steps
 
         show_steps(trace, settings, diagnosis)
-    sys.stdout.write(text)
     if diagnosis is None:
         return 0
     from gscli.cli.call.results import report_diagnosis
 
     return report_diagnosis(diagnosis, settings, below=bool(text), shown_count=shown_count)
+
+
+def write_results(
+    inputs: Iterable[Array],
+    settings: Settings,
+    *,
+    text: str = "",
+    pictures: Mapping[str, str] = MappingProxyType({}),
+    make_document: Callable[[], object] | None = None,
+    result: tuple[str, Array] | None = None,
+) -> None:
+    """Save the result and the pictures, print the document of `--json` and the text.
+
+    All is drawn before a byte is written: a refused picture writes nothing. `result`: the file and
+    the array. CannotRead where a file of the inputs has become another one meanwhile.
+    """
+    mapped.check_unchanged(*inputs)
+    if result is not None:
+        files.save(*result, format=settings.format)
+    if settings.json is not None and make_document is not None:
+        print_json(make_document())
+    for path, picture in pictures.items():
+        from gscli.cli.call.results import save_text
+
+        save_text(path, picture)
+    sys.stdout.write(text)
 
 
 def is_container(word: str, containers: tuple[str, ...] = CONTAINER_SUFFIXES) -> bool:
@@ -330,7 +348,6 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
         raise UsageError(
             "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
         )
-    check_picture_suffix(settings)
     on_stdout = {
         "the result": settings.is_result_saved and settings.output in (None, "-"),
         "--json": settings.json is not None,
@@ -350,26 +367,6 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
     from gscli.cli.call.results import load_expected
 
     return load_expected(settings, words)
-
-
-def check_picture_suffix(settings: Settings) -> None:
-    """Pictures are SVG: other names would hold what their ending does not say. A name that begins
-    with - is the next option, where the name was left out.
-    """
-    for flag, path in (("-o", settings.output), ("--svg", settings.svg), ("--html", settings.html)):
-        root, ending = os.path.splitext(path or "")
-        if root[:1] == "-" != path:
-            problem = f"{flag} takes the name of a file"
-            raise UsageError(problem, where=f"{flag} {path}"[:200], hint=f"{flag} ./{path}"[:200])
-        if ending.lower() in RASTER_SUFFIXES:
-            import shlex
-
-            svg = shlex.quote(f"{root}.svg")
-            raise UsageError(
-                f"pictures are saved as SVG, not as {ending[1:].upper()}",
-                where=f"{flag} {path}"[:200],
-                hint=f"--svg {svg}, then rsvg-convert {svg} -o {shlex.quote(str(path))}",
-            )
 
 
 def _print_details(trace: Trace, seconds: float) -> None:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
 from gscli.base import UsageError
 from gscli.cli.options import Settings, make_value_error, make_view_options
-from gscli.disk import mapped
 
 if TYPE_CHECKING:
-    from gscli.base.arrays import Array
     from gscli.lab.difference import TensorDifference, Tolerance
     from gscli.lab.expectation import OutputDiagnosis
     from gscli.traces import Trace
@@ -104,17 +102,6 @@ def save_text(path: str, text: str) -> None:
 
     with open_atomic(path) as target:
         target.write(text.encode("utf-8", "backslashreplace"))
-
-
-def write_results(pictures: Mapping[str, str], text: str, inputs: Iterable[Array]) -> None:
-    """Save pictures and print a text, all drawn before a byte is written.
-
-    CannotRead where a file of the inputs has become another one meanwhile.
-    """
-    mapped.check_unchanged(*inputs)
-    for path, picture in pictures.items():
-        save_text(path, picture)
-    sys.stdout.write(text)
 
 
 # --- the output held against the one that is expected ------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -152,8 +151,7 @@ def compare_concept(
     settings: Settings,
 ) -> int:  # fmt: skip
     """Every rule set's answer; exit status 1 when they differ."""
-    from gscli.cli.call import check_outputs
-    from gscli.cli.call.results import write_results
+    from gscli.cli.call import check_outputs, write_results
     from gscli.codegen.code import add_equivalents
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
@@ -177,10 +175,11 @@ def compare_concept(
         with start_checked(on, python, patience) as (runtime, _):
             comparing = add_runtime_results(comparing, call, runtime)
     comparing = add_equivalents(comparing)
-    out = "" if settings.json is None else json.dumps(comparison_to_dict(comparing)) + "\n"
-    pictures = _render_files(comparing, settings, lines=lines)
-    out += _render_screen(comparing, settings, lines=lines)
-    write_results(pictures, out, comparing.inputs.values())
+    write_results(
+        comparing.inputs.values(), settings, text=_render_screen(comparing, settings, lines=lines),
+        pictures=_render_files(comparing, settings, lines=lines),
+        make_document=partial(comparison_to_dict, comparing),
+    )  # fmt: skip
     return int(not comparing.agree)
 
 

@@ -7,7 +7,7 @@ import sys
 from gscli.base import UsageError
 from gscli.cli.building import Invocation
 from gscli.cli.completion import make_list_completer
-from gscli.cli.options import detect_screen, option, print_json
+from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_json
 from gscli.cli.tree import make_operator_group
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
@@ -19,8 +19,7 @@ def run_explain(
     code: str | None = option(
         f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
-        excludes=("output", "format", "expect", "in_place", "step", "svg", "html"),
-        why="--code prints lines and nothing else",
+        excludes=OTHER_RESULTS, why="--code prints lines and nothing else",
     ),
     check: bool = option(
         "with --code: run the lines where they can be run",
@@ -32,15 +31,12 @@ def run_explain(
     ),
     gradients: bool = option(
         "the formula of what flows back", flag="--grad",
-        excludes=("output", "format", "expect", "in_place", "step", "svg", "html", "json"),
+        excludes=(*OTHER_RESULTS, "json", "code"),
         why="--grad prints a formula and nothing else",
     ),
 ) -> int:  # fmt: skip
     """The formula and a line per entry, or with `--code` the lines of other frameworks."""
     if gradients:
-        if code is not None:
-            problem = "--grad prints a formula and nothing else"
-            raise UsageError(problem, where="--code", hint="leave out --code")
         return print_backward(invocation)
     if code is not None:
         return print_code(invocation, code, python, is_checked=check)

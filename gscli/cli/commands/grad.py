@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import DtypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_shape, suggest_names
 from gscli.cli.building import Invocation
 from gscli.cli.options import (
+    OTHER_RESULTS,
     SHARED_OPTIONS,
     Settings,
     check_combinations,
     make_view_options,
     option,
-    print_json,
 )
 from gscli.cli.tree import make_operator_group
 
@@ -48,22 +49,22 @@ def run_grad(
     code: str | None = option(
         "a program in this framework whose gradients are the loop's own", "NAME",
         choices=("torch", "jax"),
-        excludes=("output", "format", "expect", "json", "step", "svg", "html", "plain"),
+        excludes=(*OTHER_RESULTS, "json", "plain"),
         why="--code prints a program and nothing else",
     ),
 ) -> int:  # fmt: skip
     """The gradients of a call, drawn or as JSON, and held against another one."""
-    from gscli.cli.call import check_picture_suffix
-    from gscli.cli.call.results import render_files, save_text, show_steps
+    from gscli.cli.call import write_results
+    from gscli.cli.call.results import render_files, show_steps
     from gscli.gradients.call import trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
     settings = invocation.settings
     check_combinations(SHARED_OPTIONS.values(), settings._asdict())
-    check_picture_suffix(settings)
     call = _prepare_floats(invocation)
     own_flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
-    expected = _load_named(settings.expect, "--expect", settings)
+    expected_name, source = _split_name(settings.expect or "")
+    expected = _load(source, "expect", settings) if source else None
     trace = call.run_in_memory()
     if code is not None:
         from gscli.codegen.backward import write_backward
@@ -74,20 +75,21 @@ def run_grad(
         return 0
     gradients = trace_gradients(trace, own_flow, rules)
     chosen = _choose(gradients.arrays, of, "--of")
-    verdict = None if expected is None else Verdict(gradients, chosen, settings, *expected)
+    verdict = None
+    if expected is not None:
+        verdict = Verdict(gradients, chosen, settings, expected_name, expected)
     flow = make_flow(gradients)
-    pictures = render_files(flow, settings)
     steps = settings.is_picture_drawn and settings.step is not None
-    drawn = settings.is_picture_drawn and not steps
-    text = _render(flow, chosen, settings) if drawn else ""
-    _save(chosen, settings)
-    for path, picture in pictures.items():
-        save_text(path, picture)
-    if settings.json is not None:
-        print_json(_make_document(gradients, chosen, verdict, settings))
+    text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""
+    saved_name, path = _split_name(settings.output or "-")
+    write_results(
+        trace.inputs.values(), settings, text=text, pictures=render_files(flow, settings),
+        make_document=partial(_make_document, gradients, chosen, verdict, settings),
+        result=(path, chosen[_only_name(chosen, saved_name, "-o")])
+        if settings.is_result_saved else None,
+    )  # fmt: skip
     if steps:
         show_steps(flow, settings)
-    sys.stdout.write(text)
     if verdict is not None and settings.is_screen_used:
         sys.stdout.write("\n" * bool(text) + verdict.text())
     if settings.strict and gradients.differs_from_loop:
@@ -125,13 +127,14 @@ def _load(text: str, name: str, settings: Settings) -> Array:
     return files.load(text, name=name, max_bytes=settings.max_bytes).array
 
 
-def _load_named(text: str | None, flag: str, settings: Settings) -> tuple[str, Array] | None:
-    """`NAME=FILE` as a name and an array; the name may be missing."""
-    if text is None:
-        return None
+def _split_name(text: str) -> tuple[str, str]:
+    """`NAME=FILE` as its parts; the name may be missing.
+
+    >>> _split_name("data=g.npy"), _split_name("a/b=c.npy")
+    (('data', 'g.npy'), ('', 'a/b=c.npy'))
+    """
     name, mark, rest = text.partition("=")
-    named = bool(mark) and name.isidentifier()
-    return (name if named else "", _load(rest if named else text, flag.lstrip("-"), settings))
+    return (name, rest) if mark and name.isidentifier() else ("", text)
 
 
 def _choose(arrays: Mapping[str, Array], name: str | None, flag: str) -> dict[str, Array]:
@@ -157,18 +160,6 @@ def _only_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
         f"{flag} needs the name of an input", where=flag,
         valid=" ".join(f"{known}=FILE" for known in arrays), hint=example,
     )  # fmt: skip
-
-
-def _save(arrays: Mapping[str, Array], settings: Settings) -> None:
-    if not settings.is_result_saved:
-        return
-    from gscli import files
-
-    text = settings.output or "-"
-    name, mark, rest = text.partition("=")
-    named = bool(mark) and name.isidentifier()
-    chosen = _only_name(arrays, name if named else "", "-o")
-    files.save(rest if named else text, arrays[chosen], format=settings.format)
 
 
 def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) -> str:

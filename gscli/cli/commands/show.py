@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
@@ -156,17 +157,17 @@ def _format_statistics(
 
 def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: bool) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
-    from gscli.cli.call.results import write_results
+    from gscli.cli.call import write_results
     from gscli.files.formats.jsonarray import dump_json
 
-    figures: dict[str, str] = {}
+    array = loaded.array
     if statistics_only:
-        shown = _format_statistics(loaded, settings)
+        write_results([array], settings, text=_format_statistics(loaded, settings))
     elif settings.json is not None:
-        shown = json.dumps(dump_json(loaded.array)) + "\n"
+        write_results([array], settings, make_document=partial(dump_json, array))
     else:
-        shown, figures = _render_tensor(loaded.origin, loaded.array, settings)
-    write_results(figures, shown, [loaded.array])
+        text, pictures = _render_tensor(loaded.origin, array, settings)
+        write_results([array], settings, text=text, pictures=pictures)
 
 
 def _render_tensor(name: str, array: Array, settings: Settings) -> tuple[str, dict[str, str]]:
