@@ -21,7 +21,7 @@ from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError
-from gscli.plan import CallInputs, as_input, build_plan, infer_layout, load_lazy_inputs, plan_call
+from gscli.plan import CallInputs, build_plan, infer_layout, load_lazy_inputs, plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 
 MAX_WARNED_ENTRIES = 4096
@@ -76,33 +76,8 @@ def _bind_positional_attributes(
     return inputs[: len(names)], {**attrs, **dict(zip(own, more, strict=False))}
 
 
-def _resolve_list_dtypes(
-    operator: Signature,
-    values: Mapping[str, object],
-    attrs: Mapping[str, object],
-    refusal: GscliError,
-) -> Mapping[str, object]:
-    """The inputs with lists in the types that the operator wants, as a shell gives them.
-
-    Raises the refusal where an array has another type: what has a type keeps it.
-    """
-    typed = {name: hasattr(value, "dtype") for name, value in values.items()}
-    if all(typed.values()) or set(values) != set(operator.input_names[: len(values)]):
-        raise refusal
-    first = operator.input_names[0]
-    arrays = {name: as_input(value, name, leave=name == first) for name, value in values.items()}
-    inputs = CallInputs(arrays, dict.fromkeys(arrays, "inline"), typed)
-    resolve_dtypes(operator, inputs, attrs, strict=True)
-    return inputs.arrays
-
-
 def resolve_dtypes(
-    operator: Signature,
-    inputs: CallInputs,
-    attrs: Mapping[str, object],
-    *,
-    strict: bool,
-    dtype: str | None = None,
+    operator: Signature, inputs: CallInputs, *, strict: bool, dtype: str | None = None
 ) -> Layout:
     """Give untyped inputs the type the operator wants; widen typed indices with a warning.
 
@@ -112,11 +87,11 @@ def resolve_dtypes(
     if dtype is not None:
         from gscli.frameworks.typing import cast_inputs
 
-        cast_inputs(operator, inputs, attrs, dtype, strict=strict)
+        cast_inputs(operator, inputs, dtype, strict=strict)
     for _ in inputs.arrays:  # a type that suits may bring another one to light
         dtype_errors: list[DtypeError] = []
         try:
-            layout = infer_layout(operator, inputs.arrays, attrs, dtype_errors)
+            layout = infer_layout(operator, inputs.arrays, inputs.attrs, dtype_errors)
         except GscliError:
             if not dtype_errors:
                 raise
@@ -126,16 +101,20 @@ def resolve_dtypes(
 
         for refusal in dtype_errors:
             resolve_input_dtype(inputs, refusal, strict=strict)
-    return infer_layout(operator, inputs.arrays, attrs)
+    return infer_layout(operator, inputs.arrays, inputs.attrs)
 
 
-def plan_shell_call(
-    operator: Signature, inputs: CallInputs, *, strict: bool, dtype: str | None, limit: int | None
-) -> Plan:
-    """The plan of a call from the shell: types are settled, what need not be left is read."""
-    layout = resolve_dtypes(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
+def prepare(
+    operator: Signature, inputs: CallInputs, *, strict: bool,
+    dtype: str | None = None, max_bytes: int | None = None,
+) -> Plan:  # fmt: skip
+    """The plan of a call whose inputs may lack types: these are settled, the rest is read.
+
+    The shell, batch and comparisons come here, and callers from Python whose lists need it.
+    """
+    layout = resolve_dtypes(operator, inputs, strict=strict, dtype=dtype)
     inputs.arrays.update(load_lazy_inputs(layout, inputs.arrays))
-    return build_plan(layout, inputs.arrays, limit)
+    return build_plan(layout, inputs.arrays, max_bytes)
 
 
 def execute(
@@ -161,9 +140,11 @@ def execute(
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
-    if refusal is not None:
-        inputs = _resolve_list_dtypes(operator, inputs, attrs, refusal)
-        plan = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=leave)
+    if refusal is not None:  # what has a type keeps it
+        call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+        if all(call.is_typed.values()):
+            raise refusal
+        plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
 
 

@@ -7,7 +7,6 @@ without loss.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,17 +26,10 @@ from gscli.layout.axes import DtypeError
 from gscli.plan import CallInputs, infer_layout
 
 
-def cast_inputs(
-    operator: Signature,
-    inputs: CallInputs,
-    attrs: Mapping[str, object],
-    dtype: str,
-    *,
-    strict: bool,
-) -> None:
+def cast_inputs(operator: Signature, inputs: CallInputs, dtype: str, *, strict: bool) -> None:
     """Bring data and updates to a type that somebody asks for."""
     target = parse_dtype(dtype)
-    for name in _names_to_convert(operator, inputs, attrs, target, strict=strict):
+    for name in _names_to_convert(operator, inputs, target, strict=strict):
         inputs.arrays[name] = _cast_losslessly(inputs, name, target)
         inputs.is_typed[name] = True
 
@@ -51,12 +43,7 @@ def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool
 
 
 def _names_to_convert(
-    operator: Signature,
-    inputs: CallInputs,
-    attrs: Mapping[str, object],
-    target: np.dtype[Any],
-    *,
-    strict: bool,
+    operator: Signature, inputs: CallInputs, target: np.dtype[Any], *, strict: bool
 ) -> set[str]:
     """Data, updates, and indices that are whole numbers written as floats.
 
@@ -69,7 +56,7 @@ def _names_to_convert(
     for _ in range(2):  # first they are asked of what was converted, then of what was given
         dtype_errors: list[DtypeError] = []
         with suppress(GscliError):  # other reasons to refuse the call are found where it is run
-            infer_layout(operator, trial.arrays, attrs, dtype_errors)
+            infer_layout(operator, trial.arrays, trial.attrs, dtype_errors)
         for refusal in dtype_errors:
             name = refusal.name
             array = inputs.arrays[name]
@@ -79,7 +66,7 @@ def _names_to_convert(
                 raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
                 resolve_input_dtype(trial, refusal, strict=strict)
-    layout = infer_layout(operator, trial.arrays, attrs)
+    layout = infer_layout(operator, trial.arrays, trial.attrs)
     updates = None if layout.updates is None else layout.updates.name
     indices = inputs.arrays.keys() & {*layout.index_inputs}
     unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}

@@ -224,8 +224,8 @@ def _run_rule_set(
         # As the operator's own command does: masks first, for PyTorch's may be of uint8.
         bare, sources, rest = expand_masks(operator, inputs, attrs)
         known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
-        settled = CallInputs(dict(bare), dict.fromkeys(bare, "inline"), known)
-        resolve_dtypes(operator, settled, rest, strict=False)
+        settled = CallInputs(bare, dict.fromkeys(bare, "inline"), known, rest)
+        resolve_dtypes(operator, settled, strict=False)
         done = run(operator, settled.arrays, rest)
     except GscliError as error:
         return replace(row, error=error)

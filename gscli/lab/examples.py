@@ -148,7 +148,8 @@ def build_probe(
     plain = {name: value for name, value in usual.items() if name not in flat}
     for chosen in (plain, *([] if flat else [fewer])):
         with suppress(GscliError):
-            resolve_dtypes(operator, inputs, chosen, strict=False)
+            inputs.attrs = chosen
+            resolve_dtypes(operator, inputs, strict=False)
             return _make_probe(operator, inputs.arrays, chosen)
     legal = _legalize_indices(operator, inputs.arrays, attrs)
     probe = _first_legal_probe(operator, legal, plain, usual, fewer)

@@ -27,7 +27,7 @@ from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadOptions
 from gscli.frameworks import find_operator
-from gscli.frameworks.execute import execute, resolve_dtypes
+from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import read_call, read_input_values, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
@@ -118,9 +118,9 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
         return read
 
     loaded, attrs = read_call(job, load_part)
-    inputs = CallInputs.from_loaded(loaded)
-    resolve_dtypes(operator, inputs, attrs, strict=False)
-    done = execute(operator, inputs.arrays, attrs, max_bytes=MAX_OUTPUT_BYTES)
+    inputs = CallInputs.from_loaded(loaded, operator, attrs)
+    plan = prepare(operator, inputs, strict=False, max_bytes=MAX_OUTPUT_BYTES)
+    done = run_plan(operator, plan, max_bytes=MAX_OUTPUT_BYTES)
     return Trace(operator, *done, dict.fromkeys(loaded, "inline"), tuple(inputs.notices))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,10 @@ _VALUES_LIMIT = 64
 _LAYOUT_CACHE: dict[tuple[object, ...], Layout] = {}
 _LAYOUT_CACHE_SIZE = 256
 _EXACT_KINDS = frozenset({int, str, bool, type(None)})
+
+
+ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Mapping[str, object]]
+"""Inputs by their names, the input that each is from where that is another, and attributes."""
 
 
 class CallInputs:
@@ -77,18 +81,34 @@ class CallInputs:
         ([1, 2], {'data': 'inline'}, {'data': False})
         """
         arrays = {name: item.array for name, item in loaded.items()}
-        sources = {name: name for name in loaded}
-        if operator is not None and operator.variadic is not None:
-            from gscli.plan.masks import expand_masks
-
-            arrays, sources, attrs = expand_masks(operator, arrays, attrs)
+        sources: Mapping[str, str] = {}
+        if operator is not None:
+            arrays, sources, attrs = expand_inputs(operator, arrays, attrs)
+        items = {name: loaded[sources.get(name, name)] for name in arrays}
         return cls(
             arrays,
-            {name: loaded[source].origin for name, source in sources.items()},
-            {name: loaded[source].is_typed for name, source in sources.items()},
+            {name: item.origin for name, item in items.items()},
+            {name: item.is_typed for name, item in items.items()},
             attrs,
             next((item.file for item in loaded.values()), None),
         )
+
+    @classmethod
+    def from_values(
+        cls, operator: Signature, values: Mapping[str, object], attrs: Mapping[str, object],
+        *, leave: bool = False, max_bytes: int | None = None,
+    ) -> CallInputs:  # fmt: skip
+        """The inputs of a caller from Python, whose lists have no type; `leave` as in `plan_call`.
+
+        >>> from gscli.frameworks.onnx import gather
+        >>> inputs = CallInputs.from_values(gather, {"data": [7], "indices": np.array([0])}, {})
+        >>> inputs.is_typed
+        {'data': False, 'indices': True}
+        """
+        values, attrs = _extract_subscript(operator, values, attrs)
+        arrays, sources, attrs = _read_values(operator, values, attrs, leave, max_bytes)
+        typed = {name: hasattr(values[sources.get(name, name)], "dtype") for name in arrays}
+        return cls(arrays, dict.fromkeys(arrays, "inline"), typed, attrs)
 
 
 def plan_call(
@@ -103,24 +123,47 @@ def plan_call(
 
     `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
     """
-    if operator.variadic is not None:
-        from gscli.plan.masks import expand_masks, extract_subscript
-
-        inputs, attrs = extract_subscript(operator, inputs, attrs)
-    first = operator.input_names[0] if leave else None
-    arrays: Mapping[str, Array] = {
-        name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
-        for name, value in inputs.items()
-    }
-    if not operator.scalar_attributes.isdisjoint(arrays):
-        arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
-    if operator.variadic is not None:
-        attrs = drop_index_count(operator, arrays, attrs)
-        arrays, _, attrs = expand_masks(operator, arrays, attrs)
+    inputs, attrs = _extract_subscript(operator, inputs, attrs)
+    arrays, _, attrs = _read_values(operator, inputs, attrs, leave, max_bytes)
     layout = infer_layout(operator, arrays, attrs)
-    if first is not None and first in arrays:
+    if leave:
         arrays = {**arrays, **load_lazy_inputs(layout, arrays)}
     return build_plan(layout, arrays, max_bytes)
+
+
+def _extract_subscript(
+    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    if operator.variadic is None:
+        return inputs, attrs
+    from gscli.plan.masks import extract_subscript
+
+    return extract_subscript(operator, inputs, attrs)
+
+
+def _read_values(
+    operator: Signature, values: Mapping[str, object], attrs: Mapping[str, object],
+    leave: bool, max_bytes: int | None,
+) -> ExpandedInputs:  # fmt: skip
+    first = operator.input_names[0] if leave else None
+    arrays = {
+        name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
+        for name, value in values.items()
+    }
+    return expand_inputs(operator, arrays, attrs)
+
+
+def expand_inputs(
+    operator: Signature, arrays: dict[str, Array], attrs: Mapping[str, object]
+) -> ExpandedInputs:
+    """Numbers that are given as arrays become attributes, and masks index arrays."""
+    if not operator.scalar_attributes.isdisjoint(arrays):
+        arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
+    if operator.variadic is None:
+        return arrays, {}, attrs
+    from gscli.plan.masks import expand_masks
+
+    return expand_masks(operator, arrays, drop_index_count(operator, arrays, attrs))
 
 
 def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
@@ -219,7 +262,7 @@ def drop_index_count(
 
 def bind_scalar_arrays(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> tuple[Mapping[str, Array], Mapping[str, object]]:
+) -> tuple[dict[str, Array], Mapping[str, object]]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
     known = operator.scalar_attributes
     numbers = {name: array for name, array in arrays.items() if name in known}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,15 +17,15 @@ from gscli.base import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.arrays import Array, as_array, parse_dtype
+from gscli.base.arrays import Array, parse_dtype
 from gscli.base.words import entry_label, format_shape
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import cast_untyped
+from gscli.frameworks.typing import resolve_input_dtype
 from gscli.layout import Layout
-from gscli.plan import check_output_size, infer_layout
+from gscli.plan import CallInputs, check_output_size, infer_layout
 from gscli.plan.outcomes import OutcomeCounts, count_outcomes
 from gscli.plan.plan import Plan, ValidatedPlan
 
@@ -80,9 +81,9 @@ def check(
     ['indices[0] = 7: is clipped to 2']
     """
     operator = find_called(name, inputs, attrs)
-    arrays = {key: as_array(value, key) for key, value in inputs.items()}
-    untyped = [key for key, value in inputs.items() if not hasattr(value, "dtype")]
-    return list(iter_findings(operator, arrays, attrs or {}, listed, untyped))
+    call = CallInputs.from_values(operator, inputs, attrs or {})
+    untyped = [key for key, has_type in call.is_typed.items() if not has_type]
+    return list(iter_findings(operator, call.arrays, call.attrs, listed, untyped))
 
 
 def iter_findings(
@@ -103,34 +104,35 @@ def iter_findings(
     ...     {"data": np.arange(2), "indices": np.array([0, 5, 9])}, {})]
     ['indices[1] = 5', 'indices[2] = 9']
     """
+    typed = {name: name not in untyped for name in arrays}
+    call = CallInputs(dict(arrays), dict.fromkeys(arrays, "inline"), typed, attrs)
     checked = dict(arrays)
-    layout = None
-    for _ in range(3 * len(checked)):
+    for _ in range(3 * len(arrays)):
+        refusals: list[Any] = []
         try:
-            layout = infer_layout(operator, checked, attrs)
-            check_output_size(layout, checked, None)
-            break
+            layout = infer_layout(operator, checked, attrs, refusals)
+            if not refusals:
+                check_output_size(layout, checked, None)
+                yield from _index_findings(layout, checked, listed)
+                return
         except UsageError:
             raise
         except GscliError as error:
-            if not _is_solved_by_cast(error, arrays, untyped):
-                yield from _refusal_findings(error, checked, listed)
-            if not _replace_refused_input(error, checked):
+            refusals = refusals or [error]
+        for refusal in refusals:
+            if not _is_resolvable(call, refusal):
+                yield from _refusal_findings(refusal, checked, listed)
+            if not _replace_refused_input(refusal, checked):
                 return
-    if layout is not None:
-        yield from _index_findings(layout, checked, listed)
 
 
-def _is_solved_by_cast(
-    error: GscliError, arrays: Mapping[str, Array], untyped: Collection[str]
-) -> bool:
+def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
     """Whether the refusal is about a type that an untyped input takes anyway."""
-    if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
-        return False
-    array = arrays[error.name]
-    if isinstance(error, IndexTypeRefused) and array.size and array.dtype.kind not in "iu":
-        return False  # 1.0 is no index, whatever wrote it
-    return cast_untyped(array, parse_dtype(error.wanted)) is not None
+    if isinstance(refusal, IndexTypeRefused | UpdatesTypeRefused):
+        with suppress(GscliError):
+            resolve_input_dtype(call, refusal, strict=call.is_typed[refusal.name])
+            return True
+    return False
 
 
 def _refusal_findings(

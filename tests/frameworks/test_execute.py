@@ -102,7 +102,7 @@ def test_types_of_untyped_inputs_are_asked_for_and_not_found_out_by_errors() -> 
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        resolve_dtypes(find_operator("onnx.scatter_nd"), inputs, {}, strict=False)
+        resolve_dtypes(find_operator("onnx.scatter_nd"), inputs, strict=False)
     finally:
         sys.settrace(before)
     assert inputs.arrays["updates"].dtype == np.float64

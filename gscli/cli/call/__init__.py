@@ -35,8 +35,7 @@ from gscli.cli.options import (
 )
 from gscli.disk import mapped
 from gscli.files.request import STORES, file_suffix
-from gscli.frameworks import assign_inputs
-from gscli.frameworks.execute import collect_notices, plan_shell_call, run_plan
+from gscli.frameworks import assign_inputs, execute
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -215,9 +214,9 @@ class Call:
     def make_plan(self, *, strict: bool) -> Plan:
         """The plan: types are settled, index values not checked yet."""
         with self.add_error_locations():
-            return plan_shell_call(
+            return execute.prepare(
                 self.operator, self.inputs, strict=strict, dtype=self.settings.dtype,
-                limit=self.settings.max_bytes,
+                max_bytes=self.settings.max_bytes,
             )  # fmt: skip
 
     @contextmanager
@@ -234,7 +233,7 @@ class Call:
     def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
         plan = self.plan.validate()
-        notices = [*self.inputs.notices, *collect_notices(self.operator, plan)]
+        notices = [*self.inputs.notices, *execute.collect_notices(self.operator, plan)]
         print_warnings(notices, self.settings)
         return plan
 
@@ -242,7 +241,7 @@ class Call:
         """Run in memory, then warn; errors say which file they are about."""
         with self.add_error_locations():
             limit = self.settings.max_bytes
-            done = run_plan(self.operator, self.plan, max_bytes=limit, overlay=True)
+            done = execute.run_plan(self.operator, self.plan, max_bytes=limit, overlay=True)
             mapped.check_unchanged(*self.inputs.arrays.values())
         trace = self.make_trace(*done)
         print_warnings(trace.warnings, self.settings)
