@@ -3,9 +3,7 @@
 Only the standard library's reader of the directory is used, after the directory's own size was
 compared with the file.
 
-An archive of stored members is written from its first byte to its last, never going back: sizes and
-checksums are known before a member is written, so a pipe gets the same bytes as a file, and nothing
-has to be closed when the writing fails half way. `zipfile` would write its directory even then.
+An archive of stored members is written from its first byte to its last, never going back.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import IO, cast
 
 from gscli.base import ContentRefused, translate_errors
 from gscli.base.records import Record
@@ -29,7 +28,7 @@ CHUNK = 1 << 17
 _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
-_LOCAL, _DIRECTORY = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
+_LOCAL = struct.Struct("<4s5H3L2H")
 _COUNT_ELSEWHERE, _SIZE_ELSEWHERE = 0xFFFF, 0xFFFFFFFF
 """Numbers that say: look into the 64-bit record."""
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
@@ -43,11 +42,6 @@ _MAX_INFLATE_RATIO = 1032
 
 Pieces = Iterable[bytes | memoryview]
 
-_FIRST_DAY = 0x21
-"""1980-01-01: the same arrays make the same bytes on every day."""
-
-_VERSION, _VERSION64 = 20, 45
-_UNIX = 3 << 8
 _READABLE = 0o644 << 16
 
 
@@ -193,42 +187,45 @@ def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
     return ContentRefused(f"member {sanitize(entry.name, 60)} {why}", where=name)
 
 
-class ZipWriter:
-    """Members one after the other, then `finish`."""
+class ZipWriter(zipfile.ZipFile):
+    """Stored members one after the other, then `finish`; after a failure nothing more is written.
+
+    Nothing is ever written again: the standard library's records of a member are made from its size
+    and checksum, which are known before, so that a pipe gets the same bytes as a file.
+    """
 
     def __init__(self, out: Output) -> None:
-        self._out = out
-        self._members: list[ZipEntry] = []
-        self._position = 0
+        super().__init__(cast("IO[bytes]", _OutputStream(out)), "w")
 
     def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
         """Write one member whose bytes have this size and CRC-32."""
-        encoded, offset = name.encode(), self._position
-        extra = struct.pack("<2H2Q", 1, 16, size, size) if size >= _SIZE_ELSEWHERE else b""
-        stated = _SIZE_ELSEWHERE if extra else size
-        first = b"PK\x03\x04", _VERSION64 if extra else _VERSION, _name_flags(encoded)
-        sizes = checksum, stated, stated, len(encoded), len(extra)
-        self._write(_LOCAL.pack(*first, 0, 0, _FIRST_DAY, *sizes) + encoded + extra)
+        assert self.fp is not None
+        info = zipfile.ZipInfo(name)  # of 1980-01-01: the same arrays make the same bytes every day
+        info.external_attr = _READABLE
+        info.file_size = info.compress_size = size
+        info.CRC, info.header_offset = checksum, self.fp.tell()
+        self.fp.write(info.FileHeader())
         for piece in pieces:
-            self._write(piece)
-        self._members.append(ZipEntry(name, offset, size, size, checksum, is_deflated=False))
+            self.fp.write(piece)
+        self.filelist.append(info)
+        self.start_dir = self.fp.tell()
 
     def finish(self) -> None:
         """Write the directory and the end record, with 64-bit numbers where they are needed."""
-        start = self._position
-        for member in self._members:
-            self._write(_format_directory_entry(member))
-        size, count = self._position - start, len(self._members)
-        if start >= _SIZE_ELSEWHERE or count >= _COUNT_ELSEWHERE:
-            end = self._position
-            numbers = (44, _VERSION64, _VERSION64, 0, 0, count, count, size, start)
-            self._write(_END64.pack(b"PK\x06\x06", *numbers))
-            self._write(_END64_LOCATOR.pack(b"PK\x06\x07", 0, end, 1))
-        count, start = min(count, _COUNT_ELSEWHERE), min(start, _SIZE_ELSEWHERE)
-        self._write(_END.pack(b"PK\x05\x06", 0, 0, count, count, size, start, 0))
+        self.close()
 
-    def _write(self, data: bytes | memoryview) -> None:
-        self._position += self._out(data)
+    def __del__(self) -> None:
+        """The library would write the directory even of an archive that failed half way."""
+
+
+class _OutputStream:
+    """What the library writes to: it can neither seek nor tell."""
+
+    def __init__(self, out: Output) -> None:
+        self.write = out
+
+    def flush(self) -> None:
+        """Whoever gets the bytes does this."""
 
 
 def size_and_crc(pieces: Pieces) -> tuple[int, int]:
@@ -238,21 +235,3 @@ def size_and_crc(pieces: Pieces) -> tuple[int, int]:
         size += len(piece)
         checksum = zlib.crc32(piece, checksum)
     return size, checksum
-
-
-def _name_flags(name: bytes) -> int:
-    return 0 if name.isascii() else _UTF8_NAME
-
-
-def _format_directory_entry(member: ZipEntry) -> bytes:
-    name = member.name.encode()
-    numbers = (member.size, member.size, member.offset)
-    wide = [number for number in numbers if number >= _SIZE_ELSEWHERE]
-    extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
-    size, offset = min(member.size, _SIZE_ELSEWHERE), min(member.offset, _SIZE_ELSEWHERE)
-    version = _VERSION64 if extra else _VERSION
-    head = _DIRECTORY.pack(
-        *(b"PK\x01\x02", _UNIX | version, version, _name_flags(name), 0, 0, _FIRST_DAY),
-        *(member.checksum, size, size, len(name), len(extra), 0, 0, 0, _READABLE, offset),
-    )
-    return head + name + extra
