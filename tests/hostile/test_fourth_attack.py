@@ -23,9 +23,10 @@ from gscli.cli import run_safely
 from gscli.disk import atomic
 from gscli.files import load, members, save
 from gscli.files.content import open_content
+from gscli.files.formats.archive import ZipEntry
 from gscli.files.formats.tensorproto import encode_bytes_header
 from gscli.files.stores import codecs
-from gscli.files.stores.zip_store import CheckedZipStore
+from gscli.files.stores.zip_store import CheckedZipStore, MemberBuffers
 from gscli.lab import jobs, models
 from gscli.runtimes import packs
 
@@ -136,13 +137,13 @@ def test_a_member_is_inflated_once_for_all_parts_of_a_shard(
             if path.is_file():
                 archive.write(path, str(path.relative_to(tmp_path / "s.zarr")))
     keys: list[str] = []
-    read_member = CheckedZipStore._read_member
+    read_member = MemberBuffers.read_member
 
-    def count(store: Any, key: str) -> bytes:
+    def count(members: Any, key: str, entry: ZipEntry) -> bytes:
         keys.append(key)
-        return read_member(store, key)
+        return read_member(members, key, entry)
 
-    monkeypatch.setattr(CheckedZipStore, "_read_member", count)
+    monkeypatch.setattr(MemberBuffers, "read_member", count)
     assert np.array_equal(load(str(tmp_path / "s.zip")).array, values)
     assert keys.count("c/0/0") == 1
 
