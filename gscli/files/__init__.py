@@ -26,9 +26,8 @@ from typing import BinaryIO
 
 from gscli.base import CannotRead, UsageError, memory_error, translate_errors
 from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
-from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.disk.mapped import RegularFile, read_errors
+from gscli.disk.mapped import read_errors
 from gscli.files.content import (
     TEXT_LIMIT,
     Content,
@@ -45,10 +44,7 @@ from gscli.files.request import (
     PICKLED,
     STORES,
     TEXT_SUFFIXES,
-    Member,
-    ReadOptions,
     ReadRequest,
-    ReadResult,
     Source,
     file_suffix,
     format_for,
@@ -57,26 +53,19 @@ from gscli.files.request import (
     match_argument,
     unsupported_format_error,
 )
+from gscli.files.request import (
+    MAX_BYTES as MAX_BYTES,
+)
+from gscli.files.request import (
+    LoadedInput as LoadedInput,
+)
+from gscli.files.request import (
+    Member as Member,
+)
 
-MAX_BYTES = 1 << 30
 FOLDER_LIMIT = 10_000
 
 STANDARD_INPUT = "standard input"
-
-
-class LoadedInput(Record):
-    """An input as an array.
-
-    `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
-    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `is_typed` is
-    False where the element type was inferred from JSON or CSV. `file`: what a .npy array was read
-    from, still open, where that was asked for.
-    """
-
-    array: Array
-    origin: str
-    is_typed: bool
-    file: RegularFile | None = None
 
 
 def load(
@@ -103,10 +92,11 @@ def load(
     >>> load("[0.5, 1]", like=parse_dtype("float32")).array
     array([0.5, 1. ], dtype=float32)
     """
-    wish = ReadOptions(_parse(dtype), like, _parse(empty_dtype), opaque_only)
+    types = _parse(dtype), like, _parse(empty_dtype)
+    request = ReadRequest(name, *types, opaque_only, max_bytes or MAX_BYTES)
     source = Source.parse(text)
     with _memory_errors(name):
-        return _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
+        return _load(source, request, stdin, leave=leave)
 
 
 def _parse(dtype: str | None) -> DType | None:
@@ -129,11 +119,13 @@ def load_many(
     elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
     is in `optional`).
     """
-    wish = ReadOptions(_parse(dtype), None, _parse(empty_dtype), opaque_only=True)
+    limit, types = max_bytes or MAX_BYTES, (_parse(dtype), None, _parse(empty_dtype))
     with _memory_errors(text):
-        limit = max_bytes or MAX_BYTES
-        parts = _match_sources(text, names, optional, limit)
-        return {name: _load(source, name, wish, limit) for name, source in parts.items()}
+        sources = _match_sources(text, names, optional, limit)
+        return {
+            name: _load(source, ReadRequest(name, *types, opaque_only=True, limit=limit))
+            for name, source in sources.items()
+        }
 
 
 def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
@@ -195,50 +187,46 @@ def _memory_errors(name: str) -> AbstractContextManager[None]:
 
 
 def _load(
-    source: Source, name: str, wish: ReadOptions, limit: int,
-    stdin: BinaryIO | None = None, *, leave: bool = False,
-) -> LoadedInput:  # fmt: skip
+    source: Source, request: ReadRequest, stdin: BinaryIO | None = None, *, leave: bool = False
+) -> LoadedInput:
     """An input in the type that is wanted, which nobody may write to."""
-    loaded = _read(source, name, wish, limit, stdin, leave=leave)
-    if wish.dtype is not None and not wish.opaque_only and loaded.array.dtype != wish.dtype:
-        array = cast_lossless(loaded.array, wish.dtype, loaded.origin)
+    loaded = _read(source, request, stdin, leave=leave)
+    if request.dtype is not None and not request.opaque_only:
+        array = cast_lossless(loaded.array, request.dtype, loaded.origin)
         loaded = loaded._replace(array=array)
     loaded.array.flags.writeable = False
     return loaded
 
 
 def _read(
-    source: Source, name: str, wish: ReadOptions, limit: int,
-    stdin: BinaryIO | None, *, leave: bool,
-) -> LoadedInput:  # fmt: skip
+    source: Source, request: ReadRequest, stdin: BinaryIO | None, *, leave: bool
+) -> LoadedInput:
     if source.kind == "generator":
         from gscli.files.generators import generate
 
-        array, typed = generate(source.text, wish, limit)
-        return LoadedInput(array, sanitize(source.text), typed)
+        return generate(source.text, request)
     if source.kind == "inline":
         from gscli.files.formats.jsonarray import array_of_json
         from gscli.files.formats.jsontext import parse_json
 
-        parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
-        read = array_of_json(parsed, wish, limit)
-        return LoadedInput(read.array, "inline", read.typed)
+        parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), request.argument)
+        return array_of_json(parsed, request)._replace(origin="inline")
+    origin, file = sanitize(source.text), None
     if source.kind == "stdin":
-        content: Content = _standard_input(stdin, limit)
+        origin, content = STANDARD_INPUT, _standard_input(stdin, request.limit)
         suffix = sniff_suffix(content)
     else:
-        content, suffix = _open_content(source.path, limit)
+        content, suffix = _open_content(source.path, request.limit)
     with content:
-        request = ReadRequest(name, source.member, wish, limit, suffix)
-        if leave and wish.dtype is None and suffix in STORES:
+        request = request._replace(member=source.member, suffix=suffix)
+        if leave and request.dtype is None and suffix in STORES:
             from gscli.files.stores.zarr_format import open_member
 
-            lazy = LazyArray.of(open_member(content, request))
-            return LoadedInput(lazy, sanitize(source.text), is_typed=True)
+            return LoadedInput(LazyArray.of(open_member(content, request)), origin)
         read = read_array(content, request)
-        file = content.detach_file() if leave and file_suffix(source.path) == ".npy" else None
-    origin = STANDARD_INPUT if source.kind == "stdin" else sanitize(source.text)
-    return LoadedInput(read.array, origin, read.typed, file)
+        if leave and file_suffix(source.path) == ".npy":
+            file = content.detach_file()
+    return read._replace(origin=origin, file=file)
 
 
 def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
@@ -295,7 +283,7 @@ def _suffix_of_magic(first: bytes) -> str:
     return ".npz" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ".json"
 
 
-def read_array(content: Content, request: ReadRequest) -> ReadResult:
+def read_array(content: Content, request: ReadRequest) -> LoadedInput:
     """The array asked for. A member can be named only in a format that has several."""
     if request.member is not None and request.suffix not in MANY_MEMBERS:
         raise UsageError(

@@ -14,7 +14,7 @@ from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import RANK_LIMIT, is_shape
-from gscli.files.request import JSON_WORDS, ReadOptions
+from gscli.files.request import JSON_WORDS, LoadedInput, ReadRequest
 
 FORMS = (
     *("arange:3x4[:DTYPE]", "zeros:3x4[:DTYPE]", "ones:3x4[:DTYPE]", "full:3x4:VALUE[:DTYPE]"),
@@ -25,19 +25,19 @@ _SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*", re.ASCII)
 _SETTING = re.compile(r"(seed|below)=(\d{1,18})", re.ASCII)
 
 
-def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
-    """The array a text describes, and whether it named a type. UsageError, LimitRefused.
+def generate(text: str, request: ReadRequest) -> LoadedInput:
+    """The array a text describes, typed where it names a type. UsageError, LimitRefused.
 
     `rand` gives floats in [0, 1), or with `below` whole numbers; without a seed the seed is 0, so
     the same text always means the same array.
 
-    >>> generate("arange:2x3", ReadOptions(), 1000)[0].tolist()
+    >>> generate("arange:2x3", ReadRequest()).array.tolist()
     [[0, 1, 2], [3, 4, 5]]
-    >>> generate("full:2:nan:float32", ReadOptions(), 1000)
-    (array([nan, nan], dtype=float32), True)
+    >>> generate("full:2:nan:float32", ReadRequest()).array
+    array([nan, nan], dtype=float32)
     """
     kind, shape, written, named, settings = _parse_parts(text)
-    dtype = named or wish.untyped_dtype
+    dtype, limit = named or request.untyped_dtype, request.limit
     value = _parse_value(written, dtype, text, limit) if written else None
     if dtype is None:
         default = "int64" if kind == "arange" or "below" in settings else "float64"
@@ -56,7 +56,7 @@ def generate(text: str, wish: ReadOptions, limit: int) -> tuple[Array, bool]:
         flat = cast_lossless(np.arange(count), dtype, sanitize(text, 60))
     else:
         flat = (np.ones if kind == "ones" else np.zeros)(count, dtype)
-    return flat.reshape(shape), named is not None
+    return LoadedInput(flat.reshape(shape), sanitize(text), named is not None)
 
 
 def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, dict[str, int]]:
@@ -83,7 +83,7 @@ def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, di
 def _parse_value(written: str, dtype: DType | None, text: str, limit: int) -> Array:
     word = JSON_WORDS.get(written, written)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
-    value = array_of_json(parsed, ReadOptions(dtype=dtype), limit).array
+    value = array_of_json(parsed, ReadRequest(dtype=dtype, limit=limit)).array
     if value.ndim:
         raise _spec_error(text, "the value is not a single number")
     return value

@@ -16,6 +16,7 @@ from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.base.arrays import Array, DType, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
+from gscli.disk.mapped import RegularFile
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     class Format(Protocol):
         """What a module of a format offers; `write` where it can be written."""
 
-        def read(self, content: Content, request: ReadRequest) -> ReadResult:
+        def read(self, content: Content, request: ReadRequest) -> LoadedInput:
             """The array that was asked for."""
 
         def listing(self, content: Content, request: ReadRequest) -> list[Member]:
@@ -101,6 +102,9 @@ NAMES_LIMIT = 16 << 20
 
 NAMES_SHOWN = 12
 
+MAX_BYTES = 1 << 30
+"""Bytes that are built in memory where no other limit is set."""
+
 Arrays = Mapping[str, Array]
 """What a writer writes: one array, or in a format that has members, several by name."""
 
@@ -168,19 +172,23 @@ def _is_file_name(text: str) -> bool:
     return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in FORMATS)
 
 
-class ReadOptions(Record):
-    """What the caller knows about a text that names no type.
+class ReadRequest(Record):
+    """What is wanted of an input: the argument it stands for, a member, and types; `limit`: bytes
+    that may be built in memory.
 
     `dtype` was asked for; `matching_dtype` is the type of another input, which untyped numbers
     take; `dtype_if_empty` is the type of an array without elements (indices of [] are integers).
-    With
-    `opaque_only`, `dtype` names the type of opaque bytes and of nothing else.
+    With `opaque_only`, `dtype` names the type of opaque bytes and of nothing else.
     """
 
+    argument: str = "input"
     dtype: DType | None = None
     matching_dtype: DType | None = None
     dtype_if_empty: DType | None = None
     opaque_only: bool = False
+    limit: int = MAX_BYTES
+    member: str | None = None
+    suffix: str = ""
 
     @property
     def untyped_dtype(self) -> DType | None:
@@ -188,21 +196,19 @@ class ReadOptions(Record):
         return self.matching_dtype if self.dtype is None or self.opaque_only else self.dtype
 
 
-class ReadRequest(Record):
-    """The argument an input stands for, the member asked for, types, and the byte limit."""
+class LoadedInput(Record):
+    """An input as an array.
 
-    argument: str
-    member: str | None
-    options: ReadOptions
-    limit: int
-    suffix: str
-
-
-class ReadResult(Record):
-    """An array, and whether its file named the type."""
+    `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
+    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `is_typed` is
+    False where the element type was inferred from JSON or CSV. `file`: what a .npy array was read
+    from, still open, where that was asked for.
+    """
 
     array: Array
-    typed: bool = True
+    origin: str = ""
+    is_typed: bool = True
+    file: RegularFile | None = None
 
 
 class Member(Record):
@@ -337,7 +343,7 @@ def format_for(suffix: str) -> Format:
 
 def list_arrays(content: Content, suffix: str, limit: int) -> list[Member]:
     """Every array of a file, by the headers alone where its format has them."""
-    form, request = format_for(suffix), ReadRequest("", None, ReadOptions(), limit, suffix)
+    form, request = format_for(suffix), ReadRequest("", limit=limit, suffix=suffix)
     if suffix in MANY_MEMBERS or suffix == ".npy":
         return form.listing(content, request)
     return [Member.of(form.read(content, request).array)]

@@ -25,7 +25,7 @@ from gscli.base.words import sanitize
 from gscli.files import LoadedInput, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
-from gscli.files.request import ReadOptions
+from gscli.files.request import ReadRequest
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import read_call, read_input_values, read_name
@@ -44,8 +44,6 @@ _KEYS = (
     "atol",
 )  # fmt: skip
 _JOB_EXAMPLE = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
-_READ_OPTIONS = ReadOptions(dtype_if_empty=np.dtype(np.int64))
-"""`[]` are indices far more often than data."""
 
 
 def run_job(line: bytes, number: int) -> dict[str, Any]:
@@ -129,8 +127,9 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
     shown = sanitize(name, 60)
     if isinstance(value, str):
         return load(value, name=shown, empty_dtype="int64", max_bytes=limit)
-    read = array_of_json(ParsedJson(value, "", shown, shown), _READ_OPTIONS, limit)
-    return LoadedInput(read.array, "inline", read.typed)
+    # `[]` are indices far more often than data.
+    request = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=limit)
+    return array_of_json(ParsedJson(value, "", shown, shown), request)._replace(origin="inline")
 
 
 def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:

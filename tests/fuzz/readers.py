@@ -25,7 +25,7 @@ with atheris.instrument_imports(include=["gscli"]):
     from gscli.files.content import Content
     from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
     from gscli.files.formats import tensorproto as _tensorproto
-    from gscli.files.request import ReadOptions, ReadRequest, format_for
+    from gscli.files.request import ReadRequest, format_for
 
 import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imports it
 from hostile.archives import by_hand  # noqa: E402
@@ -37,7 +37,7 @@ LIMIT = 1 << 22
 
 def read(suffix: str, content: bytes) -> np.ndarray | None:
     """The array, or None where it was refused."""
-    request = ReadRequest("x", None, ReadOptions(), LIMIT, suffix)
+    request = ReadRequest("x", limit=LIMIT, suffix=suffix)
     try:
         return format_for(suffix).read(Content("x", content), request).array
     except GscliError:

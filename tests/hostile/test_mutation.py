@@ -20,7 +20,7 @@ from hostile.mutation import mutated, seeds
 from gscli.base import GscliError
 from gscli.files import read_array
 from gscli.files.content import Content
-from gscli.files.request import ReadOptions, ReadRequest, list_arrays
+from gscli.files.request import ReadRequest, list_arrays
 from gscli.lab import cases, jobs
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
@@ -42,7 +42,7 @@ def test_only_refusals_leave_the_readers(suffix: str, count: int) -> None:
     for _ in range(count):
         content = mutated(choices.choice(SEEDS[suffix]), choices)
         held = Content("x", content)
-        request = ReadRequest("x", None, ReadOptions(), 1 << 20, suffix)
+        request = ReadRequest("x", limit=1 << 20, suffix=suffix)
         try:
             list_arrays(held, suffix, 1 << 20)
             array = read_array(held, request).array

@@ -19,7 +19,7 @@ from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
-from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
+from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -30,9 +30,9 @@ _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The table of a file; every row needs the same number of cells."""
-    name, dtype = content.name, request.options.untyped_dtype
+    name, dtype = content.name, request.untyped_dtype
     as_text = dtype is not None and dtype.kind in "US"
     values: list[Any] = []
     lines: list[int] = []
@@ -62,7 +62,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
         return f"{name} line {lines[number // width]}, cell {number % width + 1}"
 
     flat = array_of_dtype(values, dtype, place, request.limit)
-    return ReadResult(flat.reshape(len(lines), width), typed=False)
+    return LoadedInput(flat.reshape(len(lines), width), is_typed=False)
 
 
 def write(out: Output, arrays: Arrays, suffix: str) -> None:

@@ -20,18 +20,18 @@ from gscli.files.content import Content, check_limit, import_extra
 from gscli.files.formats.hdf5_library import hdf5_errors
 from gscli.files.formats.npy import element_dtype
 from gscli.files.isolated import Message, Request, ask_isolated
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
+from gscli.files.request import Arrays, LoadedInput, Member, Output, ReadRequest
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One dataset, named or the only one."""
     question = {"action": "read", "member": request.member, "limit": request.limit}
     with _ask_library(content, question) as messages:
         form, _ = next(messages)
         dtype, where = np.dtype(form["dtype"]), form["where"]
-        element = element_dtype(dtype, request.options.dtype, where)
+        element = element_dtype(dtype, request.dtype, where)
         check_limit(math.prod(form["shape"]) * dtype.itemsize, request.limit, where, "the dataset")
         array = np.empty(form["shape"], dtype)
         cells, filled = array.reshape(-1).view(np.uint8), 0
@@ -42,7 +42,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
             raise ContentRefused(f"{content.name} was not read to its end", where=where)
     array = array.view(element) if element.kind == "V" else to_native(array)
     check_value_bits(array, where)
-    return ReadResult(array)
+    return LoadedInput(array)
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:

@@ -38,7 +38,7 @@ from gscli.files.formats.jsontext import (
 )
 from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, is_shape
 from gscli.files.formats.values import array_of_dtype, describe_kind
-from gscli.files.request import Arrays, Output, ReadOptions, ReadRequest, ReadResult
+from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
 
 WRITE_CHUNK = 1 << 16
 
@@ -51,11 +51,11 @@ Levels: TypeAlias = tuple[tuple[int, ...], list[Any]]
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The array of a .json file."""
     data = content.read_all(TEXT_LIMIT, "the text")
     parsed = parse_json(data, content.name, request.argument)
-    return array_of_json(parsed, request.options, request.limit)
+    return array_of_json(parsed, request)
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
@@ -70,19 +70,19 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     out(b"]}\n")
 
 
-def array_of_json(parsed: ParsedJson, wish: ReadOptions, limit: int) -> ReadResult:
+def array_of_json(parsed: ParsedJson, request: ReadRequest) -> LoadedInput:
     """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
     value = parsed.value
     if not isinstance(value, dict):
         levels = _flatten_lists(parsed, value, ())
-        array = _build_array(parsed, levels, wish.untyped_dtype, wish, limit)
-        return ReadResult(array, typed=False)
+        array = _build_array(parsed, levels, request.untyped_dtype, request)
+        return LoadedInput(array, is_typed=False)
     path: JsonPath = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
         if not isinstance(value, dict):
             raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
-    return _read_document(parsed, value, path, wish, limit)
+    return _read_document(parsed, value, path, request)
 
 
 def dump_json(array: Array) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
     'bfloat16'
     """
     parsed = ParsedJson(dict(document), "", name, name)
-    return _read_document(parsed, parsed.value, (), ReadOptions(), BYTES_LIMIT).array
+    return _read_document(parsed, parsed.value, (), ReadRequest(limit=BYTES_LIMIT)).array
 
 
 def json_values(flat: Array) -> list[Any]:
@@ -135,8 +135,8 @@ def json_values(flat: Array) -> list[Any]:
 
 
 def _read_document(
-    parsed: ParsedJson, document: dict[str, Any], path: JsonPath, wish: ReadOptions, limit: int
-) -> ReadResult:
+    parsed: ParsedJson, document: dict[str, Any], path: JsonPath, request: ReadRequest
+) -> LoadedInput:
     name = parsed.name
     unknown = set(document) - _DOCUMENT_KEYS
     if unknown or "data" not in document:
@@ -147,13 +147,13 @@ def _read_document(
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
     levels = _flatten_lists(parsed, document["data"], (*path, "data"), pairs=pairs)
-    array = _build_array(parsed, levels, dtype or wish.untyped_dtype, wish, limit)
+    array = _build_array(parsed, levels, dtype or request.untyped_dtype, request)
     if shape is None or array.shape == shape:
-        return ReadResult(array, typed=dtype is not None)
+        return LoadedInput(array, is_typed=dtype is not None)
     if array.ndim != 1 or array.size != math.prod(shape):
         where = f"{name}: data {format_shape(array.shape)}, shape {format_shape(shape)}"
         raise ContentRefused("data does not fill the shape", where=where)
-    return ReadResult(array.reshape(shape), typed=dtype is not None)
+    return LoadedInput(array.reshape(shape), is_typed=dtype is not None)
 
 
 def _document_dtype(document: dict[str, Any], name: str) -> DType | None:
@@ -203,7 +203,7 @@ def _flatten_lists(
 
 
 def _build_array(
-    parsed: ParsedJson, levels: Levels, dtype: DType | None, wish: ReadOptions, limit: int
+    parsed: ParsedJson, levels: Levels, dtype: DType | None, request: ReadRequest
 ) -> Array:
     """The array of values in a shape, of the given type or the one they choose."""
     shape, values = levels
@@ -212,9 +212,9 @@ def _build_array(
         return f"{parsed.path_prefix}{_format_position(_unravel(number, shape))}"
 
     if not values:
-        kind = dtype or wish.dtype_if_empty or np.dtype("float64")
+        kind = dtype or request.dtype_if_empty or np.dtype("float64")
         return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
-    return array_of_dtype(values, dtype, place, limit).reshape(shape)
+    return array_of_dtype(values, dtype, place, request.limit).reshape(shape)
 
 
 def _check_row_lengths(

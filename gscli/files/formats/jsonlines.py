@@ -15,26 +15,26 @@ from gscli.disk.mapped import read_errors
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
-from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, member_place
+from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, member_place
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One tensor of a line, named or the only one; of several with one name the first."""
     names, only = list[str](), None
     for name, tensor in _iter_tensors(content):
         if name == request.member:
-            return array_of_json(tensor, request.options, request.limit)
+            return array_of_json(tensor, request)
         names.append(name)
         only = tensor
     choose_member(names, request.member, content.name)
     assert only is not None
-    return array_of_json(only, request.options, request.limit)
+    return array_of_json(only, request)
 
 
 def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The tensors of all lines."""
     return [
-        Member.of(array_of_json(tensor, request.options, request.limit).array, name)
+        Member.of(array_of_json(tensor, request).array, name)
         for name, tensor in _iter_tensors(content)
     ]
 

@@ -10,20 +10,20 @@ from gscli.files.content import Content, check_limit
 from gscli.files.formats.tensorproto import parse_protobuf, to_array
 from gscli.files.request import (
     NAMES_LIMIT,
+    LoadedInput,
     Member,
     ReadRequest,
-    ReadResult,
     choose_member,
     member_place,
     same_name_error,
 )
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One initializer or constant, named or the only one."""
     tensors = _find_tensors(content, request.limit)
     name = choose_member(tensors, request.member, content.name)
-    return ReadResult(to_array(tensors[name], member_place(content.name, name), request.limit))
+    return LoadedInput(to_array(tensors[name], member_place(content.name, name), request.limit))
 
 
 def listing(content: Content, request: ReadRequest) -> list[Member]:

@@ -31,7 +31,7 @@ from gscli.base.arrays import (
 from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.request import Arrays, Member, Output, ReadRequest, ReadResult
+from gscli.files.request import Arrays, LoadedInput, Member, Output, ReadRequest
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000
@@ -78,12 +78,12 @@ def parse_header(prefix: bytes, name: str) -> NpyHeader:
     return _parse_with_numpy(text, offset, name)
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The array of a .npy file: mapped when large and plain, else in memory within the limit."""
     header = _read_header(content)
-    dtype = element_dtype(header.dtype, request.options.dtype, content.name)
+    dtype = element_dtype(header.dtype, request.dtype, content.name)
     flat = content.as_array(dtype, header.size, header.offset)
-    return ReadResult(reshape_elements(flat, header, request.limit, content.name))
+    return LoadedInput(reshape_elements(flat, header, request.limit, content.name))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:

@@ -33,10 +33,10 @@ from gscli.files.formats.npy import (
 )
 from gscli.files.request import (
     Arrays,
+    LoadedInput,
     Member,
     Output,
     ReadRequest,
-    ReadResult,
     choose_member,
     member_place,
 )
@@ -44,7 +44,7 @@ from gscli.files.request import (
 ARRAY_SUFFIX = ".npy"
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One member of an archive, named or the only one."""
     entries = _array_entries(content)
     member = request.member
@@ -54,12 +54,12 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
     where = member_place(content.name, name)
     header, start, pieces = _open_member(content, where, entries[name])
     check_limit(header.nbytes, request.limit, where, "the array")
-    dtype = element_dtype(header.dtype, request.options.dtype, where)
+    dtype = element_dtype(header.dtype, request.dtype, where)
     data, done = np.empty(header.nbytes, np.uint8), 0
     for piece in chain([start[header.offset :]], pieces):  # to the end: the checksum counts
         data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
         done += len(piece)
-    return ReadResult(reshape_elements(data.view(dtype), header, request.limit, where))
+    return LoadedInput(reshape_elements(data.view(dtype), header, request.limit, where))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:

@@ -19,10 +19,10 @@ from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import WRITE_BLOCK, is_shape, iter_byte_blocks
 from gscli.files.request import (
     Arrays,
+    LoadedInput,
     Member,
     Output,
     ReadRequest,
-    ReadResult,
     choose_member,
     member_place,
 )
@@ -62,7 +62,7 @@ class StoredTensor(Record):
     size: int
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One tensor, named or the only one."""
     tensors, _ = parse_header(content)
     name = choose_member(tensors, request.member, content.name)
@@ -74,7 +74,7 @@ def read(content: Content, request: ReadRequest) -> ReadResult:
         check_limit(tensor.size, request.limit, where, "a copy at even addresses")
         flat = flat.copy()
     check_value_bits(flat, where)
-    return ReadResult(flat.reshape(tensor.shape))
+    return LoadedInput(flat.reshape(tensor.shape))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:

@@ -25,7 +25,7 @@ from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit, import_extra
 from gscli.files.formats.npy import is_shape, iter_byte_blocks
 from gscli.files.formats.values import array_of_dtype
-from gscli.files.request import Arrays, Output, ReadRequest, ReadResult
+from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
 
 _NAMES = (
     *("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "str", "bool", "float16"),
@@ -60,10 +60,10 @@ _MESSAGE_LIMIT = (1 << 31) - 1
 """Protocol buffers end here."""
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The array of a .pb file."""
     tensor = parse_protobuf("TensorProto", content, request.limit)
-    return ReadResult(to_array(tensor, content.name, request.limit))
+    return LoadedInput(to_array(tensor, content.name, request.limit))
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

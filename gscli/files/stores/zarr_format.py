@@ -17,7 +17,7 @@ from gscli.base import CannotWrite, UsageError
 from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
 from gscli.files.content import Content, check_kind, check_limit, import_extra
-from gscli.files.request import Member, ReadRequest, ReadResult, choose_member, group_error
+from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, group_error
 from gscli.files.stores.folder import open_folder
 from gscli.files.stores.zarr_place import (
     ZarrPath,
@@ -65,13 +65,13 @@ def open_store_content(path: str) -> Content:
     return Content(path)
 
 
-def read(content: Content, request: ReadRequest) -> ReadResult:
+def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One array, named or the only one, in memory; a large one in a mapped file."""
     store = open_member(content, request)
     if store.nbytes < MIN_SPILL_BYTES or store.dtype.kind not in NUMBERS:
-        return ReadResult(store.read_all())
+        return LoadedInput(store.read_all())
     check_limit(store.nbytes, request.limit, store.name, "the array")
-    return ReadResult(store.spill_to_disk())
+    return LoadedInput(store.spill_to_disk())
 
 
 def open_member(content: Content, request: ReadRequest) -> ZarrArray:
@@ -82,7 +82,7 @@ def open_member(content: Content, request: ReadRequest) -> ZarrArray:
         if not hasattr(node, "chunks"):
             member = choose_member(_find_arrays(node, place), None, content.name)
             place = place._replace(member=member)
-    return open_zarr_array(place, request.limit, request.options.dtype)
+    return open_zarr_array(place, request.limit, request.dtype)
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
