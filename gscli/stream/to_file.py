@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import TypeAlias
@@ -24,7 +25,7 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows, iter_gathered, open_rows
 from gscli.stream.rowfile import FileRows, InMemoryRows
 from gscli.stream.scatter import BLOCK, ExternalSort, apply_updates, update_records
-from gscli.stream.writeback import open_direct_writer
+from gscli.stream.writeback import write_parts
 
 Progress: TypeAlias = Callable[[int, int], None] | None
 """Who is told how many bytes are done, and how many there are in all."""
@@ -41,6 +42,12 @@ class ProgressCounter:
         self._done = min(self._done + count, self._total)
         if self._report is not None:
             self._report(self._done, self._total)
+
+    def consume(self, counts: Generator[int]) -> None:
+        """Add numbers as they come; what gives them has ended afterwards, whatever happens."""
+        with closing(counts):
+            for count in counts:
+                self.add(count)
 
 
 MIN_STREAM_BYTES = 64 << 20
@@ -65,14 +72,9 @@ def run_to_file(plan: ValidatedPlan, path: str, *, progress: Progress = None) ->
     folder = _folder_for_temporary_files(path)
     size = len(header) + total
     with temp_file_errors(folder):
-        pieces = iter_pieces(plan, dtype, folder)
+        parts = chain([np.frombuffer(header, np.uint8)], iter_pieces(plan, dtype, folder))
         with open_atomic(path, size=size) as file:
-            with open_direct_writer(file, size) as write:
-                write(header)
-                written = ProgressCounter(progress, total)
-                for piece in pieces:
-                    # As bytes, because bfloat16 and its like have no buffer of their own.
-                    written.add(write(piece.reshape(-1).view(np.uint8).data))
+            ProgressCounter(progress, total).consume(write_parts(file, parts, size))
             mapped.check_unchanged(*plan.inputs.values())
             return _mapped_output(file, dtype, plan.layout, len(header))
 

@@ -3,41 +3,74 @@
 from __future__ import annotations
 
 import _thread
-import mmap
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import repeat
 from queue import SimpleQueue
 from typing import Self, TypeAlias
 
+import numpy as np
+
 from gscli.base import GscliError
+from gscli.base.arrays import Array
 from gscli.disk.atomic import AtomicFile
 from gscli.disk.system import write_error
-from gscli.disk.uncached import MIN_DIRECT_BYTES, set_direct, write_at
+from gscli.disk.uncached import MIN_DIRECT_BYTES, allocate_pages, set_direct, write_at
 
-Write: TypeAlias = Callable[[bytes | memoryview], int]
 PreparedCall: TypeAlias = Callable[[], object]
 
 BUFFER_BYTES = 3 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
 
-BUFFER_COUNT = 3
-"""One to fill and two on their way, so that the device has always something to do."""
+THREADS = 2
+"""Buffers on their way while one is filled, so that the device has always something to do."""
 
 
-def open_direct_writer(file: AtomicFile, size: int) -> AbstractContextManager[Write]:
-    """What writes the `size` bytes of a file from its beginning, in turn; all is told at the end.
+def write_parts(file: AtomicFile, parts: Iterable[Array], size: int) -> Generator[int]:
+    """Write the `size` bytes of a file from its beginning, in turn; yields how many have left.
 
     Files that are small, no regular files, or on systems that know no other way are written as
-    usual. Raises CannotWrite.
+    usual. Whoever stops before the end closes the generator before the file. Raises CannotWrite.
     """
     large = size >= MIN_DIRECT_BYTES and file.seekable() and file.tell() == 0
+    if not large or not set_direct(file.fileno(), on=True):
+        for part in parts:
+            # As bytes, because bfloat16 and its like have no buffer of their own.
+            yield file.write(part.reshape(-1).view(np.uint8).data)
+        return
+    position = 0
     try:
-        if large and set_direct(file.fileno(), on=True):
-            return _DirectWriter(file)
-    except OSError:  # no memory for its buffers
+        with WriteBehind(file.name, THREADS) as behind:
+            for buffer in fill_buffers(parts, repeat(BUFFER_BYTES)):
+                file.poll()
+                behind.submit(write_at, file.fileno(), buffer.data, position)
+                position += buffer.size
+                yield buffer.size
+    finally:
         set_direct(file.fileno(), on=False)
-    return nullcontext(file.write)
+
+
+def fill_buffers(parts: Iterable[Array], sizes: Iterator[int]) -> Iterator[Array]:
+    """The bytes of some parts in new buffers of these sizes; the last one may be shorter.
+
+    >>> parts = np.arange(3, dtype=np.uint8), np.arange(4, dtype=np.uint8)
+    >>> [buffer.tolist() for buffer in fill_buffers(parts, repeat(5))]
+    [[0, 1, 2, 0, 1], [2, 3]]
+    """
+    buffer, filled = allocate_pages(0), 0
+    for part in parts:
+        content = part.reshape(-1).view(np.uint8)
+        while content.size:
+            if filled == buffer.size:
+                buffer, filled = allocate_pages(next(sizes)), 0
+            count = min(buffer.size - filled, content.size)
+            buffer[filled : filled + count] = content[:count]
+            filled, content = filled + count, content[count:]
+            if filled == buffer.size:
+                yield buffer
+    if filled < buffer.size:
+        yield buffer[:filled]
 
 
 class WriteBehind:
@@ -116,66 +149,3 @@ class WriteBehind:
             self._error = error
         finally:
             self._slots.put(None)
-
-
-class _DirectWriter:
-    """Buffers of whole pages: while one is filled, the others leave by way of two threads."""
-
-    def __init__(self, file: AtomicFile) -> None:
-        self._file, self._size = file, BUFFER_BYTES
-        self._free = SimpleQueue[mmap.mmap]()
-        for _ in range(BUFFER_COUNT):
-            self._free.put(mmap.mmap(-1, BUFFER_BYTES))
-        self._filling = self._free.get()
-        self._filled = self._position = 0
-        self._behind = WriteBehind(file.name, BUFFER_COUNT - 1)
-
-    # No generator: a signal that arrives while it is entered would leave it to end later, when the
-    # file is closed.
-    def __enter__(self) -> Write:
-        return self.write
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self.finish()
-        finally:
-            self.join()
-
-    def write(self, data: bytes | memoryview) -> int:
-        """Take a copy of some bytes, and send each buffer that is full."""
-        with memoryview(data) as view:
-            done = 0
-            while done < view.nbytes:
-                count = min(self._size - self._filled, view.nbytes - done)
-                self._filling[self._filled : self._filled + count] = view[done : done + count]
-                self._filled, done = self._filled + count, done + count
-                if self._filled == self._size:
-                    self._submit_buffer()
-            return done
-
-    def finish(self) -> None:
-        """Write what is left, which need not be whole blocks, as usual."""
-        self.join()
-        self._behind.raise_error()
-        self._file.seek(self._position)
-        with memoryview(self._filling) as view:
-            self._file.write(view[: self._filled])
-
-    def join(self) -> None:
-        """Wait for the threads, for nobody may close the file before; leave the file as it was."""
-        self._behind.join()
-        set_direct(self._file.fileno(), on=False)
-
-    def _submit_buffer(self) -> None:
-        self._file.poll()
-        self._behind.submit(self._write_and_free, self._filling, self._position)
-        self._position, self._filled = self._position + self._size, 0
-        self._filling = self._free.get()
-
-    def _write_and_free(self, buffer: mmap.mmap, position: int) -> None:
-        try:
-            with memoryview(buffer) as view:
-                write_at(self._file.fileno(), view, position)
-        finally:
-            self._free.put(buffer)

@@ -67,7 +67,7 @@ def everything_is_large() -> None:
     content.MIN_MAP_BYTES, to_file.MIN_STREAM_BYTES = 1, 0
     npy.WRITE_BLOCK = to_file.BLOCK = OLD.nbytes // 40
     scatter.MAX_SORTED_RECORDS, scatter.MAX_SPILL_FILES = 1 << 9, 4
-    writeback.UNCACHED_FROM, writeback.BUFFER_BYTES = 1, 1 << 14
+    writeback.MIN_DIRECT_BYTES, writeback.BUFFER_BYTES = 1, 1 << 14
     patch.CHUNK = 1 << 13
 
 

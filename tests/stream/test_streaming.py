@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -225,6 +225,10 @@ def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         ))  # fmt: skip
 
 
+def byte_array(content: bytes) -> Array:
+    return np.frombuffer(content, np.uint8)
+
+
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 8192, 3 * 4096 + 5])
 @pytest.mark.parametrize("refusing", [False, True])
@@ -247,12 +251,9 @@ def test_large_results_pass_the_cache(
     monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
     content = RNG.integers(0, 256, size, np.uint8).tobytes()
     with open_atomic(str(tmp_path / "out")) as file:
-        with writeback.open_direct_writer(file, size) as write:
-            for first in range(0, size, 1500):
-                part = content[first : first + 1500]
-                assert write(part) == len(part)
+        parts = [byte_array(content[first : first + 1500]) for first in range(0, size, 1500)]
+        assert sum(writeback.write_parts(file, parts, size)) == size
         assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
-        assert file.tell() == size
     assert (tmp_path / "out").read_bytes() == content
     assert len(written) >= size // 4096
 
@@ -281,23 +282,6 @@ def test_what_fails_in_the_thread_is_told(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
 
-def test_without_memory_for_buffers_results_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nothing(*_: object) -> None:
-        raise OSError(errno.ENOMEM, "Cannot allocate memory")
-
-    monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
-    monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
-    content = bytes(range(256)) * 60
-    with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
-        patch.setattr("mmap.mmap", nothing)
-        with writeback.open_direct_writer(file, len(content)) as write:
-            write(content)
-        assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
-    assert (tmp_path / "out").read_bytes() == content
-
-
 def test_an_interrupted_result_waits_for_its_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,16 +297,12 @@ def test_an_interrupted_result_waits_for_its_thread(
     monkeypatch.setattr(writeback, "MIN_DIRECT_BYTES", 0)
     monkeypatch.setattr(writeback, "BUFFER_BYTES", 4096)
 
-    def interrupted() -> None:
-        with (
-            open_atomic(str(tmp_path / "out")) as file,
-            writeback.open_direct_writer(file, 9000) as write,
-        ):
-            write(bytes(5000))
-            raise KeyboardInterrupt
+    def interrupted() -> Iterator[Array]:
+        yield np.zeros(5000, np.uint8)
+        raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
+    with pytest.raises(KeyboardInterrupt), open_atomic(str(tmp_path / "out")) as file:
+        list(writeback.write_parts(file, interrupted(), 9000))
     assert left == [0]
     assert not list(tmp_path.iterdir())
 
@@ -343,11 +323,8 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
     assert found[0].endswith(DATA[3:5].tobytes())
     with (tmp_path / "begun").open("wb", buffering=0) as begun:
         begun.write(b"begun")
-        with (
-            AtomicFile(os.dup(begun.fileno()), "begun") as file,
-            writeback.open_direct_writer(file, 4) as write,
-        ):
-            write(b" here")
+        with AtomicFile(os.dup(begun.fileno()), "begun") as file:
+            assert list(writeback.write_parts(file, [byte_array(b" here")], 4)) == [5]
     assert (tmp_path / "begun").read_bytes() == b"begun here"
 
 

@@ -6,8 +6,8 @@ A scatter into an Icechunk repository is one commit: readers see all of it or no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from math import prod
 from typing import Any, TypeAlias
@@ -21,7 +21,6 @@ from gscli.base.words import format_count
 from gscli.disk import mapped
 from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.system import temp_file_errors
-from gscli.disk.uncached import allocate_pages
 from gscli.files.content import import_extra
 from gscli.files.stores.chunks import ChunkedArray
 from gscli.files.stores.folder import open_folder
@@ -37,7 +36,7 @@ from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_sourc
 from gscli.kernel import gather, scatter, to_result_axes
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.gather import iter_rows_by_chunk
-from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
+from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
 from gscli.stream.chunked.scatter import copy_untouched, create_like, scatter_by_chunk
 from gscli.stream.scatter import ExternalSort, Updates
 from gscli.stream.to_file import (
@@ -47,7 +46,7 @@ from gscli.stream.to_file import (
     make_update_reader,
     output_dtype,
 )
-from gscli.stream.writeback import WriteBehind
+from gscli.stream.writeback import WriteBehind, fill_buffers
 
 MAX_PENDING = 2
 """Chunks that are being written while one is made."""
@@ -67,11 +66,7 @@ def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -
     folder = os.path.dirname(os.path.realpath(place.path))
     with temp_file_errors(folder), open_new_store(plan, place) as hidden:
         total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
-        counter = ProgressCounter(progress, total)
-        # Closed before the folder is removed: whoever writes behind has ended then.
-        with closing(_write_result(plan, hidden, folder)) as written:
-            for count in written:
-                counter.add(count)
+        ProgressCounter(progress, total).consume(_write_result(plan, hidden, folder))
     return LazyArray.of(open_zarr_array(place, opaque=output_dtype(plan)))
 
 
@@ -131,8 +126,12 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
         return
     target = create_zarr_array(ZarrPath(hidden), dtype, layout.output_shape, like=store)
     with _write_behind(target) as behind:
-        write = partial(behind.submit, target.write_chunk)
-        yield from write_in_order(iter_pieces(plan, dtype, folder), target, write)
+        places = np.ndindex(*target.chunk_counts)
+        sizes = (prod(target.chunk_sizes(at)) * dtype.itemsize for at in places)
+        chunks = fill_buffers(iter_pieces(plan, dtype, folder), sizes)
+        for at, cells in zip(np.ndindex(*target.chunk_counts), chunks, strict=False):
+            behind.submit(target.write_chunk, at, cells.view(dtype))
+            yield cells.size
 
 
 def _iter_touched(
@@ -148,28 +147,6 @@ def _write_behind(target: ZarrArray) -> WriteBehind:
     """For calls that hold a chunk each while they wait, for which a large one leaves no room."""
     large = target.chunk_bytes > MAX_QUEUED_CHUNK_BYTES
     return WriteBehind(target.name, 0 if large else MAX_PENDING)
-
-
-def write_in_order(
-    parts: Iterator[Array], target: ZarrArray, write: Callable[[Coordinates, Array], None]
-) -> Iterator[int]:
-    """Write cells that come in row-major order to an array whose chunks follow each other so."""
-    places = np.ndindex(*target.chunk_counts)
-    size = prod(target.chunk_shape) * target.dtype.itemsize
-    buffer, filled = allocate_pages(size), 0
-    at = next(places, None)
-    for part in parts:
-        content = part.reshape(-1).view(np.uint8)
-        while content.size:
-            assert at is not None
-            length = prod(target.chunk_sizes(at)) * target.dtype.itemsize
-            count = min(length - filled, content.size)
-            buffer[filled : filled + count] = content[:count]
-            filled, content = filled + count, content[count:]
-            if filled == length:
-                write(at, buffer[:length].view(target.dtype))
-                yield length
-                at, buffer, filled = next(places, None), allocate_pages(size), 0
 
 
 Session: TypeAlias = Any
