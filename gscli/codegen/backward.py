@@ -16,12 +16,12 @@ import numpy as np
 from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
 from gscli.codegen.code import eliminate_dead_code, translate_call
+from gscli.codegen.lowering import cast_number, fit_updates
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import TARGETS
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, format_number, load_language
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram
-from gscli.codegen.update_steps import cast_number, fit_updates
 from gscli.gradients import VALUE, BackwardWalk
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP

@@ -16,8 +16,8 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
-from gscli.codegen.gather_steps import emit_gather
 from gscli.codegen.index_numbers import IndexHandling
+from gscli.codegen.lowering import ScatterLowering, emit_gather
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
 from gscli.codegen.native import ALIASES, TARGETS, NativeOp, TargetFramework
@@ -25,7 +25,6 @@ from gscli.codegen.own import write_own_call
 from gscli.codegen.placement import IndexLowering
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, load_language
-from gscli.codegen.scatter_steps import ScatterLowering
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 from gscli.codegen.target_answers import Code, Snippet
@@ -170,14 +169,14 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
         return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
     placing = IndexLowering(analysis, target, steps, inputs)
     if layout.kind == "gather":
-        output, place = emit_gather(placing, inputs["data"])
-        composed = place.live is not None
+        (output, place), composed = emit_gather(placing, inputs["data"]), False
     else:
         writing = ScatterLowering(placing, inputs.get("data"), inputs.get("updates"))
         output, place = writing.lower()
         composed = writing.composed
+    composed |= place.live is not None
     eliminate_dead_code(steps, output)
-    return Translation(steps, output, place.native, composed, tuple(placing.handlings))
+    return Translation(steps, output, place.native, composed, tuple(placing.normalizer.handlings))
 
 
 def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:

@@ -8,7 +8,6 @@ from gscli.base.words import FLOAT16S, FLOATS
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework, outcomes_by_place, skipped_outcome
-from gscli.codegen.placement import COORDINATE_FORMS
 from gscli.layout import Layout
 
 WIDE = ("int64", "uint64", "uint32", "float64")
@@ -91,7 +90,7 @@ def _outcomes(layout: Layout, native: NativeOp, handling: IndexHandling) -> tupl
         # Coordinates that are folded to a row number are not judged on their own axes.
         below = far = above = "another cell"
     elif has_partial_windows(layout) and (
-        native.form in COORDINATE_FORMS or layout.kind == "scatter"
+        native.form in ("cells", "rows") or layout.kind == "scatter"
     ):
         # StableHLO's scatter asks of each element of a window whether it lies within, too.
         below, far, above = (

@@ -6,23 +6,18 @@ range moved to the border, or put aside where entries are skipped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gscli.base.records import Record
 from gscli.codegen.meaning import CallAnalysis, IndexProfile
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.layout import Layout
-from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Truncation
+from gscli.layout.axes import INT32_MAX, Axis, Negative, OutOfBounds, Truncation
 from gscli.plan.indices import legal_range
 
 COMPUTABLE_INDEX_TYPES = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
-
-
-class AxisBounds(Record):
-    """Size and highest start on the axis of each index number."""
-
-    sizes: int | VectorConstant
-    highs: int | VectorConstant
 
 
 class IndexHandling(Record):
@@ -40,7 +35,10 @@ class IndexHandling(Record):
 
 
 class IndexNormalizer:
-    """Prepares the index numbers of a call for the operations of one target."""
+    """Prepares the index numbers of a call for the operations of one target.
+
+    `handlings`: what the lines do with the numbers, of one axis or of all, that they read.
+    """
 
     def __init__(
         self, meaning: CallAnalysis, target: TargetFramework, steps: SnippetProgram
@@ -48,18 +46,7 @@ class IndexNormalizer:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
         self.is_scatter = self.layout.kind == "scatter"
-
-    def axis_bounds(self, index: Value, vector_dim: int) -> AxisBounds:
-        """Sizes and highest starts, one number for each where the axes are alike."""
-        axes = [self.layout.axes[at] for at in self.layout.column_axes]
-        highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
-        sizes = [axis.size for axis in axes]
-        if len(axes) == 1:
-            return AxisBounds(sizes[0], highs[0])
-        return AxisBounds(
-            make_vector_constant(sizes, vector_dim, index),
-            make_vector_constant(highs, vector_dim, index),
-        )
+        self.handlings: list[IndexHandling] = []
 
     def is_dropped_by_op(self, native: NativeOp) -> bool:
         """Whether the operation leaves out what the call skips."""
@@ -102,31 +89,32 @@ class IndexNormalizer:
     def normalize(
         self,
         index: Value,
+        axes: Sequence[Axis],
         native: NativeOp,
-        bounds: AxisBounds,
         profile: IndexProfile,
-        handling: IndexHandling,
+        vector_dim: int = 0,
     ) -> tuple[Value, Value | None]:
-        """Index numbers as the operation takes them, and which of them are live."""
-        index = self._to_integers(index, profile, native)
-        if handling.takes_remainder:
-            index = self._emit("mod", index, sizes=bounds.sizes)
-        if handling.counts_from_end:
-            index = self._emit("wrap", index, sizes=bounds.sizes)
-        if handling.is_unsigned and isinstance(bounds.highs, int):
-            high = Constant(INT32_MAX, index.dtype)
-            sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
-            index = self.steps.where(sign, index, bounds.highs)
-        if handling.clips:
-            index = self._emit("clip", index, high=bounds.highs)
-        if not handling.skips:
-            return index, None
-        assert isinstance(bounds.highs, int)
-        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Constant(
-            bounds.highs, index.dtype))  # fmt: skip
-        return index, live
+        """Index numbers as the operation takes them, and which of them are live.
 
-    def _to_integers(self, index: Value, profile: IndexProfile, native: NativeOp) -> Value:
+        `axes`: those that the numbers along `vector_dim` address, or one for all.
+        """
+        steps, handling = self.steps, self.choose_handling(native, profile)
+        self.handlings.append(handling)
+        index = self.cast_to_integers(index, native, profile)
+        highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
+        high = _make_constant(highs, vector_dim, index)
+        size = _make_constant([axis.size for axis in axes], vector_dim, index)
+        if handling.takes_remainder:
+            index = steps.apply("mod", index, sizes=size)
+        if handling.counts_from_end:
+            index = steps.apply("wrap", index, sizes=size)
+        if handling.is_unsigned and isinstance(high, Constant):
+            index = steps.where(steps.is_inside(index, INT32_MAX), index, high.value)
+        if handling.clips:
+            index = steps.apply("clip", index, high=high)
+        return index, steps.is_inside(index, highs[0]) if handling.skips else None
+
+    def cast_to_integers(self, index: Value, native: NativeOp, profile: IndexProfile) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""
         if profile.endless:
             raise CannotTranslate("an index is not a number")
@@ -135,24 +123,13 @@ class IndexNormalizer:
             raise CannotTranslate("an index does not fit the 32 or 64 bits it is computed in")
         if index.dtype.startswith("float"):
             if profile.fractional and self.layout.policy.negative is Negative.FROM_END:
-                index = self._emit("floor", index)
+                index = self.steps.apply("floor", index)
             return self.steps.cast(index, "int64")
         computed = profile.negative or profile.out_of_range or native.form in ("cells", "rows")
         dtypes = ("int64",) if native.needs_int64 else self.target.index_dtypes
         if index.dtype not in dtypes or (computed and index.dtype not in COMPUTABLE_INDEX_TYPES):
             return self.steps.cast(index, "int64" if "int64" in dtypes else dtypes[0])
         return index
-
-    def _emit(self, form: str, index: Value, **facts: object) -> Value:
-        typed = {
-            name: Constant(fact, index.dtype)
-            if isinstance(fact, int)
-            else fact._replace(dtype=index.dtype)
-            if isinstance(fact, VectorConstant)
-            else fact
-            for name, fact in facts.items()
-        }
-        return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
 
 
 def has_partial_windows(layout: Layout) -> bool:
@@ -163,8 +140,8 @@ def has_partial_windows(layout: Layout) -> bool:
     )
 
 
-def make_vector_constant(numbers: list[int], dim: int, index: Value) -> int | VectorConstant:
-    """One number where all are alike."""
+def _make_constant(numbers: list[int], dim: int, index: Value) -> Constant | VectorConstant:
+    """A number for each slot of index vectors, or one where all are alike."""
     if len(set(numbers)) == 1:
-        return numbers[0]
+        return Constant(numbers[0], index.dtype)
     return VectorConstant(tuple(numbers), dim, len(index.shape), index.dtype)

@@ -24,12 +24,12 @@ class NativeOp(Record):
     """An operation of a framework: its form, and what it does with an index that is not in range.
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
-    the last axis), cells (a coordinate for each axis), rows (a reduction over rows of a matrix),
-    direct (StableHLO's dimension numbers). `operator`: its declaration, which says what it does
-    with an index below zero and with one out of range, which reductions it has, and whether it
-    takes batch axes. `more_reductions`: those that its lines spell with other operators.
-    `takes_smaller`: indices may be smaller off the axis. `needs_rank_1_indices`: takes indices of
-    rank 1 alone.
+    the last axis), direct (StableHLO's dimension numbers), rows (a reduction over rows of a
+    matrix); vectors and direct become cells, a coordinate for each axis, where nothing else suits.
+    `operator`: its declaration, which says what it does with an index below zero and with one out
+    of range, which reductions it has, and whether it takes batch axes. `more_reductions`: those
+    that its lines spell with other operators. `takes_smaller`: indices may be smaller off the axis.
+    `needs_rank_1_indices`: takes indices of rank 1 alone.
     """
 
     name: str
@@ -163,13 +163,11 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("np.take", "take", "numpy.take"),
                 NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
                 NativeOp("a[i, j]", "vectors", "numpy.getitem"),
-                NativeOp("a[i, j]", "cells", "numpy.getitem"),
             ),
             (
                 NativeOp("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
                 NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
                 NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
-                NativeOp("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),
@@ -179,7 +177,6 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("x[:, i]", "take", "torch.index"),
                 NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
                 NativeOp("x[i, j]", "vectors", "torch.index"),
-                NativeOp("x[i, j]", "cells", "torch.index"),
             ),
             (
                 NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
@@ -187,7 +184,6 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("x[:, i] =", "take", "torch.index_put_"),
                 NativeOp("torch.index_add", "take", "torch.index_add", needs_rank_1_indices=True),
                 NativeOp("index_put_", "vectors", "torch.index_put_", frozenset({"add"})),
-                NativeOp("index_put_", "cells", "torch.index_put_", frozenset({"add"})),
                 NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce"),
             ),
             ("int64",), sums_halves_in_float32=True,
@@ -198,12 +194,10 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("jnp.take", "take", "jax.take"),
                 NativeOp("jnp.take_along_axis", "along", "jax.take_along_axis"),
                 NativeOp("x[i, j]", "vectors", "jax.at.get"),
-                NativeOp("x[i, j]", "cells", "jax.at.get"),
             ),
             (
                 NativeOp("x.at[i]", "take", "jax.at.set", ALL_REDUCTIONS),
                 NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
-                NativeOp("x.at[i, j]", "cells", "jax.at.set", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
@@ -213,12 +207,9 @@ TARGETS: dict[str, TargetFramework] = {
             (
                 NativeOp("tf.gather", "take", "tensorflow.gather"),
                 NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd"),
-                NativeOp("tf.gather_nd", "cells", "tensorflow.gather_nd"),
             ),
             (
                 NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
-                       _TENSOR_SCATTERS, refuses_rank_0=True),
-                NativeOp("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
                        _TENSOR_SCATTERS, refuses_rank_0=True),
                 NativeOp("tf.math.unsorted_segment_prod", "rows",
                        "tensorflow.unsorted_segment_prod"),
@@ -231,12 +222,10 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("Gather", "take", "onnx.gather"),
                 NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),
                 NativeOp("GatherND", "vectors", "onnx.gather_nd", needs_int64=True),
-                NativeOp("GatherND", "cells", "onnx.gather_nd"),
             ),
             (
                 NativeOp("ScatterElements", "along", "onnx.scatter_elements", takes_smaller=True),
                 NativeOp("ScatterND", "vectors", "onnx.scatter_nd", needs_int64=True),
-                NativeOp("ScatterND", "cells", "onnx.scatter_nd"),
             ),
             bool_reductions=False, propagates_nan=None,
         ),
@@ -248,14 +237,12 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("GatherElements-6", "along", "openvino.gather_elements",
                 can_crop_data=False),
                 NativeOp("GatherND-8", "vectors", "openvino.gather_nd"),
-                NativeOp("GatherND-8", "cells", "openvino.gather_nd"),
             ),
             (
                 NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
                        takes_smaller=True, truncates_mean=True),
                 NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update", refuses_rank_0=True),
                 NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update"),
-                NativeOp("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update"),
             ),
             bool_reductions=False, sums_halves_in_float32=True, propagates_nan=False,
                 computes_in_32_bits=True,
@@ -264,11 +251,9 @@ TARGETS: dict[str, TargetFramework] = {
             "stablehlo", "StableHLO", _NO_TEXT,
             (
                 NativeOp("stablehlo.gather", "direct", "stablehlo.gather"),
-                NativeOp("stablehlo.gather", "cells", "stablehlo.gather"),
             ),
             (
                 NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
-                NativeOp("stablehlo.scatter", "cells", "stablehlo.scatter", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),

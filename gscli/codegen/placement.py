@@ -10,15 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from gscli.codegen.index_numbers import (
-    AxisBounds,
-    IndexHandling,
-    IndexNormalizer,
-    has_partial_windows,
-)
-from gscli.codegen.meaning import CallAnalysis, IndexProfile, merge_profiles
+from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
+from gscli.codegen.meaning import CallAnalysis, merge_profiles
 from gscli.codegen.native import NativeOp, TargetFramework
-from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
+from gscli.codegen.render import load_language
+from gscli.codegen.steps import SnippetProgram, Value, broadcast_shape
+from gscli.layout import Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Shape
 from gscli.layout.matching import (
     IndexForm,
@@ -27,7 +24,6 @@ from gscli.layout.matching import (
     match_vectors,
     match_windows,
 )
-from gscli.plan.indices import legal_range
 
 MATCHERS = {
     "take": match_along_axis, "along": match_elements, "vectors": match_vectors,
@@ -35,24 +31,31 @@ MATCHERS = {
 }  # fmt: skip
 """What an addressing must be for an operation of each form."""
 
-COORDINATE_FORMS = ("cells", "rows")
-"""Forms that take a coordinate for each axis, whatever the addressing is."""
-
 
 @dataclass
 class LoweredIndices:
-    """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
+    """How an operation reaches the cells of a call: `operands` are index numbers as it takes them.
+
+    Data has the shape `data_shape` for it, and what it reads or writes at once `value_shape`: that
+    of the layout's result, or with `entries_first` that of the entries and the window behind them.
+    `live`: which entries are not skipped, None where all are; in a scatter the others go to a row
+    more at the end of axis `spare_axis`. `opcode` and `facts` are those of its step.
+    """
 
     native: NativeOp
-    form: IndexForm
-    index: Value | None = None
-    coordinates: tuple[Value, ...] = ()
-    grid: Shape = ()
+    operands: list[Value]
+    data_shape: Shape
+    value_shape: Shape
+    opcode: str
+    facts: dict[str, object]
     live: Value | None = None
+    live_shape: Shape = ()
+    spare_axis: int = 0
+    entries_first: bool = False
 
 
 class IndexLowering:
-    """Finds the place of a call for the operations of one target."""
+    """Finds the operation of one target that suits a call, and prepares indices for it."""
 
     def __init__(
         self,
@@ -73,20 +76,23 @@ class IndexLowering:
         ]
         self.policy_inputs = {*meaning.variables_by_input, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
-        self.handlings: list[IndexHandling] = []
-        """What the lines do with the index numbers, of one axis or of all, that they read."""
 
-    def match(self, ops: Iterable[NativeOp]) -> tuple[NativeOp, IndexForm] | None:
-        """The first of some operations that suits the call, and how."""
+    def lower(self, ops: Iterable[NativeOp]) -> LoweredIndices | None:
+        """Indices prepared for the first of some operations that suits the call.
+
+        Index vectors may be taken as a coordinate for each axis, whatever the addressing is.
+        """
         for native in ops:
-            form = self._match_op(native)
+            form = None if native.form == "rows" else self._match_op(native)
             if form is not None:
-                return native, form
+                return self._lower_array(native, form)
+            if native.form in ("vectors", "direct"):
+                return self._lower_to_coordinates(native._replace(form="cells", needs_int64=False))
+            if native.form == "rows":
+                return self._lower_to_coordinates(native)
         return None
 
     def _match_op(self, native: NativeOp) -> IndexForm | None:
-        if native.form in COORDINATE_FORMS:
-            return IndexForm()
         if not self.addressing.columns or len(self.meaning.index_names) != 1:
             return None
         if self.addressing.generated:
@@ -104,24 +110,6 @@ class IndexLowering:
         shape, entries = self._index.shape, self.addressing.entry_shape
         promotes = native.form in ("take", "along") and not shape and entries == (1,)
         return entries if promotes else shape
-
-    def lower(self, native: NativeOp, form: IndexForm) -> LoweredIndices:
-        """Prepared indices for an operation that suits the call."""
-        if native.form in COORDINATE_FORMS:
-            return self._lower_to_coordinates(native)
-        index = self.steps.reshape(self._index, self._index_shape(native))
-        bounds = self.normalizer.axis_bounds(index, form.vector_dim)
-        profile = merge_profiles(self.meaning.index_profiles)
-        index, live = self._normalize(index, native, bounds, profile)
-        return LoweredIndices(native, form, index, live=live)
-
-    def _normalize(
-        self, index: Value, native: NativeOp, bounds: AxisBounds, profile: IndexProfile
-    ) -> tuple[Value, Value | None]:
-        """Numbers that the operation takes as they are then, and which of them are live."""
-        handling = self.normalizer.choose_handling(native, profile)
-        self.handlings.append(handling)
-        return self.normalizer.normalize(index, native, bounds, profile, handling)
 
     def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
         if form.numbers is not None:
@@ -148,16 +136,77 @@ class IndexLowering:
         pairs = zip(self.layout.view_shape, self.addressing.entry_shape, strict=True)
         return all(size == other for at, (size, other) in enumerate(pairs) if at != axis)
 
+    # One array of index numbers.
+
+    def _lower_array(self, native: NativeOp, form: IndexForm) -> LoweredIndices:
+        steps, layout, axis = self.steps, self.layout, form.axis
+        index = steps.reshape(self._index, self._index_shape(native))
+        axes = [layout.axes[at] for at in layout.column_axes]
+        profile = merge_profiles(self.meaning.index_profiles)
+        index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
+        if live is not None:
+            index = steps.where(live, index, layout.view_shape[axis] if self.is_scatter else 0)
+        shape, values, live_shape = index.shape, layout.result_shape, index.shape
+        if native.form == "take":
+            between, behind = axis - form.batch, len(layout.axes) - axis - 1
+            live_shape = (
+                *shape[: form.batch], *(1,) * between, *shape[form.batch :], *(1,) * behind
+            )  # fmt: skip
+            if native.needs_rank_1_indices or (native.refuses_rank_0 and not shape):
+                index = steps.reshape(index, (prod(shape),))
+                values = (*layout.view_shape[:axis], prod(shape), *layout.view_shape[axis + 1 :])
+        elif native.form == "vectors":
+            dims = [*range(len(shape))]
+            dims.append(dims.pop(form.vector_dim))
+            index = steps.transpose(index, dims)
+            if native.refuses_rank_0 and len(shape) == 1:
+                index, values = steps.reshape(index, (1, *shape)), (1, *values)
+        facts: dict[str, object] = {"axis": axis, "batch": form.batch, "numbers": form.numbers}
+        opcode = "vectors" if native.form == "direct" else native.form
+        return LoweredIndices(
+            native, [index], layout.view_shape, values, opcode, facts, live, live_shape, axis
+        )
+
     # A coordinate for each axis.
 
     def _lower_to_coordinates(self, native: NativeOp) -> LoweredIndices:
-        traveling = self.addressing.traveling
+        steps, traveling = self.steps, self.addressing.traveling
+        count, shape = len(self.layout.axes) - traveling, self.layout.view_shape
+        if count == 0:
+            count, shape = 1, (1, *shape)
         lead = len(self.addressing.window) - traveling
         grid = (*self.addressing.entry_shape, *self.addressing.window[:lead])
+        cells, live = self._lower_axes(native, grid)
+        by_row = native.form == "rows"
+        if live is not None:
+            beyond = shape[0] if self.is_scatter and not by_row else 0
+            cells = [steps.where(live, cell, 0 if at else beyond) for at, cell in enumerate(cells)]
+        if by_row:
+            rows, run, entries = prod(shape[:count]), prod(shape[count:]), (prod(grid),)
+            row = steps.reshape(steps.expand(steps.emit_fold(cells, shape[:count]), grid), entries)
+            if live is not None:
+                row = steps.where(steps.reshape(live, entries), row, rows)
+            return LoweredIndices(
+                native, [row], (rows, run), (*entries, run), "rows",
+                {"rows": rows + (live is not None)}, live, entries_first=True,
+            )  # fmt: skip
+        values, opcode = (*grid, *shape[count:]), "cells"
+        if opcode not in load_language(self.target.name).templates:
+            cells, opcode = [steps.stack(cells, len(grid))], "vectors"
+        if native.refuses_rank_0 and not grid:
+            cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
+            values = (1, *values)
+        return LoweredIndices(
+            native, cells, shape, values, opcode, {"batch": 0}, live, (*grid, *(1,) * traveling),
+            entries_first=True,
+        )  # fmt: skip
+
+    def _lower_axes(self, native: NativeOp, grid: Shape) -> tuple[list[Value], Value | None]:
+        """A coordinate for each axis but those that entries move along, and what is live."""
         whole = self._normalize_columns(native)
         cells: list[Value] = []
         live: Value | None = None
-        for axis in self.layout.axes[: len(self.layout.axes) - traveling]:
+        for axis in self.layout.axes[: len(self.layout.axes) - self.addressing.traveling]:
             cell, alive = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
             if alive is not None:
@@ -166,9 +215,7 @@ class IndexLowering:
             cells = [self.steps.iota(range(1), 0, len(grid))]
         if broadcast_shape(*(cell.shape for cell in cells)) != grid:
             cells[0] = self.steps.expand(cells[0], grid)
-        if live is not None:
-            live = self.steps.expand(live, grid)
-        return LoweredIndices(native, IndexForm(), coordinates=tuple(cells), grid=grid, live=live)
+        return cells, None if live is None else self.steps.expand(live, grid)
 
     def _normalize_columns(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
@@ -184,10 +231,9 @@ class IndexLowering:
         dim = columns[0].vector_dim
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
-        bounds = self.normalizer.axis_bounds(index, dim)
-        return self._normalize(index, native, bounds, merge_profiles(self.meaning.index_profiles))[
-            0
-        ]
+        axes = [self.layout.axes[at] for at in self.layout.column_axes]
+        profile = merge_profiles(self.meaning.index_profiles)
+        return self.normalizer.normalize(index, axes, native, profile, dim)[0]
 
     def _and(self, first: Value, other: Value) -> Value:
         shape = broadcast_shape(first.shape, other.shape)
@@ -202,17 +248,12 @@ class IndexLowering:
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
-            high = legal_range(axis, self.layout.policy)[1]
             profile = self.meaning.index_profiles[axis.column]
-            per_cell = axis.window is not None and not self.layout.policy.is_atomic
             if whole is None and column.source in self.policy_inputs:
-                bounds = AxisBounds(axis.size, high)
-                if per_cell:
-                    number, _ = self.normalizer.normalize(
-                        number, native, bounds, profile, IndexHandling()
-                    )
+                if _is_judged_by_cell(axis, self.layout):
+                    number = self.normalizer.cast_to_integers(number, native, profile)
                 else:
-                    number, live = self._normalize(number, native, bounds, profile)
+                    number, live = self.normalizer.normalize(number, [axis], native, profile)
             terms.append(self._align_to_grid(number, grid))
             if live is not None:
                 live = self._align_to_grid(live, grid)
@@ -228,7 +269,7 @@ class IndexLowering:
         cell = terms[0]
         for term in terms[1:]:
             cell = self.steps.plus(cell, self.steps.cast(term, cell.dtype))
-        if axis.column is not None and axis.window is not None and not self.layout.policy.is_atomic:
+        if _is_judged_by_cell(axis, self.layout):
             cell, live = self._mask_window_cells(cell, axis, native)
         return self.steps.cast(cell, "int64"), live
 
@@ -239,12 +280,8 @@ class IndexLowering:
         profile = self.meaning.index_profiles[axis.column or 0]
         drops = self.is_scatter and self.normalizer.is_dropped_by_op(native)
         skips = (profile.out_of_range or profile.negative) and not drops
-        self.handlings.append(IndexHandling(skips=skips))
-        if not skips:
-            return cell, None
-        high = Constant(axis.size - 1, cell.dtype)
-        live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)
-        return cell, live
+        self.normalizer.handlings.append(IndexHandling(skips=skips))
+        return cell, self.steps.is_inside(cell, axis.size - 1) if skips else None
 
     def _column_value(self, column: Column, whole: Value | None) -> Value:
         """The numbers of one column as an array of its input's shape, without the vector axis."""
@@ -279,3 +316,8 @@ class IndexLowering:
         shape = (1,) * (entries - len(value.shape)) + value.shape
         shape = (*shape[len(shape) - entries :], *(1,) * (len(grid) - entries))
         return self.steps.reshape(value, shape)
+
+
+def _is_judged_by_cell(axis: Axis, layout: Layout) -> bool:
+    """Whether each cell of a window on an axis is judged alone."""
+    return axis.column is not None and axis.window is not None and not layout.policy.is_atomic

@@ -71,6 +71,14 @@ class SnippetProgram:
         self.steps.append(Instruction(form, value, operands, facts))
         return value
 
+    def apply(self, form: str, x: Value, /, *others: Value, **facts: object) -> Value:
+        """A form that keeps the name, the shape and the element type of what it reads first."""
+        return self.add(form, x.name, x.shape, x.dtype, x, *others, **facts)
+
+    def is_inside(self, x: Value, high: int) -> Value:
+        """Which numbers are 0 … high."""
+        return self.add("inside", "live", x.shape, "bool", x, high=Constant(high, x.dtype))
+
     def cast(self, x: Value, dtype: str) -> Value:
         """The same numbers in another element type."""
         if x.dtype == dtype:
@@ -149,10 +157,9 @@ class SnippetProgram:
         """Coordinates as one row number."""
         total: Value | None = None
         for part, stride in zip(parts, row_major_strides(sizes), strict=True):
-            term = part
+            term, factor = part, Constant(stride, part.dtype)
             if stride != 1:
-                term = self.add("times", "rows", part.shape, part.dtype, part,
-                                factor=Constant(stride, part.dtype))  # fmt: skip
+                term = self.apply("times", part._replace(name="rows"), factor=factor)
             total = term if total is None else self.plus(total, term)
         assert total is not None
         return total

@@ -1,22 +1,85 @@
-"""A scatter as steps of one target."""
+"""A gather or a scatter as steps of one target."""
 
 from __future__ import annotations
+
+from math import prod
 
 import numpy as np
 
 from gscli.base.arrays import parse_dtype
+from gscli.base.records import Record
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS
 from gscli.codegen.native import NativeOp
 from gscli.codegen.placement import IndexLowering, LoweredIndices
-from gscli.codegen.steps import CannotTranslate, Constant, Value
-from gscli.codegen.update_steps import (
-    ReductionRequest,
-    ScatterEmitter,
-    cast_number,
-    fit_updates,
-    reduction_identity,
-)
+from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
+from gscli.layout.axes import Fit, Number, Shape
+
+
+def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
+    """The output, and the place that it is read from."""
+    steps, layout = lowering.steps, lowering.layout
+    data = steps.reshape(data, layout.view_shape)
+    place = lowering.lower(lowering.target.gather_ops)
+    assert place is not None, "every target gathers cells"
+    data, facts = steps.reshape(data, place.data_shape), place.facts
+    if place.native.form == "along" and not place.native.takes_smaller:
+        shape = list(place.value_shape)
+        shape[place.spare_axis] = data.shape[place.spare_axis]
+        data = steps.crop(data, tuple(shape))
+    if place.native.form == "direct":
+        facts |= {"sizes": tuple(axis.span for axis in layout.axes)}
+    output = steps.add(
+        place.opcode, "output", place.value_shape, data.dtype, data, *place.operands, **facts
+    )
+    if place.live is not None:
+        mask = steps.reshape(place.live, place.live_shape)
+        output = steps.where(mask, output, layout.fill_value, "output")
+    if place.entries_first:
+        entries_and_window = layout.addressing.entry_shape + layout.addressing.window
+        output = steps.reshape(output, entries_and_window)
+        output = steps.transpose(output, layout.addressing.result_axes)
+    return steps.reshape(output, layout.output_shape), place
+
+
+def fit_updates(steps: SnippetProgram, updates: Value, fit: Fit, shape: Shape) -> Value:
+    """Updates in the shape of the result, by the framework's own rule."""
+    if updates.shape == shape:
+        return updates
+    if fit is Fit.BROADCAST:
+        surplus = max(len(updates.shape) - len(shape), 0)
+        return steps.expand(steps.reshape(updates, updates.shape[surplus:]), shape)
+    if fit is Fit.CROP:
+        return steps.crop(steps.reshape(updates, updates.shape or (1,)), shape)
+    if fit is Fit.CYCLE:
+        return _repeat_cyclically(steps, updates, shape)
+    return steps.reshape(updates, shape)
+
+
+def _repeat_cyclically(steps: SnippetProgram, updates: Value, shape: Shape) -> Value:
+    """Values repeated, or left over, until there are as many as are written."""
+    count, size = prod(shape), prod(updates.shape)
+    flat = steps.reshape(updates, (size,))
+    times = -(-count // size) if size else 0
+    if times > 1:
+        flat = steps.expand(steps.reshape(flat, (1, size)), (times, size))
+        flat = steps.reshape(flat, (times * size,))
+    return steps.reshape(steps.crop(flat, (count,)), shape)
+
+
+def reduction_identity(op: str, dtype: str) -> Constant:
+    """What a reduction begins with."""
+    return Constant(np.asarray(REDUCTIONS[op].identity(parse_dtype(dtype))).item(), dtype)
+
+
+def cast_number(value: Number | None, dtype: str) -> Number:
+    """A number as an element of a type: whole numbers wrap."""
+    if dtype == "str" or isinstance(value, str):
+        return value if isinstance(value, str) else ""
+    with np.errstate(all="ignore"):
+        number: Number = np.asarray(value).astype(parse_dtype(dtype)).item()
+    return number
+
 
 BOOL_REDUCTIONS = {
     "add": "max",
@@ -29,11 +92,21 @@ BOOL_REDUCTIONS = {
 """What a reduction is for False and True as 0 and 1; sub asks whether their number is odd."""
 
 
-class ScatterLowering(ScatterEmitter):
+class ReductionRequest(Record):
+    """What the target is asked for: a reduction, its own mean, its own way to leave data out."""
+
+    op: str
+    mean: bool = False
+    leaves_out: bool = False
+
+
+class ScatterLowering:
     """One scatter for one target; `composed` once it takes more than one operation."""
 
-    def __init__(self, placing: IndexLowering, data: Value | None, updates: Value | None) -> None:
-        super().__init__(placing)
+    def __init__(self, lowering: IndexLowering, data: Value | None, updates: Value | None) -> None:
+        self.lowering, self.steps, self.layout = lowering, lowering.steps, lowering.layout
+        self.target = lowering.target
+        self.composed = False
         self.data, self.update_value = data, updates
         self.rule = REDUCTIONS.get(self.layout.reduction)
         self.averages = self.rule is not None and self.rule.divisor is not None
@@ -54,7 +127,7 @@ class ScatterLowering(ScatterEmitter):
         else:
             if not self.layout.include_self and reduction != "none" and not request.leaves_out:
                 base = self._emit_identity_base(place, base)
-            output = self._cast_to_output(self.emit_scatter(place, base, updates, request))
+            output = self._cast_to_output(self._emit_scatter(place, base, updates, request))
         return self.steps.reshape(output, self.layout.output_shape), place
 
     def _target_reduction(self) -> str:
@@ -101,10 +174,10 @@ class ScatterLowering(ScatterEmitter):
             wishes.append(ReductionRequest("add"))
         for wish in wishes:
             able = [native for native in self.target.scatter_ops if self._is_able(native, wish)]
-            match = self.lowering.match(able)
-            if match is not None:
-                self.composed |= match[0].form == "rows" or wish.op != self.reduction
-                return self.lowering.lower(*match), wish
+            place = self.lowering.lower(able)
+            if place is not None:
+                self.composed |= place.native.form == "rows" or wish.op != self.reduction
+                return place, wish
         raise CannotTranslate(f"{self.target.title} has no scatter with {self.reduction}")
 
     def _is_able(self, native: NativeOp, request: ReductionRequest) -> bool:
@@ -195,6 +268,26 @@ class ScatterLowering(ScatterEmitter):
             self.composed = True
         return self.steps.cast(output, layout.dtype)
 
+    def _emit_scatter(
+        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
+    ) -> Value:
+        """What `base` is after updates went to their place."""
+        steps, shape, name = self.steps, base.shape, base.name
+        base = steps.reshape(base, place.data_shape)
+        whole = base.shape
+        if place.live is not None and place.native.out_of_range != "dropped":
+            base = steps.pad(base, place.spare_axis)
+        if place.entries_first:
+            order = self.layout.addressing.result_axes
+            updates = steps.transpose(updates, [order.index(at) for at in range(len(order))])
+        updates = steps.reshape(updates, place.value_shape)
+        output = steps.add(
+            f"put_{place.opcode}", name if name == "counts" else "output", base.shape, base.dtype,
+            base, updates, *place.operands, op=request.op, mean=request.mean,
+            include_self=self.layout.include_self or not request.leaves_out, **place.facts,
+        )  # fmt: skip
+        return steps.reshape(steps.crop(output, whole), shape)
+
     # Compositions.
 
     def _emit_counts(self, place: LoweredIndices, start: int) -> Value:
@@ -203,7 +296,7 @@ class ScatterLowering(ScatterEmitter):
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
         ones = steps.full(layout.result_shape, 1, "int32", "ones")
         self.composed = True
-        return self.emit_scatter(place, zeros, ones, ReductionRequest("add"))
+        return self._emit_scatter(place, zeros, ones, ReductionRequest("add"))
 
     def _emit_identity_base(self, place: LoweredIndices, base: Value) -> Value:
         """Data, but the identity where something is written."""
@@ -224,7 +317,7 @@ class ScatterLowering(ScatterEmitter):
             base = steps.add("replaced", "data", base.shape, base.dtype, base, touched,
                              fill=Constant(0, base.dtype))  # fmt: skip
             counts = steps.where(touched, counts, 1)
-        sums = self.emit_scatter(place, base, updates, ReductionRequest("add"))
+        sums = self._emit_scatter(place, base, updates, ReductionRequest("add"))
         sums = steps.cast(sums, layout.dtype)
         counts = steps.cast(counts, layout.dtype)
         if layout.reduction == "sqrt_n":
@@ -243,7 +336,9 @@ class ScatterLowering(ScatterEmitter):
         self.composed = True
         kind = layout.accumulate_dtype or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")
-        product = self.emit_scatter(place, ones, steps.cast(updates, kind), ReductionRequest("mul"))
+        product = self._emit_scatter(
+            place, ones, steps.cast(updates, kind), ReductionRequest("mul")
+        )
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"
