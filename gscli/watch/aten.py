@@ -12,7 +12,8 @@ from gscli.base.records import Record
 class AtenRule(Record):
     """An operator, its inputs as `ours=theirs`, its attributes; `?`: where there is one.
 
-    `write`: how a plain write is read back, of which the values are `updates`.
+    `write`: how a plain write is read back, of which the values are `updates`; "mask" where values
+    go to the true cells of a mask, one after the other.
     """
 
     operator: str
@@ -20,6 +21,16 @@ class AtenRule(Record):
     attrs: str = ""
     write: str = ""
     updates: str = ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What the function calls its inputs and attributes, in the order of this rule."""
+        return tuple(theirs for _, theirs, _ in _parse_words(f"{self.inputs} {self.attrs}"))
+
+    @property
+    def input_count(self) -> int:
+        """How many inputs the function takes."""
+        return len(self.inputs.split())
 
     def bind(self, arguments: Mapping[str, Any]) -> BoundCall:
         """The tensors and attributes of a call by our names.
@@ -95,6 +106,7 @@ RULES: dict[str, AtenRule] = {
     "index_fill": AtenRule("torch.index_fill", "input=self index", "dim value"),
     "index_reduce": AtenRule("torch.index_reduce", _SLICES, "dim reduce include_self"),
     "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
+    "masked_scatter": AtenRule("torch.masked_scatter", "input=self mask source", write="mask"),
     "embedding": AtenRule("torch.index_select", "input=weight index=indices"),
     "_embedding_bag": AtenRule("torch.index_select", "input=weight index=indices"),
     "_embedding_bag_forward_only": AtenRule("torch.index_select", "input=weight index=indices"),
@@ -117,7 +129,7 @@ UNMAPPED: dict[str, str] = {
     r"_?(fbgemm|quantized|cudnn|miopen|mkldnn|mps|_?fused|_?efficient).*": "kernels of one device",
     r".*loss.*|.*cross_entropy.*|.*margin.*|kl_div": "its target is values, or nll_loss is called",
     r".*max_pool.*|.*max_unpool.*|.*fractional.*": "its indices come from a pooling",
-    r"masked_.*|.*_mask.*|where": "a mask has no bad numbers",
+    r"masked_(fill|select|softmax).*|.*_mask.*|where": "a mask has no bad numbers",
     r"_?cumm(ax|in)(_helper)?|kthvalue|.*median|min|mode|sort|topk": "its indices are an output",
     r"embedding_bag|one_hot": "it calls a function that is judged",
     r"_set_item": "of a list of Python",

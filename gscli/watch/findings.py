@@ -30,6 +30,9 @@ number that was silently clipped, wrapped, filled or dropped; a runtime's answer
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})
+RUNNER = os.path.join(os.path.dirname(__file__), "program.py")
+"""Where a watched program starts."""
+
 CALLERS = 3
 """Callers of a line that are listed."""
 
@@ -99,19 +102,19 @@ class Places:
 
     def __init__(self, *hidden: str) -> None:
         self._hidden = tuple(folder + os.sep for folder in (PACKAGE, *hidden))
-        self._hides: dict[CodeType, bool] = {}
-        self._histories: dict[tuple[CodeType, int], LineHistory] = {}
+        self._codes: dict[int, tuple[CodeType, bool]] = {}
+        self._histories: dict[tuple[int, int], LineHistory] = {}
 
     def find_frame(self, frame: FrameType | None) -> FrameType | None:
         """The innermost frame of the user's own code, None where there is none."""
         while frame is not None:
             code = frame.f_code
-            hides = self._hides.get(code)
-            if hides is None:
+            known = self._codes.get(id(code))  # a code's own hash reads all of it
+            if known is None:
                 name = code.co_filename
-                hides = name.startswith((*self._hidden, "<frozen", "<eval_with_key>"))
-                self._hides[code] = hides
-            if not hides:
+                is_hidden = name.startswith((*self._hidden, "<frozen", "<eval_with_key>"))
+                known = self._codes[id(code)] = code, is_hidden
+            if not known[1]:
                 return frame
             frame = frame.f_back
         return None
@@ -120,7 +123,7 @@ class Places:
         """What is known of the line that a frame is at."""
         if frame is None:
             return LineHistory(Place("no line of the program (a thread of the framework)"))
-        key = frame.f_code, frame.f_lasti
+        key = id(frame.f_code), frame.f_lasti
         history = self._histories.get(key)
         if history is None:
             history = self._histories[key] = LineHistory(self._describe(frame))
@@ -131,6 +134,8 @@ class Places:
         outer = frame.f_back
         while outer is not None:
             name = outer.f_code.co_filename
+            if name == RUNNER:
+                break
             is_compiled |= outer.f_code.co_name == "compile_wrapper"
             if not name.startswith((*self._hidden, *LIBRARIES, "<frozen")):
                 callers.append(_describe_frame(outer))

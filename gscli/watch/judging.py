@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base import CaretLine, Finding, Notice
+from gscli.base import CaretLine, Finding, Notice, ShapeRefused
 from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import format_count
@@ -90,7 +90,14 @@ def refuse_call(
 
     `saved`: the command that looks at the saved call again.
     """
-    plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
+    place = history.place
+    hint = saved or "--save FILE.npz keeps the call for other commands"
+    calls = (*history.describe(), *(f"called from {caller}" for caller in place.callers))
+    try:
+        plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
+    except ShapeRefused as error:  # a mask with more true cells than there are values
+        details = (*place.details, error.where, *error.details, *calls, call.label)
+        return WatchedIndex(error.problem, where=place.where, details=details, hint=hint)
     findings, total = plan.find_out_of_bounds(5)
     if not findings:
         return None
@@ -106,7 +113,6 @@ def refuse_call(
         array = array.reshape(shape)
     name = find_name(frame, origin) or first.source
     at = f"{name}[{','.join(map(str, position))}]" if position else name
-    place = history.place
     return WatchedIndex(
         refusal.problem,
         where=place.where,
@@ -116,13 +122,12 @@ def refuse_call(
                       _describe_range(plan, call, first, frame)),
             *_describe_row(array, position, name),
             _describe_numbers(array, first),
-            *history.describe(),
-            *(f"called from {caller}" for caller in place.callers),
+            *calls,
             call.label,
         ),
         findings=(first._replace(source=name, position=position), *findings[1:]),
         total=total,
-        hint=saved or "--save FILE.npz keeps the call for other commands",
+        hint=hint,
     )  # fmt: skip
 
 

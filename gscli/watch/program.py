@@ -98,7 +98,10 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
             watch = TorchWatch(on_error, options.save, options.read_back, options.every)
             reports.append(modes.enter_context(watch))
 
-        sys.meta_path.insert(0, ImportHook("torch", watch_torch))
+        if "torch" in sys.modules:  # by a .pth file
+            watch_torch()
+        else:
+            sys.meta_path.insert(0, ImportHook("torch", watch_torch))
         try:
             subscripts = None
             if options.numpy:
@@ -165,12 +168,11 @@ def _run_script(path: str, subscripts: SubscriptWatch | None) -> None:
 
 
 def _trim(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames that started the program."""
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if not name.startswith((PACKAGE, "<frozen")):
-            break
+    """A traceback without the frames that started the program, and those of the watcher."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((PACKAGE, "<frozen")):
         trace = trace.tb_next
+    if trace is not None:
+        trace.tb_next = _trim(trace.tb_next)
     return trace
 
 

@@ -10,18 +10,26 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterable, Mapping, Sequence
 from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
-import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gscli.base import GscliError
 from gscli.base.arrays import Array
+from gscli.base.records import Record, cached_property
 from gscli.watch.aten import COMPOSITES, AtenRule, BoundCall, find_rule
-from gscli.watch.findings import LineHistory, Places, Report, find_name, suggest_addition
+from gscli.watch.findings import (
+    LineHistory,
+    Places,
+    Report,
+    WatchKind,
+    find_name,
+    suggest_addition,
+)
 from gscli.watch.judging import (
     MAX_SAVED_BYTES,
     IndexRange,
@@ -34,7 +42,11 @@ from gscli.watch.judging import (
 )
 
 TORCH = os.path.dirname(torch.__file__)
-UNCOMPILED = "compiled line (run uncompiled)|compiled lines (run uncompiled)"
+_COMPILER = torch._C._dynamo.eval_frame
+SKIPS_FRAMES = hasattr(_COMPILER, "set_code_exec_strategy")
+"""Whether the compiler can be told once to leave the code here alone. PyTorch's own guard for modes
+costs 3 µs for each call of anything, and imports the compiler."""
+
 MASKS = (torch.bool, torch.uint8)
 FLAT = "torch.index_select"
 """Of an index of more axes it is that of the flat one."""
@@ -52,9 +64,9 @@ class TorchWatch(Report):
     ) -> None:
         super().__init__()
         self._raises, self._save, self._reads_back = on_error == "raise", save, read_back
+        self._saved: WatchKind | None = None
         self._every = every
         self._places = Places(TORCH)
-        self._ranges: dict[object, tuple[IndexRange, ...] | None] = {}
         self._modes = (_DispatchMode(self), _FunctionMode(self))
         self._counters = (
             _StartCounter(self, threading.Thread, "other thread|other threads"),
@@ -70,10 +82,18 @@ class TorchWatch(Report):
         for entered in reversed((*self._counters, *self._modes)):
             entered.__exit__(*error)
 
-    def judge(self, label: str, rule: AtenRule, arguments: dict[str, Any]) -> _SeenCall | None:
-        """Judge the indices of a call; WatchedIndex for a bad one. None where nothing was seen."""
-        bound = bind_call(rule, arguments)
-        if any(type(tensor) not in _PLAIN for tensor in bound.inputs.values()):
+    def judge(
+        self, function: WatchedAten, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> _SeenCall | None:
+        """Judge the indices of a call; WatchedIndex for a bad one. None where nothing was seen.
+
+        What depends on shapes, types and attributes alone is found once and kept: an embedding of
+        eight numbers takes 17 µs in place of 60.
+        """
+        signature, tensors = list[object](), list[Any]()
+        if not _collect(args, signature, tensors) or not _collect(
+            kwargs.items(), signature, tensors
+        ):
             return None  # made while code is compiled or exported: nothing runs
         frame = self._places.find_frame(sys._getframe(1))
         history = self._places.find_history(frame)
@@ -84,119 +104,227 @@ class TorchWatch(Report):
             ] += 1
         if (history.calls - 1) % self._every:
             return None
-        self.calls[label.removeprefix("aten.")] += 1
-        if any(bound.inputs[name].dtype in MASKS for name in bound.index_names):
-            self.unjudged["index with a mask|indices with a mask"] += 1
+        self.calls[function.name] += 1
+        key = tuple(signature)
+        known = function.known_calls.get(key)
+        if known is None:
+            known = function.known_calls[key] = function.infer_ranges(args, kwargs, tensors)
+        if known.unjudged:
+            self.unjudged[known.unjudged] += 1
             return None
-        ranges = self._find_ranges(bound)
-        if ranges is None:
-            self.unjudged["call that PyTorch refuses|calls whose shapes or types are refused"] += 1
-            return None
-        seen = _SeenCall(label, bound, history, frame)
-        for legal in ranges:
-            index = bound.inputs[legal.source]
+        seen = _SeenCall(function, args, kwargs, tensors, known, history, frame)
+        if function.rule.write == "mask":
+            self._judge_mask(seen)
+        for legal, number in known.ranges:
+            index = tensors[number]
             if index.numel():
                 self._judge_index(seen, legal, index)
         return seen
 
+    def _judge_mask(self, seen: _SeenCall) -> None:
+        """A value is needed for each true cell of a mask."""
+        data, mask, source = (seen.bound.inputs[name] for name in ("input", "mask", "source"))
+        shape = torch.broadcast_shapes(data.shape, mask.shape)
+        if int(mask.expand(shape).count_nonzero()) > source.numel():
+            self._refuse(seen)
+
     def _judge_index(self, seen: _SeenCall, legal: IndexRange, index: Any) -> None:
         self.indices += index.numel()
         least, greatest = measure(index)
+        if least < legal.low or greatest > legal.high:
+            judged = seen.bound.inputs[legal.source]  # without labels that are ignored
+            least, greatest = measure(judged)
         if legal.low <= least and greatest <= legal.high:
             if least < 0 <= greatest and legal.counts_from_end:
-                self._note_negative(seen, index, least)
+                problem = f"{find_name(seen.frame, index) or 'an index'} counts from the end"
+                self._note(seen, "from-end", f"{problem}: least {least}", seen.function.label)
             seen.history.widen(least, greatest)
             seen.least = min(least, seen.least)
         elif legal.is_refused:
             self._refuse(seen)
         else:
-            text = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
-            self.add("moved", make_note(seen.history, text, f"{seen.label}: {least} … {greatest}"))
+            problem = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
+            self._note(seen, "moved", problem, f"{seen.function.label}: {least} … {greatest}")
 
-    def _note_negative(self, seen: _SeenCall, index: Any, least: int) -> None:
-        name = find_name(seen.frame, index)
-        problem = f"{name or 'an index'} counts from the end: least {least}"
-        self.add("from-end", make_note(seen.history, problem, seen.label))
-
-    def _find_ranges(self, bound: BoundCall) -> tuple[IndexRange, ...] | None:
-        """The legal ranges of a call of these shapes; asked of the layout once."""
-        shapes = tuple((name, value.shape, value.dtype) for name, value in bound.inputs.items())
-        key = (bound.operator, shapes, tuple(bound.attrs.items()))
-        if key not in self._ranges:
-            try:
-                stand_ins = {name: stand_in(value) for name, value in bound.inputs.items()}
-                self._ranges[key] = infer_ranges(bound.operator, stand_ins, bound.attrs)
-            except GscliError:  # PyTorch refuses it in its own words
-                self._ranges[key] = None
-        return self._ranges[key]
+    def _note(
+        self, seen: _SeenCall, kind: WatchKind, problem: str, label: str, hint: str = ""
+    ) -> None:
+        """Note what is legal; the first one is saved, until a bad index takes its place."""
+        if self._save and self._saved is None:
+            self._saved = kind
+            command = save_call(seen.make_call(), seen.find_values(), self._save)
+            hint = "; ".join(filter(None, (hint, command.replace("check ", "", 1))))
+        self.add(kind, make_note(seen.history, problem, label, hint))
 
     def _refuse(self, seen: _SeenCall) -> None:
-        arrays = {
-            name: as_array(value) if name in seen.bound.index_names else stand_in(value)
-            for name, value in seen.bound.inputs.items()
-        }
-        device = next(iter(seen.bound.inputs.values())).device
-        judged = f"judged as {seen.bound.operator.replace('.', ' ')}"
-        label = f"{seen.label} on {device}, {judged}{describe_backward()}"
-        call = ProgramCall(seen.bound.operator, arrays, seen.bound.attrs, seen.bound.origins, label)
-        saved = self._save_call(call, seen.bound) if self._save else ""
+        call = seen.make_call()
+        saved = ""
+        if self._save and self._saved != "index":
+            self._saved = "index"
+            saved = save_call(call, seen.find_values(), self._save)
         error = refuse_call(call, seen.history, seen.frame, saved)
         if error is not None:
             self.add("index", error)
             if self._raises:
                 raise error
 
-    def _save_call(self, call: ProgramCall, bound: BoundCall) -> str:
-        values = {
-            name: as_array(value) for name, value in bound.inputs.items()
-            if name in bound.index_names or value.numel() * value.element_size() <= MAX_SAVED_BYTES
-        }  # fmt: skip
-        path, self._save = str(self._save), None  # the first one is kept
-        return save_call(call, values, path)
-
-    def read_back(self, rule: AtenRule, seen: _SeenCall, output: Any) -> None:
+    def read_back(self, seen: _SeenCall, output: Any) -> None:
         """Tell where a value that was just written is not there: another one took its cell."""
-        inputs, attrs = seen.bound.inputs, seen.bound.attrs
-        if not self._reads_back or not rule.write or attrs.get("accumulate") or "reduce" in attrs:
+        known = seen.known
+        if not self._reads_back or known.updates is None:
             return
-        updates = inputs.get(rule.updates)
-        if updates is None or updates.numel() <= 1:
-            return
-        indices = [inputs[name] for name in seen.bound.index_names]
-        if rule.write == "index" and seen.least >= 0 and len(indices) == 1 and len(attrs) <= 1:
-            there = output.index_select(0, indices[0].reshape(-1))  # four times as quick
-            there = there.reshape(*indices[0].shape, *output.shape[1:])
-        elif rule.write == "index":
-            parts = iter(indices)
-            words = str(attrs.get("subscript", "")).split(", ")
-            where = [slice(None) if word == ":" else next(parts) for word in words]
-            there = output[tuple(where) if "subscript" in attrs else tuple(indices)]
-        elif rule.write == "take":
-            there, updates = output.take(indices[0]), updates.reshape(indices[0].shape)
+        updates = seen.tensors[known.updates]
+        if known.is_rows and seen.least >= 0:  # four times as quick as a subscript
+            index = seen.tensors[known.ranges[0][1]]
+            there = output.index_select(0, index.reshape(-1) if index.dim() > 1 else index)
+            if index.dim() > 1:
+                there = there.reshape(*index.shape, *output.shape[1:])
         else:
-            there = getattr(output, rule.write)(attrs["dim"], indices[0])
-            if rule.write == "gather":
-                updates = updates[tuple(map(slice, indices[0].shape))]
+            there, updates = _read_written(seen.function.rule.write, seen.bound, output, updates)
         if torch.equal(there, updates):
             return
         lost = (there != updates) & ~((there != there) & (updates != updates))  # noqa: PLR0124  NaN
         count = int(lost.sum())
         if count:
-            self.add("lost", make_note(
-                seen.history,
+            problem = (
                 f"{count:,} of {lost.numel():,} values written were overwritten: indices repeat "
-                "with different values",
-                f"{seen.label}; which one stays is open on a GPU",
-                suggest_addition(seen.history.place),
-            ))  # fmt: skip
+                "with different values"
+            )
+            label = f"{seen.function.label}; which one stays is open on a GPU"
+            self._note(seen, "lost", problem, label, suggest_addition(seen.history.place))
+
+
+class KnownCall(Record):
+    """What all calls of the same shapes, types and attributes have in common.
+
+    `ranges`: the legal numbers of each index, and which tensor of the call it is; `updates`: which
+    one is what is written, where it is read back; `is_rows`: one index along the first axis.
+    """
+
+    ranges: tuple[tuple[IndexRange, int], ...] = ()
+    updates: int | None = None
+    is_rows: bool = False
+    unjudged: str = ""
+
+
+class WatchedAten:
+    """A function of ATen, or a composite one: its rule, its parameters, its calls so far."""
+
+    def __init__(
+        self, name: str, label: str, rule: AtenRule, parameters: Sequence[str], defaults: Any
+    ) -> None:
+        self.name, self.label, self.rule = name, label, rule
+        self._parameters, self._defaults = parameters, defaults
+        self.known_calls: dict[tuple[object, ...], KnownCall] = {}
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> BoundCall:
+        """A call in our names; what is not declared here becomes what its index is of."""
+        arguments = {**self._defaults, **dict(zip(self._parameters, args, strict=False)), **kwargs}
+        return bind_call(self.rule, arguments)
+
+    def infer_ranges(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Any]
+    ) -> KnownCall:
+        """What the layout says of such a call, and which of its `tensors` are judged."""
+        bound = self.bind(args, kwargs)
+        if self.rule.write == "mask":
+            return KnownCall()
+        if any(bound.inputs[name].dtype in MASKS for name in bound.index_names):
+            return KnownCall(unjudged="index with a mask|indices with a mask")
+        try:
+            stand_ins = {name: stand_in(value) for name, value in bound.inputs.items()}
+            ranges = infer_ranges(bound.operator, stand_ins, bound.attrs)
+        except GscliError:  # PyTorch refuses it in its own words
+            refused = "call that PyTorch refuses|calls whose shapes or types are refused"
+            return KnownCall(unjudged=refused)
+        numbers = {id(tensor): number for number, tensor in enumerate(tensors)}
+        updates = bound.inputs.get(self.rule.updates)
+        if updates is not None and updates.numel() <= 1:
+            updates = None
+        if bound.attrs.get("accumulate") or "reduce" in bound.attrs:
+            updates = None
+        return KnownCall(
+            tuple((legal, numbers[id(bound.origins[legal.source])]) for legal in ranges),
+            None if updates is None else numbers[id(updates)],
+            self.rule.write == "index" and len(ranges) == 1 and "subscript" not in bound.attrs,
+        )
+
+
+def _collect(values: Iterable[object], signature: list[object], tensors: list[Any]) -> bool:
+    """Gather the shapes and types of arguments, and the tensors; False for one that holds none."""
+    for value in values:
+        kind = type(value)
+        if kind in _PLAIN:
+            tensors.append(value)
+            signature.append(value.shape)  # type: ignore[attr-defined]  # a tensor
+            signature.append(value.dtype)  # type: ignore[attr-defined]
+        elif kind is list or kind is tuple:
+            signature.append(len(value))  # type: ignore[arg-type]
+            if not _collect(value, signature, tensors):  # type: ignore[arg-type]
+                return False
+        elif isinstance(value, torch.Tensor):
+            return False
+        else:
+            signature.append(value)
+    return True
+
+
+def _read_written(write: str, bound: BoundCall, output: Any, updates: Any) -> tuple[Any, Any]:
+    """What stands where a call wrote, and what it should be."""
+    indices = [bound.inputs[name] for name in bound.index_names]
+    if write == "index":
+        parts, words = iter(indices), str(bound.attrs.get("subscript", "")).split(", ")
+        where = [slice(None) if word == ":" else next(parts) for word in words]
+        return output[tuple(where) if "subscript" in bound.attrs else tuple(indices)], updates
+    if write == "take":
+        return output.take(indices[0]), updates.reshape(indices[0].shape)
+    there = getattr(output, write)(bound.attrs["dim"], indices[0])
+    if write == "gather":
+        updates = updates[tuple(map(slice, indices[0].shape))]
+    return there, updates
 
 
 class _SeenCall:
-    """A call that was judged: under which name, as what, and where."""
+    """A call that was judged: of which function, with what, and where."""
 
-    def __init__(self, label: str, bound: BoundCall, history: LineHistory, frame: Any) -> None:
-        self.label, self.bound, self.history, self.frame = label, bound, history, frame
+    def __init__(
+        self,
+        function: WatchedAten,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        tensors: list[Any],
+        known: KnownCall,
+        history: LineHistory,
+        frame: Any,
+    ) -> None:
+        self.function, self._args, self._kwargs = function, args, kwargs
+        self.tensors, self.known, self.history, self.frame = tensors, known, history, frame
         self.least = 0
+
+    @cached_property
+    def bound(self) -> BoundCall:
+        """The call in our names."""
+        return self.function.bind(self._args, self._kwargs)
+
+    def make_call(self) -> ProgramCall:
+        """The call with its index numbers at hand; of other tensors only shape and type."""
+        bound = self.bound
+        arrays = {
+            name: as_array(value) if name in (*bound.index_names, "mask") else stand_in(value)
+            for name, value in bound.inputs.items()
+        }
+        device = next(iter(bound.inputs.values())).device
+        label = f"{self.function.label} on {device}, judged as {bound.operator.replace('.', ' ')}"
+        label += describe_backward()
+        return ProgramCall(bound.operator, arrays, bound.attrs, bound.origins, label)
+
+    def find_values(self) -> dict[str, Array]:
+        """The tensors that are saved whole."""
+        return {
+            name: as_array(value) for name, value in self.bound.inputs.items()
+            if name in self.bound.index_names
+            or value.numel() * value.element_size() <= MAX_SAVED_BYTES
+        }  # fmt: skip
 
 
 _KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "inductor")
@@ -227,11 +355,15 @@ class _DispatchMode(TorchDispatchMode):
     def __init__(self, watch: TorchWatch) -> None:
         super().__init__()
         self._watch = watch
-        self._rules: dict[Any, tuple[AtenRule, tuple[str, ...], dict[str, Any]] | None] = {}
+        self._functions: dict[Any, WatchedAten | None] = {}
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
         return False
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return not SKIPS_FRAMES
 
     def __torch_dispatch__(
         self,
@@ -241,36 +373,41 @@ class _DispatchMode(TorchDispatchMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         try:
-            entry = self._rules[func]
+            function = self._functions[func]
         except KeyError:
-            entry = self._rules[func] = self._find(func)
-        if entry is None:
+            function = self._functions[func] = self._find(func)
+        if function is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        rule, names, defaults = entry
-        arguments = {**defaults, **dict(zip(names, args, strict=False)), **(kwargs or {})}
-        seen = self._watch.judge(f"aten.{func._schema.name[6:]}", rule, arguments)
+        seen = self._watch.judge(function, args, kwargs or {})
         output = func(*args, **kwargs) if kwargs else func(*args)
-        if seen is not None and rule.write:
-            self._watch.read_back(rule, seen, output)
+        if seen is not None:
+            self._watch.read_back(seen, output)
         return output
 
-    def _find(self, func: Any) -> tuple[AtenRule, tuple[str, ...], dict[str, Any]] | None:
+    def _find(self, func: Any) -> WatchedAten | None:
         if func.namespace not in _KNOWN_NAMESPACES:
             self._watch.unwatched["custom operator|custom operators"] += 1
-        rule = find_rule(func._schema.name[6:]) if func.namespace == "aten" else None
+        name = func._schema.name.partition("::")[2]
+        rule = find_rule(name) if func.namespace == "aten" else None
         if rule is None:
             return None
         known = func._schema.arguments
         defaults = {entry.name: entry.default_value for entry in known if entry.has_default_value()}
-        return rule, tuple(entry.name for entry in known), defaults
+        parameters = tuple(entry.name for entry in known)
+        return WatchedAten(name, f"aten.{name}", rule, parameters, defaults)
+
+
+if SKIPS_FRAMES:
+    _skip = _COMPILER._FrameExecStrategy(_COMPILER._FrameAction.SKIP, _COMPILER._FrameAction.SKIP)
+    _COMPILER.set_code_exec_strategy(_DispatchMode.__torch_dispatch__.__code__, _skip)
 
 
 class _FunctionMode(TorchFunctionMode):
     def __init__(self, watch: TorchWatch) -> None:
         super().__init__()
         self._watch = watch
-        self._rules = {
-            function: rule
+        self._functions = {
+            function: WatchedAten(name, name, rule, rule.parameters, {})
             for name, rule in COMPOSITES.items()
             for owner in (torch, torch.Tensor, torch.nn.functional)
             if (function := getattr(owner, name, None)) is not None
@@ -283,12 +420,9 @@ class _FunctionMode(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        rule = self._rules.get(func)
-        if rule is not None:
-            names = [word.rstrip("?") for word in f"{rule.inputs} {rule.attrs}".split()]
-            arguments = {**dict(zip(names, args, strict=False)), **(kwargs or {})}
-            if len(arguments) >= len(rule.inputs.split()):
-                self._watch.judge(func.__name__, rule, arguments)
+        function = self._functions.get(func)
+        if function is not None and len(args) + len(kwargs or ()) >= function.rule.input_count:
+            self._watch.judge(function, args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
 
@@ -312,13 +446,13 @@ class _StartCounter:
 
 def measure(index: Any) -> tuple[int, int]:
     """The least and the greatest number of a tensor that has some; one wait for another device."""
-    if index.device.type != "cpu":
-        least, greatest = torch.stack(torch.aminmax(index)).tolist()
-        return least, greatest
-    numbers = index.numpy()
-    if 0 in numbers.strides:  # expanded: the numbers repeat
-        numbers = numbers[tuple(slice(0, 1 if step == 0 else None) for step in numbers.strides)]
-    return int(np.minimum.reduce(numbers, None)), int(np.maximum.reduce(numbers, None))
+    steps = index.stride()
+    if 0 in steps:  # expanded: the numbers repeat
+        index = index[tuple(slice(0, 1 if step == 0 else None) for step in steps)]
+    least, greatest = torch.aminmax(index)
+    if not index.is_cpu:
+        least, greatest = torch.stack((least, greatest)).cpu()
+    return least.item(), greatest.item()
 
 
 def stand_in(tensor: Any) -> Array:
