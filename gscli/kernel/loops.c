@@ -36,7 +36,7 @@
 #define FOR_AVX2 __attribute__((target("avx2")))
 #define FOR_F16C __attribute__((target("avx2,f16c")))
 #define FOR_AVX512 __attribute__((target("arch=x86-64-v4")))
-#if !defined(__clang__) && __GNUC__ >= 12
+#if !defined(FOR_FP16) && !defined(__clang__) && __GNUC__ >= 12
 #define FOR_FP16 __attribute__((target("avx512fp16,avx512vl")))
 #endif
 #endif

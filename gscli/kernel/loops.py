@@ -224,7 +224,10 @@ def can_privatize(table_bytes: int) -> bool:
 
 def backend_name() -> str:
     """Which way the kernel goes, in words for `--version` and the benchmark."""
-    return "plain NumPy" if library() is None else "compiled loops"
+    if library() is None:
+        return "plain NumPy"
+    lesser = os.environ.get("GSCLI_LOOPS")
+    return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
 
 
 Int3: TypeAlias = tuple[int, int, int]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
 import subprocess
 import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
@@ -373,6 +371,8 @@ def way(**variables: str) -> str:
 def test_the_library_can_be_switched_off() -> None:
     assert way(GSCLI_LOOPS="plain") == "plain NumPy"
     assert way() == loops.backend_name()
+    if loops.library() is not None:
+        assert way(GSCLI_LOOPS="avx2") == "compiled loops, those of avx2"
 
 
 @compiled
@@ -423,89 +423,3 @@ def test_a_library_that_cannot_be_loaded_means_the_plain_way(
         file.write_bytes(content)
     monkeypatch.setattr(loops, "LIBRARY", file)
     assert loops.library.__wrapped__() is None
-
-
-@pytest.mark.slow
-def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    """This file's other tests once more, with addresses and undefined behaviour watched."""
-    compiler = which("gcc")
-    library, preloaded = tmp_path / loops.LIBRARY.name, ""
-    if compiler is not None:
-        flags = [
-            "-std=c11",
-            "-O1",
-            "-g",
-            "-fPIC",
-            "-shared",
-            "-fwrapv",
-            "-fsanitize=address,undefined",
-        ]
-        flags += ["-fno-sanitize-recover=undefined", "-o", str(library), str(KERNEL / "loops.c")]
-        subprocess.run([compiler, *flags], check=False, capture_output=True)
-        asked = [compiler, "-print-file-name=libasan.so"]
-        preloaded = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-    if not library.exists():
-        pytest.skip("needs a C compiler with sanitizers")
-    code = f"""
-import pathlib, pytest, sys
-from gscli.kernel import loops
-loops.LIBRARY = pathlib.Path({str(library)!r})
-assert loops.library() is not None
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {__file__!r}, "-k", "not switched"]))
-"""
-    environment = {**os.environ, "LD_PRELOAD": preloaded, "ASAN_OPTIONS": "detect_leaks=0"}
-    environment["PYTHONPATH"] = str(KERNEL.parents[1])
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-
-
-# The build
-
-
-@pytest.fixture
-def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The build hook as a module; hatchling itself is there only when something is built."""
-    name = "hatchling.builders.hooks.plugin.interface"
-    for place in itertools.accumulate(name.split("."), lambda left, right: f"{left}.{right}"):
-        monkeypatch.setitem(sys.modules, place, types.ModuleType(place))
-    sys.modules[name].BuildHookInterface = list  # type: ignore[attr-defined]  # takes parameters
-    spec = importlib.util.spec_from_file_location("build_hook", KERNEL / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@compiled
-@pytest.mark.slow
-def test_the_hook_compiles_what_the_kernel_loads(
-    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hook.compile_library(tmp_path / hook.LIBRARY)
-    monkeypatch.setattr(loops, "LIBRARY", tmp_path / hook.LIBRARY)
-    assert loops.library.__wrapped__() is not None
-
-
-@pytest.mark.parametrize("compiler", ["false", "no-such-compiler", "true"])
-def test_a_compiler_that_fails_is_no_error(
-    hook: Any, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CC", compiler)
-    assert not hook.compile_library(tmp_path / hook.LIBRARY)
-
-
-def test_no_compiler_is_no_error(
-    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr(hook, "which", lambda _: None)
-    assert hook.commands(tmp_path / "x.so") == []
-    assert not hook.compile_library(tmp_path / "x.so")
-
-
-def test_kernel_and_hook_name_the_same_library(hook: Any) -> None:
-    assert loops.LIBRARY.name == hook.LIBRARY
-    assert hook.SOURCE == KERNEL / "loops.c"

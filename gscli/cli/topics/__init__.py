@@ -91,6 +91,9 @@ def _environment_text() -> str:
     return (
         "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS, and\n"
         "GSCLI_CODECS (gscli help zarr).\n"
+        "\nGSCLI_LOOPS=plain computes through NumPy where `gscli --version` names compiled loops;\n"
+        "avx2 or portable lets these do with what any such processor has. No bit of a result\n"
+        "changes, only the time.\n"
     )
 
 
