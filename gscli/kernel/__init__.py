@@ -22,7 +22,16 @@ from gscli.kernel.reductions import (
     prepare_updates,
     saturating_cast,
 )
-from gscli.kernel.steps import Region, Tile, combine, put, take, take_with_numpy
+from gscli.kernel.steps import (
+    Region,
+    Tile,
+    combine,
+    combine_with_numpy,
+    put,
+    put_with_numpy,
+    take,
+    take_with_numpy,
+)
 from gscli.kernel.tuning import (
     DEFAULT,
     MIN_SHARE_BYTES,
@@ -84,10 +93,8 @@ def scatter(
     Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
     may be written to. A lazily validated plan raises IndexRefused.
     """
-    if plan.layout.reduction == "none":
-        return _scatter(plan, data, base, tuning)
-    with np.errstate(all="ignore"):
-        return _scatter(plan, data, base, tuning)
+    work = _scatter if plan.layout.reduction == "none" else _scatter_quietly
+    return work(plan, data, base, tuning)
 
 
 def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
@@ -104,9 +111,17 @@ def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning
         _apply_updates(plan, target, tuning)
     else:
         updates = canonical_updates(plan).reshape(-1, layout.form.row_size)
-        step = Tile(slice(None), *few, (slice(None),))
-        target.apply_updates(step, prepare_updates(layout, updates, target.accumulator.dtype))
+        updates = prepare_updates(layout, updates, target.accumulator.dtype)
+        if target.rule is None:
+            put_with_numpy(target.rows, *few, updates)
+        else:
+            ufunc, columns = target.combining_ufunc(updates.dtype), (0, target.rows.shape[1])
+            combine_with_numpy(target.rows, *few, updates, ufunc, columns)
     return target.finalize()
+
+
+_scatter_quietly = np.errstate(all="ignore")(_scatter)
+"""Overflow and NaN are part of a reduction's result, of which NumPy need not warn."""
 
 
 class ScatterOutput:

@@ -114,15 +114,21 @@ def put(rows: Array, step: Tile, items: Array) -> None:
         return
     if step.initial_rows is not None:
         target[...] = step.initial_rows
-    addresses = step.addresses
-    if step.live is not None:
-        addresses, items = addresses[step.live], items[..., step.live, :]
-    if step.repeats > 1:
-        target.reshape(step.repeats, -1, rows.shape[1])[:, addresses] = items
+    put_with_numpy(target, step.addresses, step.live, items, step.repeats)
+
+
+def put_with_numpy(
+    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, parts: int = 1
+) -> None:
+    """Write items (*region, run) to rows, or those of each part to its own."""
+    if live is not None:
+        addresses, items = addresses[live], items[..., live, :]
+    if parts > 1:
+        rows.reshape(parts, -1, rows.shape[1])[:, addresses] = items
     elif rows.shape[1] == 1:
-        target[:, 0][addresses] = items[..., 0]  # NumPy is quickest with one axis
+        rows[:, 0][addresses] = items[..., 0]  # NumPy is quickest with one axis
     else:
-        target[addresses] = items
+        rows[addresses] = items
 
 
 def combine(
@@ -139,18 +145,26 @@ def combine(
         return
     if step.initial_rows is not None:
         target[...] = step.initial_rows
-    low, high = 0, run
+    columns = 0, run
     if share != WHOLE:
         count = len(target) // step.repeats
-        (top, bottom), (low, high) = share.cell_ranges(count, run, rows.itemsize)
+        (top, bottom), columns = share.cell_ranges(count, run, rows.itemsize)
         at = step.addresses
         mine = (top <= at) & (at < bottom)
         step = step._replace(deferred=at, live=mine if step.live is None else mine & step.live)
     own = step._replace(row_range=slice(0, len(target)))  # its begin is not added once more
-    addresses, live = own.flat_addresses()
-    values = updates.reshape(-1, run)[:, low:high]
+    combine_with_numpy(target, *own.flat_addresses(), updates.reshape(-1, run), ufunc, columns)
+
+
+def combine_with_numpy(
+    rows: Array, addresses: Indices, live: BoolArray | None, updates: Array, ufunc: Ufunc,
+    columns: tuple[int, int],
+) -> None:  # fmt: skip
+    """Combine some columns of updates (entries, run) with rows: `ufunc.at` with flat addresses."""
+    (low, high), run = columns, rows.shape[1]
+    updates = updates[:, low:high]
     if live is not None:
-        addresses, values = addresses[live], values[live]
+        addresses, updates = addresses[live], updates[live]
     if run > 1:
-        addresses = addresses[:, None] * run + np.arange(low, high)
-    ufunc.at(target.reshape(-1), addresses.reshape(-1), values.reshape(-1))
+        addresses = (addresses[:, None] * run + np.arange(low, high)).reshape(-1)
+    ufunc.at(rows.reshape(-1), addresses, updates.reshape(-1))
