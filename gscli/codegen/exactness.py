@@ -7,26 +7,21 @@ from collections.abc import Sequence
 from gscli.base.words import FLOAT16S, FLOATS
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
 from gscli.codegen.meaning import CallAnalysis
-from gscli.codegen.native import NativeOp, TargetFramework, outcomes_by_place, skipped_outcome
+from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
+from gscli.layout.axes import OutOfBounds
+from gscli.plan.outcomes import LEFT_OUT, OUTCOMES, outcome_of
 
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
 
-OUTCOME_WORDS = {
-    "from the end": "counts from the end",
-    "refused": "is refused",
-    "border": "means the nearest row",
-    "dropped": "is dropped",
-    "fill": "gives a fill value",
-    "zero": "gives zero",
-    "reads 0": "gives zero",
-    "modulo": "is taken modulo the size",
-    "unchecked": "is not checked",
-    "another cell": "may mean another cell",
-    "cell by cell": "is judged for each cell of the window alone",
-}
-"""What becomes of an index, in words."""
+PLACES = ("below zero", "out of range", "out of range")
+"""Where an index may lie outside of an axis: down to its size below zero, farther below, above."""
+
+FROM_END = OUTCOMES["from_end"].does
+
+UNCHECKED_WORDS = {OUTCOMES["from_end"].cell: FROM_END, "unchecked": "is not checked"}
+"""What a framework does that does not check an index, as a policy names it; others as they are."""
 
 
 def list_breaking_inputs(
@@ -63,52 +58,80 @@ def _breaking_indices(
     here, there = meaning.operator.framework.title, target.title
     here = f"{here} {meaning.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
-    layout = meaning.layout
-    own = outcomes_by_place(layout)
-    sentences: dict[str, str] = {}
+    own, sentences = outcomes_by_place(meaning.layout), dict[str, str]()
     for handling in handlings:
-        for which, ours, theirs in zip(
-            PLACES, own, _outcomes(layout, native, handling), strict=True
-        ):
-            if OUTCOME_WORDS[ours] != OUTCOME_WORDS[theirs]:
-                sentences.setdefault(which, (
-                    f"an index {which}: in {here} it {OUTCOME_WORDS[ours]}, "
-                    f"in {there} it {OUTCOME_WORDS[theirs]}"
-                ))  # fmt: skip
+        others = _handled_outcomes(meaning.layout, native, handling)
+        for which, ours, theirs in zip(PLACES, own, others, strict=True):
+            if ours != theirs:
+                sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
+                sentences.setdefault(which, sentence)
     return list(sentences.values())
 
 
-PLACES = ("below zero", "out of range", "out of range")
-"""Where an index may lie outside of an axis: down to its size below zero, farther below, above."""
+def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:
+    """What becomes of an index at each of `PLACES` by the policy of a layout, as ends of sentences.
+
+    >>> from gscli.frameworks import find_operator
+    >>> from gscli.lab.examples import build_probe
+    >>> probe = build_probe(find_operator("numpy.take"), {})
+    >>> outcomes_by_place(probe.trace.layout)[1:]
+    ('is refused', 'is refused')
+    """
+    skipped, policy = _describe_skip(layout), layout.policy
+    below, above = (
+        skipped if outcome in ("below", "outside") else OUTCOMES[outcome].does
+        for outcome in (outcome_of(policy, negative=True), outcome_of(policy))
+    )
+    if policy.out_of_bounds is OutOfBounds.WRAP:
+        below = FROM_END  # the remainder of -1 is the last row, too
+    return below, above if below == FROM_END else below, above
 
 
-def _outcomes(layout: Layout, native: NativeOp, handling: IndexHandling) -> tuple[str, str, str]:
-    """What becomes of an index at each of `PLACES` in lines that handle them so."""
-    below, above = native.negative, native.out_of_range
-    far = above if below == "from the end" else below
+def _describe_skip(layout: Layout) -> str:
+    """What becomes of an entry that is left out."""
+    is_zero = layout.kind == "gather" and layout.fill_value == 0
+    return "reads 0" if is_zero else LEFT_OUT[layout.kind]
+
+
+def _native_outcomes(layout: Layout) -> tuple[str, str, str]:
+    """The same for what a framework itself does, which may not refuse all that its text does."""
+    below, far, above = outcomes_by_place(layout)
+    if layout.policy.note:
+        under, over = (UNCHECKED_WORDS.get(word, word) for word in layout.policy.unchecked_outcomes)
+        above = over or above
+        below = below if below == FROM_END else under or below
+        far = above if under == FROM_END else under or far
+    return below, far, above
+
+
+def _handled_outcomes(
+    layout: Layout, native: NativeOp, handling: IndexHandling
+) -> tuple[str, str, str]:
+    """The same for lines that handle index numbers so."""
+    own, (below, far, above) = outcomes_by_place(layout), _native_outcomes(native.layout)
+    if handling.takes_remainder:
+        return own
     if native.form == "rows" and len(layout.axes) - layout.addressing.traveling > 1:
         # Coordinates that are folded to a row number are not judged on their own axes.
-        below = far = above = "another cell"
+        below = far = above = "may mean another cell"
     elif has_partial_windows(layout) and (
         native.form in ("cells", "rows") or layout.kind == "scatter"
     ):
         # StableHLO's scatter asks of each element of a window whether it lies within, too.
         below, far, above = (
-            outcome if outcome == "refused" else "cell by cell" for outcome in (below, far, above)
-        )
+            outcome if outcome == OUTCOMES["refused"].does
+            else "is judged for each cell of the window alone"
+            for outcome in (below, far, above)
+        )  # fmt: skip
     if handling.skips:
-        below = far = above = skipped_outcome(layout)
+        below = far = above = _describe_skip(layout)
     elif handling.clips:
-        below = far = above = "border"
+        below = far = above = OUTCOMES["clipped"].does
     elif handling.counts_from_end:
         far = below
     if handling.counts_from_end:
-        below = "from the end"
-    if handling.is_unsigned:
-        below, far, _ = outcomes_by_place(layout)
-    if handling.takes_remainder:
-        return outcomes_by_place(layout)
-    return below, far, above
+        below = FROM_END
+    return (*own[:2], above) if handling.is_unsigned else (below, far, above)
 
 
 def _describe_duplicates(meaning: CallAnalysis, target: TargetFramework) -> str:

@@ -52,7 +52,7 @@ class IndexNormalizer:
         """Whether the operation leaves out what the call skips."""
         policy = self.layout.policy
         if (
-            native.out_of_range != "dropped"
+            native.out_of_bounds is not OutOfBounds.SKIP
             or policy.out_of_bounds is not OutOfBounds.SKIP
             or has_partial_windows(self.layout)
         ):
@@ -75,7 +75,7 @@ class IndexNormalizer:
         moves = policy.out_of_bounds is OutOfBounds.CLIP and profile.out_of_range
         from_end = profile.negative and policy.negative is Negative.FROM_END
         alone = (
-            native.out_of_range == "border"
+            native.out_of_bounds is OutOfBounds.CLIP
             and not native.negative_from_end
             and native.form != "cells"
         )

@@ -13,7 +13,7 @@ from gscli.codegen.native import NativeOp
 from gscli.codegen.placement import IndexLowering, LoweredIndices
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.layout.axes import Fit, Number, Shape
+from gscli.layout.axes import Fit, Number, OutOfBounds, Shape
 
 
 def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
@@ -275,7 +275,7 @@ class ScatterLowering:
         steps, shape, name = self.steps, base.shape, base.name
         base = steps.reshape(base, place.data_shape)
         whole = base.shape
-        if place.live is not None and place.native.out_of_range != "dropped":
+        if place.live is not None and place.native.out_of_bounds is not OutOfBounds.SKIP:
             base = steps.pad(base, place.spare_axis)
         if place.entries_first:
             order = self.layout.addressing.result_axes

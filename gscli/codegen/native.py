@@ -15,7 +15,6 @@ from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds
-from gscli.plan.outcomes import outcome_of
 
 ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 
@@ -54,7 +53,7 @@ class NativeOp(Record):
         """How updates may meet what is there; the mean among them."""
         attribute = find_operator(self.operator).attribute("reduction")
         if attribute is None:
-            return self.more_reductions | {_declared_layout(self.operator).reduction}
+            return self.more_reductions | {self.layout.reduction}
         return self.more_reductions.union(map(parse_reduction, attribute.choices))
 
     @property
@@ -71,57 +70,23 @@ class NativeOp(Record):
         return any(item.name in names for item in find_operator(self.operator).attributes)
 
     @property
+    def layout(self) -> Layout:
+        """The layout of the operator's own example."""
+        return _declared_layout(self.operator)
+
+    @property
+    def out_of_bounds(self) -> OutOfBounds:
+        """What becomes of an index out of range."""
+        return self.layout.policy.out_of_bounds
+
+    @property
     def negative_from_end(self) -> bool:
         """Whether -1 is the last row."""
-        return _declared_layout(self.operator).policy.negative is Negative.FROM_END
-
-    @property
-    def negative(self) -> str:
-        """What becomes of an index below zero, as `index_outcomes` says it."""
-        return self._outcomes[0]
-
-    @property
-    def out_of_range(self) -> str:
-        """What becomes of an index out of range, as `index_outcomes` says it."""
-        return self._outcomes[1]
-
-    @property
-    def _outcomes(self) -> tuple[str, str]:
-        layout = _declared_layout(self.operator)
-        below, above = layout.policy.unchecked_outcomes if layout.policy.note else ("", "")
-        negative, outside = index_outcomes(layout)
-        if self.negative_from_end:
-            return negative, above or below or outside
-        return below or negative, above or outside
-
-
-def index_outcomes(layout: Layout) -> tuple[str, str]:
-    """What becomes of an index below zero, and of one out of range, by the policy of a layout."""
-    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped_outcome(layout),
-             "below": skipped_outcome(layout), "from_end": "from the end"}  # fmt: skip
-    # The remainder of -1 is the last row, too.
-    wraps = layout.policy.out_of_bounds is OutOfBounds.WRAP
-    negative = "from_end" if wraps else outcome_of(layout.policy, negative=True)
-    outside = outcome_of(layout.policy)
-    return words.get(negative, negative), words.get(outside, outside)
-
-
-def skipped_outcome(layout: Layout) -> str:
-    """What becomes of an entry that is left out."""
-    if layout.kind == "scatter":
-        return "dropped"
-    return "zero" if layout.fill_value == 0 else "fill"
-
-
-def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:
-    """What becomes of an index down to the size below zero, of one farther below, and above."""
-    below, above = index_outcomes(layout)
-    return below, above if below == "from the end" else below, above
+        return self.layout.policy.negative is Negative.FROM_END
 
 
 @cache
 def _declared_layout(operator: str) -> Layout:
-    """The layout of an operator's own example."""
     probe = build_probe(find_operator(operator), {})
     assert probe is not None
     return probe.trace.layout
