@@ -75,11 +75,17 @@ class CallAnalysis:
         """Masks whose True cells are counted by the layout itself."""
         return tuple(item.name for item in self.operator.inputs if item.kind == "mask")
 
+    @property
+    def subscript(self) -> str | None:
+        """What stands between the brackets of an operator that is written with them."""
+        value = dict(self.layout.attributes).get("subscript")
+        return None if value is None else str(value)
+
     @cached_property
     def has_mask(self) -> bool:
         """Whether a mask, and not index numbers, says where entries are."""
-        subscript = str(dict(self.layout.attributes).get("subscript") or "")
-        return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(subscript.split(", "))
+        words = (self.subscript or "").split(", ")
+        return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(words)
 
     @property
     def counted_inputs(self) -> list[str]:

@@ -10,47 +10,37 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from gscli.codegen.meaning import CallAnalysis
+from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
-KEYWORDS = "{function}({named}{attrs})"
-POSITIONAL = "{function}({inputs}{attrs})"
-
 CALL_TEMPLATES: Mapping[str, str] = {
-    "numpy.take": POSITIONAL,
-    "numpy.take_along_axis": POSITIONAL,
-    "numpy.put": "{copy}\nnp.put({rest}{attrs})",
-    "numpy.put_along_axis": "{copy}\nnp.put_along_axis({rest}{attrs})",
+    "numpy.take": "np.{path}({inputs}{attrs})",
+    "numpy.take_along_axis": "np.{path}({inputs}{attrs})",
+    "numpy.put": "output = data.copy()\nnp.put(output, {others}{attrs})",
+    "numpy.put_along_axis": "output = data.copy()\nnp.put_along_axis(output, {others}{attrs})",
     "numpy.getitem": "data[{subscript}]",
-    "numpy.setitem": "{copy}\noutput[{subscript}] = updates",
-    "numpy.*.at": "{copy}\n{function}(output, {tuple}, updates)",
+    "numpy.setitem": "output = data.copy()\noutput[{subscript}] = updates",
+    "numpy.*.at": "output = data.copy()\nnp.{path}(output, np.s_[{subscript}], updates)",
     "torch.index": "data[{subscript}]",
-    "torch.index_put_": "{clone}\noutput[{subscript}] = updates",
+    "torch.index_put_": "output = data.clone()\noutput[{subscript}] = updates",
     "torch.put_": "data.clone().put_(indices, updates{attrs})",
-    "torch.*": KEYWORDS,
-    "jax.at.get": "data.at[{subscript}].get({rest_attrs})",
-    "jax.at.*": "data.at[{subscript}].{method}(updates{attrs})",
-    "jax.lax.gather": "jax.lax.gather(data, indices, {numbers}{attrs})",
-    "jax.lax.*": "{function}(data, indices, updates, {numbers}{attrs})",
-    "jax.segment_*": "jax.ops.{name}({inputs}{attrs})",
-    "jax.*": POSITIONAL,
+    "torch.*": "torch.{path}({named}{attrs})",
+    "jax.at.get": "data.at[{subscript}].get({attrs})",
+    "jax.at.*": "data.at[{subscript}].{name}(updates{attrs})",
+    "jax.lax.gather":
+        "jax.{path}({inputs}, jax.lax.GatherDimensionNumbers({numbers}){attrs})",
+    "jax.lax.*": "jax.{path}({inputs}, jax.lax.ScatterDimensionNumbers({numbers}){attrs})",
+    "jax.segment_*": "jax.ops.{path}({inputs}{attrs})",
+    "jax.*": "jnp.{path}({inputs}{attrs})",
     "tensorflow.scatter_nd_*":
-        "output = tf.Variable(data)\noutput.{name}(indices, updates)\noutput = output.value()",
+        "output = tf.Variable(data)\noutput.{path}(indices, updates)\noutput = output.value()",
     "tensorflow.scatter_nd": "tf.scatter_nd(indices, updates, {shape}{attrs})",
     "tensorflow.batch_gather": "tf.compat.v1.batch_gather(data, indices)",
-    "tensorflow.unsorted_segment_*": "tf.math.{name}({inputs}{attrs})",
-    "tensorflow.segment_*": "tf.math.{name}({inputs})",
-    "tensorflow.*": KEYWORDS,
+    "tensorflow.unsorted_segment_*": "tf.math.{path}({inputs}{attrs})",
+    "tensorflow.segment_*": "tf.math.{path}({inputs})",
+    "tensorflow.*": "tf.{path}({named}{attrs})",
 }  # fmt: skip
 """How a framework's own operators are called; the first name that fits counts."""
-
-PREFIXES = {"numpy": "np", "torch": "torch", "jax": "jnp", "tensorflow": "tf"}
-
-DIMENSION_NUMBER_NAMES = (
-    "offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
-    "start_indices_batching_dims", "update_window_dims", "inserted_window_dims",
-    "scatter_dims_to_operand_dims", "scatter_indices_batching_dims",
-)  # fmt: skip
-"""Attributes that are the dimension numbers of jax.lax."""
 
 INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
 """What frameworks call an input that holds index numbers."""
@@ -61,71 +51,50 @@ NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "rele
 
 def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
-    operator = meaning.operator
-    fitting = (
-        CALL_TEMPLATES[key] for key in CALL_TEMPLATES if fnmatchcase(operator.full_name, key)
-    )
+    operator, attrs = meaning.operator, _given_attributes(meaning)
+    fitting = (text for key, text in CALL_TEMPLATES.items() if fnmatchcase(operator.full_name, key))
     template = next(fitting, None)
     if operator.framework_name != target or template is None or not _is_expressible(meaning):
         return None
-    if not meaning.variables_by_input and any(item.name in INDEX_NAMES for item in operator.inputs):
-        return None  # empty index vectors: nothing is read of them
     if "updates" in template and "updates" not in meaning.arrays_by_variable:
         return None  # nothing is written
-    facts = _template_fields(meaning)
-    if "{subscript}" in template or "{tuple}" in template:
-        if facts["subscript"] is None:
+    subscript = _format_subscript(meaning)
+    if "{subscript}" in template:
+        if subscript is None:
             return None
-        if "accumulate=True" in str(facts["attrs"]):
+        if attrs.get("accumulate"):
             template = "data.index_put(({subscript},), updates, accumulate=True)"
-            if set(str(get_subscript(meaning))) - set("i, "):
+            if set(meaning.subscript or "") - set("i, "):
                 return None
-    text = template.format(**facts)
+    inputs = [item.name for item in operator.inputs if item.name in meaning.variables]
+    variables = [meaning.variables[name] for name in inputs]
+    words = {name: f"{name}={value!r}" for name, value in attrs.items()}
+    numbers = [words.pop(name) for name in attrs if name in (*GATHER_NAMES, *SCATTER_NAMES)]
+    text = template.format(
+        path=operator.name,
+        name=operator.name.removeprefix("at."),
+        inputs=", ".join(variables),
+        others=", ".join(variables[1:]),
+        named=", ".join(map("{}={}".format, inputs, variables)),
+        attrs="".join(f", {word}" for word in words.values()),
+        numbers=", ".join(numbers),
+        shape=list(meaning.layout.output_shape),
+        subscript=subscript,
+    ).replace("(, ", "(")
     return text.split("\n") if "\n" in text else [f"output = {text}"]
 
 
 def _is_expressible(meaning: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
-    attrs = dict(meaning.layout.attributes)
-    text = meaning.layout.dtype == "str" and meaning.operator.framework_name == "numpy"
-    made = meaning.masks and meaning.operator.name not in ("masked_select", "masked_scatter")
-    device = attrs.get("device", "cpu")
-    return device == "cpu" and not (text and meaning.layout.kind == "scatter") and not made
-
-
-def get_subscript(meaning: CallAnalysis) -> object:
-    """The subscript attribute."""
-    return dict(meaning.layout.attributes).get("subscript") or ""
-
-
-def _template_fields(meaning: CallAnalysis) -> dict[str, object]:
-    operator, layout = meaning.operator, meaning.layout
-    variables = meaning.variables
-    present = [item.name for item in operator.inputs if item.name in variables]
-    attrs = _given_attributes(meaning)
-    numbers = {name: attrs.pop(name) for name in list(attrs) if name in DIMENSION_NUMBER_NAMES}
-    words = [f"{name}={value!r}" for name, value in attrs.items()]
-    prefix = PREFIXES.get(operator.framework_name, "")
-    rank_1 = operator.name.startswith("lax.")
-    kind = "Gather" if operator.name == "lax.gather" else "Scatter"
-    listed = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
-    subscript = _format_subscript(meaning)
-    return {
-        "function": f"jax.{operator.name}" if rank_1 else f"{prefix}.{operator.name}",
-        "name": operator.name,
-        "method": operator.name.removeprefix("at."),
-        "inputs": ", ".join(variables[name] for name in present),
-        "named": ", ".join(f"{name}={variables[name]}" for name in present),
-        "rest": ", ".join(["output", *(variables[name] for name in present[1:])]),
-        "attrs": "".join(f", {word}" for word in words),
-        "rest_attrs": ", ".join(words),
-        "numbers": f"jax.lax.{kind}DimensionNumbers({listed})",
-        "copy": "output = data.copy()",
-        "clone": "output = data.clone()",
-        "shape": list(layout.output_shape),
-        "subscript": subscript,
-        "tuple": f"np.s_[{subscript}]",
-    }
+    operator, attrs = meaning.operator, dict(meaning.layout.attributes)
+    text = meaning.layout.dtype == "str" and operator.framework_name == "numpy"
+    made = meaning.masks and operator.name not in ("masked_select", "masked_scatter")
+    # Nothing is read of index vectors that are empty.
+    empty = not meaning.variables_by_input and any(
+        item.name in INDEX_NAMES for item in operator.inputs
+    )
+    on_cpu = attrs.get("device", "cpu") == "cpu"
+    return on_cpu and not (text and meaning.layout.kind == "scatter") and not made and not empty
 
 
 def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
@@ -142,16 +111,11 @@ def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
 def _format_subscript(meaning: CallAnalysis) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
     names = iter(meaning.variables_by_input.values())
-    subscript = dict(meaning.layout.attributes).get("subscript")
-    if subscript is None:
-        listed = ", ".join(names)
-        return listed or "()"
-    parts = []
-    for item in parse_subscript(str(subscript)):
-        if item.kind == "b":
-            return None
-        part = next(names, None) if item.is_array else str(item)
-        if part is None:  # a mask without a True cell addresses nothing, and has no name
-            return None
-        parts.append(part)
-    return ", ".join(parts) or "()"
+    if meaning.subscript is None:
+        return ", ".join(names) or "()"
+    items = parse_subscript(meaning.subscript)
+    parts = [next(names, None) if item.is_array else str(item) for item in items]
+    # A mask of no dimension has no name, nor a mask without a True cell, which addresses nothing.
+    if None in parts or any(item.kind == "b" for item in items):
+        return None
+    return ", ".join(map(str, parts)) or "()"

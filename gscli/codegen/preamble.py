@@ -44,12 +44,7 @@ class PreambleWriter:
         path = self._find_npy(name, array)
         kind = dtype_name(array.dtype)
         if path is None and array.size <= MAX_INLINE_CELLS:
-            literal = language.literal.format(
-                list=format_nested_list(array), dtype=language.dtype(kind)
-            )
-            if 0 in array.shape:
-                literal = language.shaped.format(literal=literal, shape=array.shape)
-            return [f"{name} = {literal}"]
+            return [f"{name} = {format_literal(array, language)}"]
         comment = []
         if path is None:
             path, comment = f"{name}.npy", [f"# {self._explain_missing_file(name)}"]
@@ -86,6 +81,14 @@ def _is_used(line: str, text: str) -> bool:
     name = line.rpartition(" ")[2]
     settles = not line.startswith(("import numpy", "import jax.numpy"))
     return settles or re.search(rf"\b{name}\.", text) is not None
+
+
+def format_literal(array: Array, language: Language) -> str:
+    """An array written out, of its element type and shape."""
+    dtype = language.dtype(dtype_name(array.dtype))
+    literal = language.literal.format(list=format_nested_list(array), dtype=dtype)
+    is_empty = 0 in array.shape
+    return language.shaped.format(literal=literal, shape=array.shape) if is_empty else literal
 
 
 def format_nested_list(array: Array) -> str:

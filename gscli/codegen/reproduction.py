@@ -18,8 +18,8 @@ from gscli.base.arrays import dtype_name
 from gscli.base.words import sanitize
 from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.own import write_own_call
-from gscli.codegen.preamble import PreambleWriter, format_nested_list
-from gscli.codegen.render import Language, load_language
+from gscli.codegen.preamble import PreambleWriter, format_literal
+from gscli.codegen.render import load_language
 from gscli.disk.system import write_errors
 from gscli.lab.calls import dump_call
 from gscli.plan.plan import ValidatedPlan
@@ -120,7 +120,9 @@ def _write_own_lines(case: FuzzCase, name: str, expectation: str) -> list[str] |
             return None
         call = dump_call(case.operator, case.inputs, case.attrs)
         numpy = load_language("numpy")
-        arrays = ", ".join(f"{key!r}: {_write_array(case, key, numpy)}" for key in case.inputs)
+        arrays = ", ".join(
+            f"{key!r}: {format_literal(case.inputs[key], numpy)}" for key in case.inputs
+        )
         own = {"op": call["op"], "opset": call["opset"], "attrs": call["attrs"]}
         if name == "openvino":  # ScatterNDUpdate-3 is in the Python module of opset 4
             own |= {"opset": 4} if (own["op"], own["opset"]) == ("ScatterNDUpdate", 3) else {}
@@ -138,16 +140,6 @@ def _write_own_lines(case: FuzzCase, name: str, expectation: str) -> list[str] |
     except GscliError:
         return None
     return [*preamble, expectation, *own_call]
-
-
-def _write_array(case: FuzzCase, name: str, language: Language) -> str:
-    array = case.inputs[name]
-    literal = language.literal.format(
-        list=format_nested_list(array), dtype=language.dtype(dtype_name(array.dtype))
-    )
-    return (
-        language.shaped.format(literal=literal, shape=array.shape) if 0 in array.shape else literal
-    )
 
 
 def _write_adapter(case: FuzzCase, name: str, variant: str, expectation: str) -> str:
