@@ -31,21 +31,6 @@ from gscli.layout.axes import Number, Updates
 BACKWARD_TARGETS = ("torch", "jax")
 """What gradients are written for."""
 
-_DIALECTS: Mapping[str, Mapping[str, str]] = {
-    "torch": {
-        "m": "torch", "add": "{base}.index_add(0, slot, {values})", "stop": "{0}.detach()",
-        "best": '{base}.scatter_reduce(0, slot, {values}, "a{word}")',
-        "behind": "torch.cat([{0}, torch.zeros(1, dtype={dtype})])",
-        "kind": ", dtype={dtype}", "transpose": "permute", "multiply": "Multiply.apply",
-    },
-    "jax": {
-        "m": "jnp", "add": "{base}.at[slot].add({values})", "stop": "jax.lax.stop_gradient({0})",
-        "best": "{base}.at[slot].{word}({values})", "behind": "jnp.append({0}, 0)",
-        "kind": ", {dtype}", "transpose": "transpose", "multiply": "multiply",
-    },
-}  # fmt: skip
-"""How both frameworks write the few things that they write differently."""
-
 _RUNS = {
     "torch": ("output = operate({})", "output.backward(cotangent)", "{}.grad"),
     "jax": ("output, walk_back = jax.vjp(operate, {})", "{} = walk_back(cotangent)", "{}_gradient"),
@@ -132,9 +117,9 @@ _STEPS: Mapping[str, tuple[str, ...]] = {
     "none": _KEEP_LAST,
     "add": ("held = {added}",),
     "sub": ("held = {subtracted}",),
-    "mul": ("held = {multiply}(held, new, slot)",),
-    "div": ("held = held[:-1] / {multiply}({m}.ones_like(held), new, slot)[:-1]",),
-    "pow": ("held = held[:-1] ** {multiply}({m}.ones_like(held), new, slot)[:-1]",),
+    "mul": ("held = {multiplied}",),
+    "div": ("held = held[:-1] / {product}[:-1]",),
+    "pow": ("held = held[:-1] ** {product}[:-1]",),
     "mean": ("held = {added} / {terms}",),
     "sqrt_n": ("held = {added} / {terms} ** 0.5",),
     "max": _KEEP_FIRST,
@@ -168,8 +153,7 @@ class _BackwardWriter:
 
     def __init__(self, gradients: Gradients, target: str) -> None:
         self.gradients, self.language = gradients, load_language(target)
-        self.target, self.dialect = target, _DIALECTS[target]
-        self.module = self.dialect["m"]
+        self.target, self.module = target, self.language.module
         run = gradients.trace
         self.layout, self.addressing = run.layout, run.layout.addressing
         self.kind = "gather" if run.kind == "gather" else run.reduction
@@ -196,16 +180,27 @@ class _BackwardWriter:
         if VALUE in self.names:
             updates = self.layout.updates
             assert updates is not None
-            loads.append(
-                f"value = {self.module}.asarray({self._number(updates.value)}{self._dtype})"
-            )
+            number = self._number(updates.value)
+            loads.append(f"value = {self.module}.asarray({number}, {self._dtype})")
         if self.target == "torch":
             loads += [f"{name}.requires_grad_()" for name in self.names]
         return [*loads, *text]
 
     @property
     def _dtype(self) -> str:
-        return self.dialect["kind"].format(dtype=self.language.dtype(self.layout.dtype))
+        return self._write("typed")
+
+    def _write(self, form: str, *operands: str, **facts: object) -> str:
+        """A form of the target's language, in the element type that is computed in."""
+        dtype = self.language.dtype(self.layout.dtype)
+        return self.language.templates[form].format(*operands, dtype=dtype, **facts)
+
+    def _bring(self, op: str, base: str, values: str) -> str:
+        """What `base` is after values were brought to their slots."""
+        forms, word = self.language.templates, self.language.words[op]
+        form = next(form for form in (f"put_take {op}", "put_take", "put_along") if form in forms)
+        facts = {"axis": 0, "slices": "", "word": word, "leave_out": ""}
+        return self._write(form, base, values, "slot", **facts)
 
     def _number(self, value: Number | None) -> str:
         """A number of the element type that is computed in."""
@@ -234,7 +229,7 @@ class _BackwardWriter:
         order, axes = "", np.argsort(self.addressing.result_axes).tolist()
         if run.kind == "scatter" and axes != sorted(axes):
             shape = self.layout.result_shape
-            order = f".reshape({shape}).{self.dialect['transpose']}({tuple(axes)})"
+            order = self._write("transpose", f".reshape({shape})", perm=tuple(axes))
         indices = "".join(f", {name}" for name in meaning.arrays_by_variable if name != "data")
         places = f"{self.module}.arange({self.size}).reshape({self.layout.data_shape})"
         return [
@@ -262,7 +257,7 @@ class _BackwardWriter:
         lines = self._write_start() + [step.format(**fields) for step in steps]
         end = "held" if self.kind in ("gather", "div", "pow") else "held[:-1]"
         lines.append(f"return {end}.reshape({layout.output_shape})")
-        multiplies = any(fields["multiply"] in line for line in lines)
+        multiplies = self.kind in ("mul", "div", "pow")
         made = _MULTIPLY[self.target].rstrip().split("\n") if multiplies else []
         head = f"def operate({', '.join(self.names)}):"
         return ["", *made, "", "", head, *(f"    {line}" for line in lines if line)]
@@ -272,14 +267,13 @@ class _BackwardWriter:
         data = "data.reshape(-1)"
         if self.layout.data_name is None:
             fill = self._number(self.layout.fill_value)
-            data = f"{self.module}.full(({self.size},), {fill}{self._dtype})"
-        dtype = self.language.dtype(self.layout.dtype)
-        start = f"held = {self.dialect['behind'].format(data, dtype=dtype)}"
+            data = f"{self.module}.full(({self.size},), {fill}, {self._dtype})"
+        start = f"held = {self._write('append_zero', data)}"
         updates = self.layout.updates
         if updates is None:
             return [start]
         if updates.name is None:
-            return [start, f"new = value * {self.module}.ones({self.count}{self._dtype})"]
+            return [start, f"new = value * {self.module}.ones({self.count}, {self._dtype})"]
         lines = self._fit_updates(updates)
         scaled = f"new = new * {self._number(updates.scale)}"
         return [start, *lines] if updates.scale is None else [start, *lines, scaled]
@@ -299,26 +293,21 @@ class _BackwardWriter:
 
     def _list_fields(self) -> dict[str, str]:
         """What templates of steps ask for."""
-        m, dialect, total = self.module, self.dialect, self.size + 1
-        ones, zeros = (
-            f"{m}.{word}{self._dtype})" for word in (f"ones({self.count}", f"zeros({total}")
-        )
-
-        def choose(base: str, values: str, word: str) -> str:
-            return dialect["best"].format(base=base, values=values, word=word)
-
-        cells, new = (dialect["stop"].format(name) for name in ("held", "new"))
+        m, total, include_self = self.module, self.size + 1, int(self.layout.include_self)
+        cells, new = (self._write("detached", name) for name in ("held", "new"))
+        compared = self.kind if self.kind in ("max", "min") else "max"
+        zeros, ones = f"{m}.zeros({total}, {self._dtype})", f"{m}.ones({self.count}, {self._dtype})"
         nobody = f"{m}.where(holds, number, {self.count})"
-        include_self = int(self.layout.include_self)
         return {
             "m": m, "count": str(self.count), "fill": self._number(self.layout.fill_value),
-            "last": choose(f"{m}.full(({total},), -1)", "number", "max"),
-            "first": choose(f"{m}.full(({total},), {self.count})", nobody, "min"),
-            "best": choose(cells, new, self.kind),
+            "last": self._bring("max", f"{m}.full(({total},), -1)", "number"),
+            "first": self._bring("min", f"{m}.full(({total},), {self.count})", nobody),
+            "best": self._bring(compared, cells, new),
             "absent": "" if include_self else "own = own & (counts == 0)",
-            "added": dialect["add"].format(base="held", values="new"),
-            "subtracted": dialect["add"].format(base="held", values="-new"),
-            "counted": dialect["add"].format(base=zeros, values=ones),
+            "added": self._bring("add", "held", "new"),
+            "subtracted": self._bring("add", "held", "-new"),
+            "counted": self._bring("add", zeros, ones),
             "terms": f"{m}.where(counts > 0, counts + {include_self}, 1)",
-            "multiply": dialect["multiply"],
+            "multiplied": self._write("multiply", "held", "new", "slot"),
+            "product": self._write("multiply", f"{m}.ones_like(held)", "new", "slot"),
         }  # fmt: skip
