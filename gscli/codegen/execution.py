@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, dtype_name, parse_dtype
 from gscli.codegen.render import load_language
 from gscli.codegen.target_answers import Code, Snippet
 from gscli.files.formats.jsonarray import dump_json
-from gscli.lab.difference import compare_tensors
+from gscli.lab.difference import describe_difference
 from gscli.runtimes.catalogue import Adapter, build_adapter_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply as Said
@@ -138,7 +138,7 @@ def compare_reply(said: Said, expected: Array) -> dict[str, str]:
     """What a run said, held against gscli's output.
 
     >>> compare_reply(Said("output", np.array([1, 2])), np.array([1, 3]))["text"]
-    'cell [1] is 2, expected 3'
+    'output[1] is 2, expected 3'
     """
     if said.status != "output" or said.output is None:
         word = {"unsupported": "not supported", "hang": "took too long"}.get(said.status, "failed")
@@ -146,14 +146,5 @@ def compare_reply(said: Said, expected: Array) -> dict[str, str]:
     output = said.output
     if dtype_name(expected.dtype) == "bfloat16" and output.dtype == np.int16:
         output = output.view(parse_dtype("bfloat16"))
-    difference = compare_tensors(output, expected)
-    if difference.is_equal:
-        return {"result": "equal"}
-    if not difference.has_same_shape:
-        text = f"shape {list(difference.shapes[0])}, expected {list(difference.shapes[1])}"
-    elif difference.cells:
-        cell = difference.cells[0]
-        text = f"cell {list(cell.at)} is {cell.actual}, expected {cell.expected}"
-    else:
-        text = f"{difference.dtypes[0]}, expected {difference.dtypes[1]}"
-    return {"result": "not equal", "text": text}
+    text = describe_difference(output, expected, noun="expected")
+    return {"result": "not equal", "text": text} if text else {"result": "equal"}

@@ -191,7 +191,11 @@ class ScatterLowering:
 
     def _emit_composed(self, form: str, x: Value, /, *others: Value, **facts: object) -> Value:
         self.composed = True
-        return self.steps.add(form, x.name, x.shape, x.dtype, x, *others, **facts)
+        return self.steps.apply(form, x, *others, **facts)
+
+    def _replace_cells(self, x: Value, mask: Value, op: str) -> Value:
+        """What changes nothing under a reduction where a mask is true, else x."""
+        return self._emit_composed("replaced", x, mask, fill=reduction_identity(op, x.dtype))
 
     def _emit_base(self) -> Value:
         """What is written into, in the working type."""
@@ -250,14 +254,8 @@ class ScatterLowering:
         compared = self.layout.reduction in ("max", "min") and self.lowering.meaning.has_nan
         if not (loses and compared) or updates.dtype not in FLOATS:
             return updates
-        nan = self._emit_composed("is_nan", updates)._replace(dtype="bool")
-        self.steps.steps[-1] = self.steps.steps[-1]._replace(result=nan)
-        return self._emit_composed(
-            "replaced",
-            updates,
-            nan,
-            fill=reduction_identity(self.reduction, self.accumulator_dtype),
-        )
+        nan = self.steps.add("is_nan", updates.name, updates.shape, "bool", updates)
+        return self._replace_cells(updates, nan, self.reduction)
 
     def _cast_to_output(self, output: Value) -> Value:
         """The result in the type of the output."""
@@ -305,8 +303,7 @@ class ScatterLowering:
                 f"{self.target.title} cannot leave data out of {self.reduction} here"
             )
         touched = self.steps.cast(self._emit_counts(place, 0), "bool")
-        begin = reduction_identity(self.reduction, self.accumulator_dtype)
-        return self.steps.add("replaced", "data", base.shape, base.dtype, base, touched, fill=begin)
+        return self._replace_cells(base._replace(name="data"), touched, self.reduction)
 
     def _emit_mean(self, place: LoweredIndices, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
@@ -314,8 +311,7 @@ class ScatterLowering:
         counts = self._emit_counts(place, int(layout.include_self))
         if not layout.include_self:
             touched = steps.cast(counts, "bool")
-            base = steps.add("replaced", "data", base.shape, base.dtype, base, touched,
-                             fill=Constant(0, base.dtype))  # fmt: skip
+            base = self._replace_cells(base._replace(name="data"), touched, "add")
             counts = steps.where(touched, counts, 1)
         sums = self._emit_scatter(place, base, updates, ReductionRequest("add"))
         sums = steps.cast(sums, layout.dtype)
@@ -323,8 +319,8 @@ class ScatterLowering:
         if layout.reduction == "sqrt_n":
             counts = self._emit_composed("sqrt", counts)
         whole = layout.dtype in INTEGERS
-        return steps.add("floor_divide" if whole else "divide", "output", sums.shape, sums.dtype,
-                         sums, counts)  # fmt: skip
+        sums = sums._replace(name="output")
+        return steps.apply("floor_divide" if whole else "divide", sums, counts)
 
     def _emit_product(self, place: LoweredIndices, updates: Value) -> Value:
         """The product of each cell's updates, which data is divided by, or raised to."""
@@ -342,4 +338,4 @@ class ScatterLowering:
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"
-        return steps.add(form, "output", data.shape, data.dtype, data, product)
+        return steps.apply(form, data._replace(name="output"), product)

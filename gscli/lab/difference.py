@@ -208,25 +208,28 @@ def differing_cells(
 
 def describe_difference(
     actual: Array,
-    recorded: Array,
+    expected: Array,
     name: str = "output",
     tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    noun: str = "recorded",
 ) -> str:
     """The first difference of a tensor in words; "" when equal within the tolerance.
 
     >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
     'output[1] is 2, recorded 3'
     """
-    difference = compare_tensors(actual, recorded, tolerance)
-    if not difference.has_same_dtype:
-        return "dtype is {}, recorded {}".format(*difference.dtypes)
-    if not difference.has_same_shape:
-        return "shape is {}, recorded {}".format(*map(format_shape, difference.shapes))
+    difference = compare_tensors(actual, expected, tolerance)
+    mine, theirs = difference.dtypes
+    if mine != theirs:
+        return f"dtype is {mine}, {noun} {theirs}"
+    mine, theirs = map(format_shape, difference.shapes)
+    if mine != theirs:
+        return f"shape is {mine}, {noun} {theirs}"
     if difference.is_equal:
         return ""
     cell = difference.cells[0]
-    value, expected = sanitize(str(cell.actual), 60), sanitize(str(cell.expected), 60)
-    return f"{name}{format_shape(cell.at)} is {value}, recorded {expected}"
+    mine, theirs = (sanitize(str(value), 60) for value in (cell.actual, cell.expected))
+    return f"{name}{format_shape(cell.at)} is {mine}, {noun} {theirs}"
 
 
 def _is_text(*arrays: Array) -> bool:

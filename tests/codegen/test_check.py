@@ -61,8 +61,8 @@ def test_lines_that_take_too_long_are_given_up() -> None:
     ("output", "expected", "result", "text"),
     [
         (np.array([1, 2]), np.array([1, 2]), "equal", ""),
-        (np.array([[1, 2]]), np.array([1, 2]), "not equal", "shape [1, 2], expected [2]"),
-        (np.array([1], np.int32), np.array([1]), "not equal", "int32, expected int64"),
+        (np.array([[1, 2]]), np.array([1, 2]), "not equal", "shape is [1,2], expected [2]"),
+        (np.array([1], np.int32), np.array([1]), "not equal", "dtype is int32, expected int64"),
         (np.array([1.0 + 1e-16]), np.array([1.0]), "equal", ""),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
     words = ("explain", "gather", "[1,2,3]", "[0]", "--code", "numpy", "--check")
     done = gscli(*words, "--python", str(python), cwd=tmp_path)
     assert done.returncode == 1
-    assert "not equal, cell [0] is 2, expected 1" in done.stdout
+    assert "not equal, output[0] is 2, expected 1" in done.stdout
 
 
 @pytest.mark.parametrize(
