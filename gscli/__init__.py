@@ -24,31 +24,30 @@ if TYPE_CHECKING:
     from gscli.codegen.code import code as code
     from gscli.frameworks import operators as operators
     from gscli.frameworks import run as run
-    from gscli.frameworks.numpy import take as take
-    from gscli.frameworks.onnx import gather as gather
-    from gscli.frameworks.onnx import gather_elements as gather_elements
-    from gscli.frameworks.onnx import gather_nd as gather_nd
-    from gscli.frameworks.onnx import scatter_elements as scatter_elements
-    from gscli.frameworks.onnx import scatter_nd as scatter_nd
-    from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
-    from gscli.frameworks.operator import Framework
     from gscli.gradients.call import grad as grad
     from gscli.lab.compare import compare as compare
+    from gscli.signatures import caffe2 as caffe2
+    from gscli.signatures import gather as gather
+    from gscli.signatures import gather_elements as gather_elements
+    from gscli.signatures import gather_nd as gather_nd
+    from gscli.signatures import jax as jax
+    from gscli.signatures import mxnet as mxnet
+    from gscli.signatures import numpy as numpy
+    from gscli.signatures import onnx as onnx
+    from gscli.signatures import openvino as openvino
+    from gscli.signatures import scatter_elements as scatter_elements
+    from gscli.signatures import scatter_nd as scatter_nd
+    from gscli.signatures import scatter_update as scatter_update
+    from gscli.signatures import stablehlo as stablehlo
+    from gscli.signatures import take as take
+    from gscli.signatures import tensorflow as tensorflow
+    from gscli.signatures import tf as tf
+    from gscli.signatures import torch as torch
     from gscli.traces.check import check as check
     from gscli.views import trace as trace
     from gscli.views.notebook import show as show
     from gscli.watch import Watch
 
-    caffe2: Framework
-    jax: Framework
-    mxnet: Framework
-    numpy: Framework
-    onnx: Framework
-    openvino: Framework
-    stablehlo: Framework
-    tensorflow: Framework
-    tf: Framework
-    torch: Framework
     watch: Watch
 
 __version__ = "1.1.0"

@@ -6,6 +6,7 @@
     drawn.py     pictures, explanations and comparisons
     lines.py     what the lines of `--code` gave in the real frameworks
     gradients.py what the real frameworks give for gradients
+    stubs.py     parameters of every operator, for type checkers
     backward.py  programs of `grad --code` that the real frameworks ran
 
 `python tests/record.py` writes all of it anew; tests/test_recorded.py fails where a file is not
@@ -19,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from recording import backward, drawn, gradients, lines, sessions, texts
+from recording import backward, drawn, gradients, lines, sessions, stubs, texts
 
 ROOT = Path(__file__).parents[2]
 Made: TypeAlias = Mapping[str, bytes]
@@ -73,6 +74,7 @@ def recordings() -> dict[str, Recording]:
         "refusals": Recording(texts.refusals),
         "tables": Recording(texts.article_tables),
         "views": Recording(drawn.views, "tests/golden/views/*"),
+        "stubs": Recording(stubs.made),
         "code": Recording(lines.made),
         "gradients": Recording(gradients.made),
         "backward": Recording(backward.made),
