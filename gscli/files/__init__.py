@@ -41,6 +41,7 @@ from gscli.files.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
     FORMATS,
     MANY_MEMBERS,
+    NAMED_COLUMNS,
     PICKLED,
     STORES,
     TEXT_SUFFIXES,
@@ -66,6 +67,9 @@ from gscli.files.request import (
 FOLDER_LIMIT = 10_000
 
 STANDARD_INPUT = "standard input"
+
+SNIFFED_BYTES = 1 << 16
+"""Bytes of a text that are looked at for what it is."""
 
 
 def load(
@@ -257,8 +261,14 @@ def _open_content(path: str, limit: int) -> tuple[Content, str]:
 
 
 def sniff_suffix(content: Content) -> str:
-    """The suffix a stream would have: .npy and .npz by their magic, else JSON."""
-    return _suffix_of_magic(content.read_prefix(len(MAGIC)))
+    """The suffix a stream would have: .npy and .npz by their magic, a table by its lines."""
+    first = content.read_prefix(SNIFFED_BYTES)
+    suffix = _suffix_of_magic(first[: len(MAGIC)])
+    if suffix != ".json" or first.lstrip()[:1] in (b"[", b"{", b'"'):
+        return suffix
+    from gscli.files.formats.delimited import sniff_table
+
+    return sniff_table(first)
 
 
 def stream_bounds(first: bytes, limit: int, name: str) -> tuple[int, int]:
@@ -285,7 +295,7 @@ def _suffix_of_magic(first: bytes) -> str:
 
 def read_array(content: Content, request: ReadRequest) -> LoadedInput:
     """The array asked for. A member can be named only in a format that has several."""
-    if request.member is not None and request.suffix not in MANY_MEMBERS:
+    if request.member is not None and request.suffix not in (*MANY_MEMBERS, *NAMED_COLUMNS):
         raise UsageError(
             f"{content.name} holds one array, without a name",
             hint=f"leave ::{sanitize(request.member, 60)} off",

@@ -54,9 +54,9 @@ FORMATS = {
     ".npz": ("formats.npz", "written members"),
     ".json": ("formats.jsonarray", "written text"),
     ".jsonl": ("formats.jsonlines", "members"),
-    ".csv": ("formats.delimited", "written text"),
-    ".tsv": ("formats.delimited", "written text"),
-    ".txt": ("formats.delimited", "written text"),
+    ".csv": ("formats.delimited", "written text columns"),
+    ".tsv": ("formats.delimited", "written text columns"),
+    ".txt": ("formats.delimited", "written text columns"),
     ".pb": ("formats.tensorproto", "written little-endian"),
     ".onnx": ("formats.model", "members little-endian"),
     ".safetensors": ("formats.safetensor", "written members little-endian"),
@@ -68,8 +68,9 @@ FORMATS = {
 }
 """Suffix → module of gscli.files, imported when such a file comes, and what is true of the format:
 it is `written`, not only read; `text`, of a limited length; has several arrays, its `members`, by
-name; is a `store`, a folder or archive of many files which a library reads, and `versioned` where a
-version may be named behind @; has `little-endian` values, which are taken as they lie there.
+name, or `columns` below a header; is a `store`, a folder or archive of many files which a library
+reads, and `versioned` where a version may be named behind @; has `little-endian` values, which are
+taken as they lie there.
 """
 
 
@@ -79,6 +80,7 @@ def _suffixes(trait: str) -> tuple[str, ...]:
 
 WRITABLE_SUFFIXES, TEXT_SUFFIXES = _suffixes("written"), _suffixes("text")
 MANY_MEMBERS, STORES = _suffixes("members"), _suffixes("store")
+NAMED_COLUMNS = _suffixes("columns")
 
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}

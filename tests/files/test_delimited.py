@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base import ContentRefused, DtypeRefused, ShapeRefused
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
 from gscli.files import load, members, save
 from gscli.files.formats import delimited
 from gscli.files.request import Member
@@ -132,3 +133,48 @@ def test_a_table_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(ContentRefused, match="is not UTF-8 text") as caught:
         load(str(path))
     assert caught.value.where == f"{path} line 2"
+
+
+HEADED = "name,a,b\nx,1,2.5\ny,3,4\n"
+
+
+@pytest.mark.parametrize(
+    ("member", "expected"),
+    [("a", [1, 3]), ("b", [2.5, 4.0]), ("a,b", [[1, 2.5], [3, 4]]), ("b,a", [[2.5, 1], [4, 3]]),
+     ("name", ["x", "y"])],
+)  # fmt: skip
+def test_columns_below_a_header_go_by_their_names(
+    tmp_path: Path, member: str, expected: list[object]
+) -> None:
+    path = table(tmp_path / "x.csv", HEADED)
+    assert load(f"{path}::{member}").array.tolist() == expected
+
+
+def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> None:
+    path = table(tmp_path / "x.csv", HEADED)
+    with pytest.raises(ContentRefused, match="is a header") as caught:
+        load(path)
+    words = caught.value.hint.rpartition(": ")[2]
+    assert load(words).array.tolist() == [[1, 2.5], [3, 4]]
+    with pytest.raises(CannotRead, match="has no column c") as missing:
+        load(f"{path}::c")
+    assert missing.value.valid == "name, a, b"
+    with pytest.raises(ContentRefused, match="two columns are called a"):
+        load(f"{table(tmp_path / 'y.csv', 'a,a')}::a")
+    with pytest.raises(ContentRefused, match=r"line 3: 1 cell, the first row has 2"):
+        load(f"{table(tmp_path / 'z.csv', 'a,b' + chr(10) + '1,2' + chr(10) + '3')}::a")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1,2\n3,4\n", [[1, 2], [3, 4]]), ("1\t2\n", [[1, 2]]), ("1\n2\n", [[1], [2]]),
+     ("\ufeff-1, .5\n", [[-1, 0.5]]), ("5", 5), (" [1,\n2]", [1, 2])],
+)  # fmt: skip
+def test_a_table_on_a_stream_is_told_by_its_lines(text: str, expected: object) -> None:
+    assert load("-", stdin=io.BytesIO(text.encode())).array.tolist() == expected
+
+
+@pytest.mark.parametrize("text", ["hello, world", "{1,2", "nan", "1 2"])
+def test_other_texts_on_a_stream_are_no_tables(text: str) -> None:
+    with pytest.raises(ContentRefused, match="is not JSON"):
+        load("-", stdin=io.BytesIO(text.encode()))

@@ -101,7 +101,7 @@ def test_a_line_of_a_batch_answers_for_itself(monkeypatch: pytest.MonkeyPatch) -
     def exhausted(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(jobs, "execute", exhausted)
+    monkeypatch.setattr(jobs, "run_plan", exhausted)
     line = b'{"id": 7, "op": "gather", "inputs": {"data": [1], "indices": [0]}}'
     assert jobs.run_job(line, 1)["error"]["problem"] == "not enough memory for this line"
 

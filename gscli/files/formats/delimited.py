@@ -1,6 +1,7 @@
 """Tables of numbers: .csv with commas, .tsv with tabs, .txt with white space; always two axes.
 
 The type follows the cells as in JSON: whole numbers, numbers, true/false or text, no mixture.
+FILE::NAME or FILE::NAME,NAME are columns below a header; a single one has one axis.
 """
 
 from __future__ import annotations
@@ -8,18 +9,26 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from gscli.base import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
-from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
+from gscli.files.request import (
+    Arrays,
+    LoadedInput,
+    Output,
+    ReadRequest,
+    list_keys,
+    same_name_error,
+)
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -27,6 +36,9 @@ CELL_BYTES = 64
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER_CELL = re.compile(r"(?:^|(?<=[,\t]))\s*[-+.]?(?:\d[^,\t]*|inf|nan)\s*", re.ASCII)
+"""A cell that begins as a number does."""
+
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 
@@ -36,7 +48,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
     as_text = dtype is not None and dtype.kind in "US"
     values: list[Any] = []
     lines: list[int] = []
-    width = 0
+    columns, width = list[int](), 0
     text = _decode(content, request.suffix)
     plain = text.isascii() and "_" not in text
     for line, cells in _iter_rows(text, request.suffix, name):
@@ -45,11 +57,17 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
             count = format_count(len(cells), "cell")
             where = f"{name} line {line}: {count}, the first row has {width}"
             raise ContentRefused(f"{name} is not a rectangular table", where=where)
+        if request.member is not None and not columns:
+            columns = _find_columns(cells, request.member, name)
+            continue
+        cells = [cells[column] for column in columns] or cells  # noqa: PLW2901  those that are named
         values += cells if as_text else _parse_row(cells, f"{name} line {line}", plain=plain)
         lines.append(line)
     if not lines:
         raise ContentRefused(f"{name} is empty", where=name)
-    _check_no_header(values, width, name)
+    width = len(columns) or width
+    if not columns:
+        _check_no_header(values, width, name)
     if width == 1 and not as_text and _has_other_delimiter(values):
         raise ContentRefused(
             "the cells of a row are not separated as the file's name says",
@@ -59,10 +77,42 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
         )
 
     def place(number: int) -> str:
-        return f"{name} line {lines[number // width]}, cell {number % width + 1}"
+        cell = columns[number % width] if columns else number % width
+        return f"{name} line {lines[number // width]}, cell {cell + 1}"
 
     flat = array_of_dtype(values, dtype, place, request.limit)
-    return LoadedInput(flat.reshape(len(lines), width), is_typed=False)
+    shape = (len(lines),) if len(columns) == 1 else (len(lines), width)
+    return LoadedInput(flat.reshape(shape), is_typed=False)
+
+
+def sniff_table(first: bytes) -> str:
+    r"""The suffix that a text would have which is no JSON array: rows of numbers are a table.
+
+    >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\t2\n", b"1\n2\n", b"5")]
+    ['.csv', '.tsv', '.csv', '.json']
+    """
+    lines = first.decode("utf-8", "replace").strip("\ufeff\n ").splitlines()[:2]
+    if not lines or not _NUMBER_CELL.search(lines[-1]):
+        return ".json"
+    for suffix in (".tsv", ".csv"):
+        counts = {line.count(DELIMITERS[suffix]) for line in lines}
+        if len(counts) == 1 and counts != {0}:
+            return suffix
+    single = len(lines) > 1 and all(map(_NUMBER_CELL.fullmatch, lines))
+    return ".csv" if single else ".json"
+
+
+def _find_columns(header: list[str], member: str, name: str) -> list[int]:
+    """Where the columns stand that are named, with commas between them."""
+    names = [member] if member in header else member.split(",")
+    for column in names:
+        if header.count(column) > 1:
+            raise same_name_error("columns", column, name)
+        if column not in header:
+            problem = f"{name} has no column {sanitize(column, 60)}"
+            hint = f"each goes by its name: {shlex.quote(f'{name}::{header[-1]}')}"
+            raise CannotRead(problem, valid=list_keys(header), hint=hint)
+    return [header.index(column) for column in names]
 
 
 def write(out: Output, arrays: Arrays, suffix: str) -> None:
@@ -156,10 +206,17 @@ def _has_other_delimiter(values: list[Any]) -> bool:
 
 
 def _check_no_header(values: list[Any], width: int, name: str) -> None:
+    """ContentRefused where the first line names columns of numbers, with the word for these."""
     is_text = [isinstance(value, str) for value in values[: 2 * width]]
-    if is_text[width:] and all(is_text[:width]) and not any(is_text[width:]):
-        problem = "the first line is a header, not numbers"
-        raise ContentRefused(problem, where=f"{name} line 1", hint="remove the line")
+    if all(is_text[:width]) and not all(is_text[width:]):
+        pairs = zip(values[:width], is_text[width:], strict=True)
+        columns = ",".join(column for column, below_is_text in pairs if not below_is_text)
+        file = name if name.lower().endswith(tuple(DELIMITERS)) else "FILE.csv"
+        raise ContentRefused(
+            "the first line is a header, not numbers",
+            where=f"{name} line 1",
+            hint=f"columns go by their names: {shlex.quote(f'{file}::{columns}')}",
+        )
 
 
 def _check_text_cells(cells: list[str], where: str) -> None:
