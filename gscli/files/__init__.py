@@ -47,6 +47,7 @@ from gscli.files.request import (
     TEXT_SUFFIXES,
     ReadRequest,
     Source,
+    choose_member,
     file_suffix,
     format_for,
     list_arrays,
@@ -67,6 +68,9 @@ from gscli.files.request import (
 FOLDER_LIMIT = 10_000
 
 STANDARD_INPUT = "standard input"
+
+SHARD_INDEX = ".safetensors.index.json"
+"""How the name of an index ends that says which of several files holds each tensor."""
 
 SNIFFED_BYTES = 1 << 16
 """Bytes of a text that are looked at for what it is."""
@@ -100,7 +104,18 @@ def load(
     request = ReadRequest(name, *types, opaque_only, max_bytes or MAX_BYTES)
     source = Source.parse(text)
     with _memory_errors(name):
+        if source.path.lower().endswith(SHARD_INDEX):
+            source = _find_shard(source)
         return _load(source, request, stdin, leave=leave)
+
+
+def _find_shard(index: Source) -> Source:
+    """The member of the file that holds a tensor of an index of several .safetensors files."""
+    from gscli.files.formats.safetensor import read_shard_index
+
+    shards = read_shard_index(index.path)
+    member = choose_member(shards, index.member, index.path)
+    return Source(index.text, "file", shards[member], member)
 
 
 def _parse(dtype: str | None) -> DType | None:
@@ -137,8 +152,14 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
 
     A format for one array gives one member with an empty name. Raises as `load` does.
     """
+    limit = max_bytes or MAX_BYTES
     with _memory_errors(path):
-        limit = max_bytes or MAX_BYTES
+        if path.lower().endswith(SHARD_INDEX):
+            from gscli.files.formats.safetensor import read_shard_index
+
+            shards = read_shard_index(path)
+            every = (member for file in dict.fromkeys(shards.values()) for member in members(file))
+            return [member for member in every if member.name in shards]
         content, suffix = _open_content(path, limit)
         with content:
             return list_arrays(content, suffix, limit)

@@ -64,7 +64,7 @@ FORMATS = {
     ".hdf5": ("formats.hdf5", "written members"),
     ".zarr": ("stores.zarr_format", "written members store versioned"),
     ".zip": ("stores.zarr_format", "members store"),
-    ".icechunk": ("stores.zarr_format", "members store versioned"),
+    ".icechunk": ("stores.zarr_format", "written members store versioned"),
 }
 """Suffix → module of gscli.files, imported when such a file comes, and what is true of the format:
 it is `written`, not only read; `text`, of a limited length; has several arrays, its `members`, by

@@ -227,6 +227,6 @@ def assign_inputs(
 
 
 def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
-    otherwise = "gscli rules, or gscli.operators() in Python, lists them all"
+    otherwise = "all of them: gscli rules"
     hint = format_suggestion(near) or suggest_names(name, known, otherwise)
     return UsageError(f"unknown operator {name!r}"[:200], hint=hint)

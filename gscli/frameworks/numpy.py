@@ -3,7 +3,7 @@
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
 under mode "clip" (where every negative index becomes 0).
 
-Four departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
+Five departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
 of range (NumPy reads it as a negative number); take judges its indices even when the result is
 empty; complex values never go into real arrays (NumPy warns and drops the imaginary part), nor
 numbers into strings or back (NumPy writes and parses them). Text has no width here: NumPy cuts what

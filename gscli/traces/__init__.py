@@ -7,7 +7,7 @@ rule; coordinates come from the plan, arithmetic from the kernel's reduction tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -78,7 +78,7 @@ class Trace:
     """One finished call, as facts: the operator, the plan with the inputs, and the output.
 
     `source_names`: how the user named each input (files), for messages. `notices`: warnings from
-    before the run, about its inputs.
+    before the run, about its inputs. `stated`: attributes that were written, defaults or not.
     """
 
     change_words: tuple[str, str] = ("was", "is")
@@ -100,9 +100,11 @@ class Trace:
         output: Array,
         source_names: Mapping[str, str] = MappingProxyType({}),
         notices: tuple[Notice, ...] = (),
+        stated: Collection[str] = (),
     ) -> None:
         self.operator, self.plan, self.output = operator, plan, output
         self.source_names, self.notices = dict(source_names), notices
+        self.stated = frozenset(stated)
 
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.output.shape))
@@ -152,12 +154,12 @@ class Trace:
 
     @cached_property
     def nondefault_attributes(self) -> dict[str, object]:
-        """Attributes that differ from their defaults."""
+        """Attributes that differ from their defaults, or were written all the same."""
         defaults = {item.name: item.default for item in self.operator.attributes}
         return {
             name: value
             for name, value in self.attributes.items()
-            if value != defaults[name] and name != "opset"
+            if name != "opset" and (value != defaults[name] or name in self.stated)
         }
 
     @cached_property

@@ -276,7 +276,8 @@ def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
 
 def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
     refused = forked("gather", "[1,2]", "[true,false]").stderr.decode()
-    assert "help: write the positions of true" in refused
+    assert "help: write the positions of true: '[0]'" in refused
+    assert forked("gather", "[1,2]", "[0]").returncode == 0
     with pytest.raises(GscliError, match=r"numpy\.flatnonzero\(indices\)"):
         gscli.gather(np.arange(3), np.array([True, False, True]))
 
@@ -285,3 +286,24 @@ def test_rules_take_the_name_that_they_print() -> None:
     shown = forked("rules", "openvino.scatter_update")
     assert shown.returncode == 0
     assert b"openvino.scatter_update" in shown.stdout
+
+
+def test_an_attribute_that_was_typed_is_in_the_head() -> None:
+    words = ("gather", "[[1,2],[3,4]]", "[1]")
+    assert forked(*words, "--axis", "0").stdout.startswith(b"gather   axis=0\n")
+    assert forked(*words).stdout.startswith(b"gather\n")
+
+
+def test_lessons_have_a_next_step(tmp_path: Path) -> None:
+    """What they say next is run in a shell that has nothing else."""
+    listed = forked("samples").stderr.decode()
+    name = re.findall(r"gscli samples (\S+);", listed)[0]
+    read = forked("samples", name)
+    assert read.returncode == 0
+    words = read.stderr.decode().partition("gscli ")[2].split()
+    assert forked(*words, cwd=tmp_path).returncode == 0
+    (folder,) = tmp_path.glob(f"*-{name}")
+    for session in parse_sessions(read.stdout.decode()):
+        for exchange in session:
+            if exchange.command.startswith("gscli ") and "|" not in exchange.command:
+                assert forked(*shlex.split(exchange.command)[1:], cwd=folder).returncode in (0, 1)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import zarr
 
-from gscli.base import CannotRead, ContentRefused, LimitRefused, UsageError
+from gscli.base import CannotRead, CannotWrite, ContentRefused, LimitRefused, UsageError
 from gscli.cli import run_safely
-from gscli.files import load, members
+from gscli.files import load, members, save
 from gscli.files.stores import icechunk_store
 
 
@@ -168,3 +168,29 @@ def test_a_panic_of_the_library_is_a_refusal(
 
 def raise_interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("member", "name"), [("", ""), ("::emb", "emb")])
+def test_a_new_repository_takes_commits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], member: str, name: str
+) -> None:
+    path = str(tmp_path / "new.icechunk")
+    table = np.arange(12, dtype="f4").reshape(4, 3)
+    np.save(tmp_path / "t.npy", table)
+    assert run_safely(["convert", str(tmp_path / "t.npy"), path + member]) == 0
+    assert np.array_equal(load(path + member).array, table)
+    assert [found.name for found in members(path)] == [name]
+    assert run_safely(["scatter-nd", path, "[[0,0]]", "[9]", "--in-place", "-m", "nine"]) == 0
+    assert load(path).array[0, 0] == 9
+    assert run_safely(["convert", str(tmp_path / "t.npy"), path]) == 73
+    assert "by --in-place alone" in " ".join(capsys.readouterr().err.split())
+    assert load(path).array[0, 0] == 9
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["new.icechunk", "t.npy"]
+
+
+def test_a_folder_of_something_else_is_no_new_repository(tmp_path: Path) -> None:
+    (tmp_path / "old.icechunk").mkdir()
+    (tmp_path / "old.icechunk" / "mine.txt").write_text("mine")
+    with pytest.raises(CannotWrite):
+        save(str(tmp_path / "old.icechunk"), np.arange(3))
+    assert (tmp_path / "old.icechunk" / "mine.txt").read_text() == "mine"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError, UsageError
 from gscli.base.arrays import parse_dtype
 from gscli.files import load, members, save
 from gscli.files.formats import safetensor
@@ -124,3 +124,41 @@ def test_a_header_beyond_the_limit_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(70 << 20)  # a hole: nobody needs its bytes
     with pytest.raises(ContentRefused, match="header has"):
         load(str(path))
+
+
+def sharded(folder: Path, shards: dict[str, object]) -> str:
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": shards}))
+    return str(index)
+
+
+def test_a_tensor_of_several_files_goes_by_their_index(tmp_path: Path) -> None:
+    names = {"a": "m-00001.safetensors", "b": "m-00002.safetensors"}
+    for number, (name, file) in enumerate(names.items()):
+        save(f"{tmp_path / file}::{name}", np.arange(3, dtype=np.float32) + number)
+        save(f"{tmp_path / file}::extra{number}", np.zeros(1))
+    index = sharded(tmp_path, {**names})
+    assert load(f"{index}::b").array.tolist() == [1, 2, 3]
+    assert [member.name for member in members(index)] == ["a", "b"]
+    with pytest.raises(CannotRead, match="has no member c"):
+        load(f"{index}::c")
+    with pytest.raises(UsageError, match="2 arrays: say which one"):
+        load(index)
+
+
+@pytest.mark.parametrize(
+    "file", ["../m.safetensors", "/etc/passwd", "", 5, "model.safetensors.index.json", "m.npy"]
+)
+def test_an_index_names_files_beside_it(tmp_path: Path, file: object) -> None:
+    index = sharded(tmp_path, {"a": file})
+    with pytest.raises(ContentRefused, match="no file beside its index"):
+        load(f"{index}::a")
+    with pytest.raises(ContentRefused):
+        members(index)
+
+
+def test_an_index_without_a_map_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors.index.json"
+    path.write_text("[1]")
+    with pytest.raises(ContentRefused, match="has no weight_map"):
+        load(f"{path}::a")

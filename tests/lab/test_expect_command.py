@@ -23,7 +23,10 @@ def test_the_exit_status_says_whether_they_are_equal(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.endswith(b"as expected: all 3 cells of right.npy\n")
     quiet = gscli(*CALL, "--expect", "[1,2,8]", "-q")
-    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, b"", b"")
+    told = b"1 of 3 cells differ from the expected answer, by 4 at most, at [2]\n"
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, told, b"")
+    quiet = gscli(*CALL, "--expect", "right.npy", "-q", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stdout) == (0, b"as expected: all 3 cells of right.npy\n")
 
 
 def test_a_difference_is_told_with_its_cells_and_cause() -> None:

@@ -129,6 +129,17 @@ def test_a_node_runs_with_what_is_given_and_what_the_model_holds(
     assert told.endswith("as expected: all 12 cells of right.npy\n")
 
 
+def test_a_tensor_goes_by_a_name_with_slashes(capsys: pytest.CaptureFixture[str]) -> None:
+    """As exporters of PyTorch call them."""
+    proto = model()
+    proto.graph.node[2].input[2] = proto.graph.input[2].name = "/block/upd"
+    Path("slashed.onnx").write_bytes(proto.SerializeToString())
+    words = ("slashed.onnx::scattered", "/block/upd=new.npy", "x=x.npy")
+    status, told, _ = ran(capsys, *words, "--expect", "right.npy")
+    assert status == 0
+    assert told.endswith("as expected: all 12 cells of right.npy\n")
+
+
 def test_recorded_outputs_are_expected(capsys: pytest.CaptureFixture[str]) -> None:
     status, told, _ = ran(capsys, "net", "--node", "scattered")
     assert status == 0

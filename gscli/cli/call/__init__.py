@@ -272,7 +272,7 @@ class Call:
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
-        return Trace(self.operator, plan, output, origins, noticed)
+        return Trace(self.operator, plan, output, origins, noticed, self.inputs.texts)
 
 
 def prepare(invocation: Invocation) -> Call:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,8 +20,6 @@ from gscli.lab.models import OnnxModel, find_recorded_file, find_test_data_set, 
 from gscli.lab.node_tests import DATA_SET, MODEL
 
 _CONTAINER_SUFFIXES = (".npz", ".safetensors", ".h5")
-_NAMED_INPUT = re.compile(r"([^=/\\]+)=(.+)", re.DOTALL)
-"""`indices=idx.npy`: which input a word is for."""
 
 
 class ModelReference(Record):
@@ -134,12 +131,11 @@ def _assign_words(
     unnamed = list[str]()
     by_any_name = {tensor: name for name, tensor in tensors.items()} | {n: n for n in tensors}
     for word in words:
-        named = _NAMED_INPUT.fullmatch(word)
-        argument = by_any_name.get(named[1]) if named else None
-        if named and argument:
-            sources[argument] = named[2]
-        else:
+        tensor = next((name for name in by_any_name if word.startswith(f"{name}=")), None)
+        if tensor is None:
             unnamed.append(word)
+        else:
+            sources[by_any_name[tensor]] = word.removeprefix(f"{tensor}=")
     if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]

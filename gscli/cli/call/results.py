@@ -133,7 +133,7 @@ def make_tolerance(settings: Settings) -> Tolerance:
 def report_diagnosis(
     diagnosis: OutputDiagnosis, settings: Settings, *, below: bool, shown_count: int = 0
 ) -> int:
-    """Print it below the picture, unless nobody asked for words; 1 where the answers differ.
+    """Print it below the picture, in quiet the verdict alone; 1 where the answers differ.
 
     `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
@@ -146,6 +146,8 @@ def report_diagnosis(
             else render_table(differences, sentences, settings, letters, shown_count=shown_count)
         )  # fmt: skip
         sys.stdout.write("\n" * below + text)
+    elif settings._replace(quiet=False).is_screen_used:
+        sys.stdout.write(f"{diagnosis.describe()[0]}\n")
     return int(not diagnosis.is_equal)
 
 

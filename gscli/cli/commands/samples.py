@@ -79,8 +79,12 @@ def samples(
             return _run(places, settings)
         elif output is None and name is not None:
             _print_lesson(chosen[0].format_text(answer=answer), settings.width)
+            short = chosen[0].name.partition("-")[2]
+            print_stderr(f"its files, to type along: gscli samples {short} -o .\n")
         elif output is None:
             _print_titles(chosen, settings.width)
+            first = chosen[0].name.partition("-")[2]
+            print_stderr(f"read one: gscli samples {first}; --run runs it, -o . writes its files\n")
     return 0
 
 

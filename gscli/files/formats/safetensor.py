@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
 from gscli.base.arrays import Array, check_value_bits, document_dtype, parse_dtype, to_native
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_limit
+from gscli.files.content import TEXT_LIMIT, Content, check_limit, open_content
 from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import WRITE_BLOCK, is_shape, iter_byte_blocks
 from gscli.files.request import (
@@ -81,6 +82,24 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every tensor, from the header."""
     tensors, _ = parse_header(content)
     return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]
+
+
+def read_shard_index(path: str) -> dict[str, str]:
+    """The file that holds each tensor, by the index beside these files: its `weight_map`.
+
+    Files of other folders are refused.
+    """
+    with open_content(path, TEXT_LIMIT) as content:
+        document = parse_json(content.read_all(TEXT_LIMIT, "the index"), path).value
+    shards = document.get("weight_map") if isinstance(document, dict) else None
+    if not isinstance(shards, dict):
+        raise ContentRefused(f"{path} has no weight_map", where=path)
+    for name, file in shards.items():
+        beside = isinstance(file, str) and os.path.basename(file) == file
+        if not (beside and file.lower().endswith(".safetensors")):
+            where = f"{member_place(path, name)} is in {sanitize(str(file), 60)}"
+            raise ContentRefused("a tensor is in no file beside its index", where=where)
+    return {name: os.path.join(os.path.dirname(path), file) for name, file in shards.items()}
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

@@ -18,7 +18,7 @@ from gscli.base.words import sanitize
 from gscli.files.content import check_limit, import_extra
 from gscli.files.request import list_keys
 from gscli.files.stores.codecs import measure_zstd
-from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors
+from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors, zarr_write_errors
 
 BRANCH = "main"
 
@@ -55,6 +55,14 @@ def open_repository(path: str) -> Any:
         # What a repository may also set, and 0 waits for ever.
         config = library.RepositoryConfig(max_concurrent_requests=CONCURRENT_REQUESTS)
         return library.Repository.open(storage, config)
+
+
+def create_repository(folder: str) -> Any:
+    """A new repository in an empty folder."""
+    library = import_extra("icechunk", "icechunk")
+    library.set_logs_filter("error")
+    with zarr_write_errors(folder):
+        return library.Repository.create(_make_storage(library, folder))
 
 
 def _check_files(folder: str, depth: int = 0) -> None:

@@ -112,15 +112,35 @@ def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
     return arrays
 
 
+REPOSITORY_SUFFIX = ".icechunk"
+
+
 def save(path: str, member: str | None, array: Array, *, chunks: Chunks = None) -> None:
     """Write one array as a store of its own, or as an array of a group. Raises CannotWrite."""
     place = parse_location(path, member)
+    if place.path.lower().endswith(REPOSITORY_SUFFIX) and not is_repository(place.path):
+        _create_repository(place, array, chunks)
+        return
     check_writable(place)
     if member and os.path.isdir(place.path) and os.listdir(place.path):
         _add_array(place, array, chunks)
         return
     with open_folder(place.path, is_array_or_group) as hidden:
         _write_new(ZarrPath(hidden, place.member), array, chunks)
+
+
+def _create_repository(place: ZarrPath, array: Array, chunks: Chunks) -> None:
+    """A new Icechunk repository in a folder, whose first commit has the array."""
+    from gscli.files.stores.icechunk_store import BRANCH, create_repository
+
+    if "://" in place.path or place.version is not None:
+        where = f"{place.name}: a new repository is a folder NAME{REPOSITORY_SUFFIX}"
+        raise CannotWrite(f"cannot write {place.name}", where=where)
+    with open_folder(place.path, lambda _: False) as hidden:
+        session = create_repository(hidden).writable_session(BRANCH)
+        _write_new(ZarrPath(hidden, place.member), array, chunks, store=session.store)
+        with zarr_write_errors(place.name):
+            session.commit(f"gscli wrote {place.member or 'the array'}")
 
 
 def check_writable(place: ZarrPath) -> None:
@@ -159,12 +179,16 @@ def _add_array(place: ZarrPath, array: Array, chunks: Chunks) -> None:
         _write_new(ZarrPath(hidden), array, chunks, version)
 
 
-def _write_new(place: ZarrPath, array: Array, chunks: Chunks, version: int = 3) -> None:
-    store = create_zarr_array(place, array.dtype, array.shape, chunks, version=version)
+def _write_new(
+    place: ZarrPath, array: Array, chunks: Chunks, version: int = 3, store: Any = None
+) -> None:
+    target = create_zarr_array(
+        place, array.dtype, array.shape, chunks, version=version, store=store
+    )
     if not array.size:
         return
-    for at in np.ndindex(*store.chunk_counts):
-        store.write_chunk(at, np.ascontiguousarray(array[store.chunk_slices(at)]))
+    for at in np.ndindex(*target.chunk_counts):
+        target.write_chunk(at, np.ascontiguousarray(array[target.chunk_slices(at)]))
 
 
 def create_zarr_array(
@@ -175,8 +199,12 @@ def create_zarr_array(
     *,
     version: int = 3,
     like: ZarrArray | None = None,
+    store: Any = None,
 ) -> ZarrArray:
-    """A new array without values, of zarr's own codecs or of those of a store that it is `like`."""
+    """A new array without values, of zarr's own codecs or of those of a store that it is `like`.
+
+    `store`: zarr's own, where it is not the folder itself.
+    """
     zarr = import_extra("zarr", "zarr")
     sizes = choose_chunk_shape(chunks, dtype, shape)
     stored = np.dtype(f"V{dtype.itemsize}") if is_narrow_dtype(dtype) else dtype
@@ -184,10 +212,11 @@ def create_zarr_array(
     if like is not None:
         codecs, version = like.array.compressors or None, like.array.metadata.zarr_format
     with zarr_write_errors(place.name):
+        store = zarr.storage.LocalStore(place.path) if store is None else store
         if place.member:
-            zarr.open_group(place.path, mode="a", zarr_format=version)
+            zarr.open_group(store, mode="a", zarr_format=version)
         array = zarr.create_array(
-            zarr.storage.LocalStore(place.path), name=place.member or None, shape=tuple(shape),
+            store, name=place.member or None, shape=tuple(shape),
             chunks=sizes, dtype=stored, compressors=codecs, zarr_format=version,
         )  # fmt: skip
     return ZarrArray(array, place, 1 << 62, dtype)
