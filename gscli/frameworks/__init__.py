@@ -73,7 +73,8 @@ def find_operator(name: str) -> Operator:
         own = load_framework(first).operators.values()
         for operator in iter_called(rest, own):
             return operator
-        raise _unknown_operator_error(name, [operator.full_name for operator in own])
+        known = [operator.full_name for operator in own]
+        raise _unknown_operator_error(name, known, otherwise=f"all of them: gscli rules {first}")
     for operator in iter_called(name, bare_operators()):
         return operator
     everywhere = list(iter_called(name, operators()))
@@ -226,7 +227,9 @@ def assign_inputs(
     return result
 
 
-def _unknown_operator_error(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
-    otherwise = "all of them: gscli rules"
+def _unknown_operator_error(
+    name: str, known: list[str], near: Sequence[str] = (),
+    otherwise: str = "all of them: gscli rules",
+) -> UsageError:  # fmt: skip
     hint = format_suggestion(near) or suggest_names(name, known, otherwise)
     return UsageError(f"unknown operator {name!r}"[:200], hint=hint)
