@@ -6,7 +6,8 @@ bits of the plain loop: an update meets its cell after all earlier updates of th
 all later ones, and is rounded to the cell's type.
 
 No address gets here that was not judged: by the plan, or by compiled loops, which judge each chunk
-of index numbers before they follow it. `take` in mode "wrap" goes wherever an address points.
+of index numbers before they follow it, or it is left to NumPy (`ValidatedPlan.numpy_rows`). `take`
+in mode "wrap" goes wherever an address points.
 """
 
 from __future__ import annotations
@@ -68,6 +69,13 @@ class Tile(Record):
 def resolve_addresses(addresses: Addresses) -> Indices:
     """The row numbers themselves; raises IndexRefused where an index number is out of range."""
     return addresses if isinstance(addresses, np.ndarray) else addresses.resolve()
+
+
+def has_native_loops() -> bool:
+    """Whether there are compiled loops, however large the job."""
+    from gscli.kernel import loops
+
+    return loops.library() is not None
 
 
 def native_loops_for(step: Tile, items: Array) -> ModuleType | None:

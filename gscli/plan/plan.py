@@ -178,6 +178,21 @@ class ValidatedPlan(Plan):
         return coordinates * inner + _row_zero_addresses(form.result_dims[1:], rows * inner), live
 
     @property
+    def numpy_rows(self) -> Array | None:
+        """The row of every entry as NumPy itself understands and judges index numbers.
+
+        That is as the policy does it: each is a row, maybe from the end, or is refused. None where
+        the plan has to look at them first.
+        """
+        layout = self.layout
+        alike = layout.has_strict_row_indices and layout.policy.negative is Negative.FROM_END
+        if not (alike and layout.form.is_flat and layout.form.column_strides == (1,)):
+            return None
+        numbers = self.raw_indices(0, 0, layout.entry_count)
+        own = numbers.dtype == np.int64 and numbers.flags.c_contiguous and is_private(numbers)
+        return numbers if own else None
+
+    @property
     def has_disjoint_writes(self) -> bool:
         """Whether no two entries write one cell, as far as a look at few of them tells."""
         few = self.small_call_addresses

@@ -440,3 +440,25 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
             for function in (kernel.gather, kernel.scatter):
                 patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
             assert_same(gscli.run(name, world.inputs, world.attrs), expected)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+def test_numpy_judges_the_numbers_of_cells_where_no_loop_does(reduction: str) -> None:
+    """Unless another process may change them meanwhile: those of a file are copied and judged."""
+    rng = np.random.default_rng(3)
+    data, updates = rng.integers(0, 99, 500), rng.integers(0, 99, 2000)
+    rows = rng.integers(-500, 500, (2000, 1))
+    foreign = np.frombuffer(rows.tobytes(), rows.dtype).reshape(rows.shape)
+    expected = oracle.onnx.scatter_nd(data, rows, updates, reduction=reduction)
+    for indices, is_left in ((rows, True), (rows.repeat(2, 0)[::2], False), (foreign, False)):
+        inputs = {"data": data, "indices": indices, "updates": updates}
+        layout = infer_layout(
+            find_operator("onnx.scatter_nd"), inputs, {"reduction": reduction, "opset": 18}
+        )
+        plan = Plan(layout, inputs).validate(lazy=True)
+        assert (plan.numpy_rows is not None) == is_left
+        assert_same(kernel.scatter(plan, data), expected)
+    rows[1234] = 500
+    with pytest.raises(gscli.GscliError, match="out of range") as refused:
+        gscli.scatter_nd(data, rows, updates, reduction=reduction)
+    assert "1234" in str(refused.value)
