@@ -27,7 +27,14 @@ from gscli.files.formats import npy
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows
-from gscli.stream.scatter import ExternalSort, RowBlock, Updates, apply_updates, update_records
+from gscli.stream.scatter import (
+    ExternalSort,
+    RowBlock,
+    Updates,
+    apply_updates,
+    sort_by_row,
+    update_records,
+)
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import UndoFile, iter_parts, put_back, reserve_rows, write_rows
 
@@ -77,7 +84,7 @@ def patch_in_place(
     output = kernel.scatter(plan, data.reshape(layout.data_shape))
     with write_errors(file.name), lock_file(file), replace(size=output.nbytes) as out:
         npy.write(out.write, {"output": output}, ".npy")
-    return len(np.unique(update_records(plan).sort_all()[0]))
+    return len(np.unique(update_records(plan).read_all()["row"]))
 
 
 def _offset_in(file: RegularFile, data: Array) -> int | None:
@@ -110,7 +117,7 @@ class RowUpdates:
         layout = plan.layout
         dtype = plan.inputs[layout.data_name or ""].dtype
         source = open_data_rows(plan, dtype)
-        rows, places = update_records(plan).sort_all()
+        rows, places = sort_by_row(update_records(plan).read_all())
         is_first = np.diff(rows, prepend=-1) != 0
         touched, size = rows[is_first], max(CHUNK // source.width, 1)
         sort = ExternalSort(make_update_reader(plan, dtype), layout.form.row_size, size, None)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import IO
 
 import numpy as np
@@ -40,7 +41,10 @@ SEQUENTIAL_TILE = MAX_SORTED_RECORDS // 8
 MAX_SPILL_FILES = 64
 """Temporary files open at a time."""
 
-RECORD_DTYPE = np.dtype([("row", np.int64), ("place", np.int64)])
+SPILL_BYTES = 1 << 20
+"""Bytes of records that are read back at a time."""
+
+UPDATE_RECORD = np.dtype([("row", np.int64), ("place", np.int64)])
 
 Updates = Callable[[], Iterator[tuple[Indices, Array]]]
 """What gives rows of a block and their updates (n, run), in entry order, as often as asked."""
@@ -74,43 +78,85 @@ def split_by_number(numbers: Indices, count: int, *arrays: Array) -> Iterator[tu
 
 
 @dataclass(frozen=True)
-class UpdateRecords:
-    """Rows to be updated and where their updates stand, in entry order, in chunks."""
+class Records:
+    """Records in the order in which they come, some at a time, as often as they are asked for."""
 
+    dtype: DType
     count: int
-    iter_chunks: Callable[[], Iterator[tuple[Indices, Indices]]]
+    iter_tables: Callable[[], Iterator[Array]]
 
-    def renumber(self, number: Callable[[Indices], Indices]) -> UpdateRecords:
-        """The same records with other numbers for their rows."""
-        chunks = self.iter_chunks
-        return UpdateRecords(self.count, lambda: ((number(rows), at) for rows, at in chunks()))
+    def read_all(self) -> Array:
+        """All of them in one array."""
+        return np.concatenate([np.empty(0, self.dtype), *self.iter_tables()])
 
-    def sort_all(self) -> tuple[Indices, Indices]:
-        """All of them, sorted by row, those of one row in entry order."""
-        rows, places = map(np.concatenate, zip(*self.iter_chunks(), strict=True))
-        order = stable_argsort(rows, int(rows.max(initial=0)) + 1)
-        return rows[order], places[order]
+    def iter_ranges(
+        self, key: str, begin: int, end: int, *, unit: int, enough: int, folder: str | None
+    ) -> Iterator[tuple[int, int, Records]]:
+        """The records of ranges of a key, from `begin` to `end`-1, as (first, last + 1, records).
+
+        A range has at most `enough` records or `unit` keys: until then records are dealt out to
+        temporary files in `folder`, each gone when the next range is asked for. Raises OSError.
+        """
+        if self.count <= enough or end - begin <= unit:
+            yield begin, end, self
+            return
+        size = -(-(end - begin) // (unit * MAX_SPILL_FILES)) * unit
+        firsts = range(begin, end, size)
+        counts = np.zeros(len(firsts), np.int64)
+        with ExitStack() as stack:
+            files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in firsts]
+            for table in self.iter_tables():
+                numbers = (table[key] - begin) // size
+                counts += np.bincount(numbers, minlength=len(firsts))
+                parts = split_by_number(numbers, len(firsts), table)
+                for file, (part,) in zip(files, parts, strict=True):
+                    file.write(part.tobytes())
+            for first, count, file in zip(firsts, counts.tolist(), files, strict=True):
+                records = Records(self.dtype, count, partial(_iter_spilled, file, self.dtype))
+                last = min(first + size, end)
+                yield from records.iter_ranges(
+                    key, first, last, unit=unit, enough=enough, folder=folder
+                )
+                file.close()  # the system frees its space
 
 
-def update_records(plan: ValidatedPlan, lanes: slice = slice(None)) -> UpdateRecords:
-    """The live addresses of a plan, or of some lanes of its `sequence` in steps of LANE.
+def _iter_spilled(file: IO[bytes], dtype: DType) -> Iterator[Array]:
+    file.seek(0)
+    while part := file.read(max(SPILL_BYTES // dtype.itemsize, 1) * dtype.itemsize):
+        yield np.frombuffer(part, dtype)
+
+
+def sort_by_row(table: Array) -> tuple[Indices, Indices]:
+    """Rows and places of records, sorted by row, those of one row in entry order."""
+    order = stable_argsort(table["row"], int(table["row"].max(initial=0)) + 1)
+    return table["row"][order], table["place"][order]
+
+
+def update_records(
+    plan: ValidatedPlan,
+    lanes: slice = slice(None),
+    number: Callable[[Indices], Indices] = lambda rows: rows,
+) -> Records:
+    """Rows to be updated, as `number` counts them, and where their updates stand, in entry order:
+    the live addresses of a plan, or of some lanes of its `sequence` in steps of LANE.
 
     Places count rows in the canonical order of the updates.
     """
     form = plan.layout.form
-    count = math.prod(form.result_dims) // max(form.row_size, 1)
 
-    def chunks() -> Iterator[tuple[Indices, Indices]]:
-        yield np.empty(0, np.int64), np.empty(0, np.int64)  # at least one chunk to put together
+    def iter_tables() -> Iterator[Array]:
         route = tile_plan(plan, SEQUENTIAL_TILE, sequential=True)
         for lane in route.partitions[lanes]:
             for step in route.iter_tiles(lane):
                 first, (rows, live) = _region_start(step.region, route.grid), step.flat_addresses()
-                places = np.arange(first, first + rows.size)
-                yield (rows, places) if live is None else (rows[live], places[live])
+                table = np.empty(rows.size, UPDATE_RECORD)
+                table["row"], table["place"] = rows, np.arange(first, first + rows.size)
+                table = table if live is None else table[live]
+                table["row"] = number(table["row"])
+                yield table
                 mapped.release_pages(*plan.inputs.values())
 
-    return UpdateRecords(count, chunks)
+    return Records(UPDATE_RECORD, math.prod(form.result_dims) // max(form.row_size, 1), iter_tables)
 
 
 def _region_start(region: Region, grid: tuple[int, ...]) -> int:
@@ -165,23 +211,21 @@ class ExternalSort:
     folder: str | None
 
     def iter_blocks(
-        self, records: UpdateRecords, begin: int, end: int, *, touched: bool = False
+        self, records: Records, begin: int, end: int, *, touched: bool = False
     ) -> Iterator[RowBlock]:
         """The updates of each block of rows `begin` … `end`-1, or only of `touched` blocks."""
-        if records.count <= MAX_SORTED_RECORDS:
-            yield from self.iter_sorted(*records.sort_all(), begin, end, touched=touched)
-        elif end - begin <= self.rows_per_block:
-            chunks = records.iter_chunks
-            yield RowBlock(
-                begin, end, lambda: ((rows - begin, self.updates(at)) for rows, at in chunks())
-            )
-        else:
-            tables = map(_to_table, records.iter_chunks())
-            blocks = -(-(end - begin) // self.rows_per_block)
-            size = -(-blocks // MAX_SPILL_FILES) * self.rows_per_block
-            for part in iter_spilled(tables, "row", range(begin, end, size), self.folder):
-                last = min(part.first + size, end)
-                yield from self.iter_blocks(_to_records(part), part.first, last, touched=touched)
+        size, most = self.rows_per_block, MAX_SORTED_RECORDS
+        ranges = records.iter_ranges("row", begin, end, unit=size, enough=most, folder=self.folder)
+        for first, last, part in ranges:
+            if part.count <= most:
+                rows, places = sort_by_row(part.read_all())
+                yield from self.iter_sorted(rows, places, first, last, touched=touched)
+            else:
+                yield RowBlock(first, last, partial(self._iter_unsorted, part, first))
+
+    def _iter_unsorted(self, records: Records, first: int) -> Iterator[tuple[Indices, Array]]:
+        for table in records.iter_tables():
+            yield table["row"] - first, self.updates(table["place"])
 
     def iter_sorted(
         self, rows: Indices, places: Indices, begin: int, end: int, *, touched: bool = False
@@ -205,57 +249,6 @@ class ExternalSort:
                     yield rows[here] - first, ahead.read_slice(here)
 
             yield RowBlock(first, last, updates, low < high)
-
-
-class SpilledRecords(Record):
-    """Records of the keys from `first` on in a temporary file, in the order in which they came."""
-
-    first: int
-    size: int
-    dtype: DType
-    file: IO[bytes]
-
-    def iter_parts(self, count: int) -> Iterator[Array]:
-        """Up to `count` records at a time."""
-        self.file.seek(0)
-        while part := self.file.read(count * self.dtype.itemsize):
-            yield np.frombuffer(part, self.dtype)
-
-
-def iter_spilled(
-    tables: Iterable[Array], key: str, firsts: range, folder: str | None
-) -> Iterator[SpilledRecords]:
-    """Records dealt out to temporary files by ranges of their `key`, which begin at `firsts`.
-
-    Each file is gone when the next one is asked for. Raises OSError.
-    """
-    with ExitStack() as stack:
-        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in firsts]
-        sizes, dtype = [0] * len(files), np.dtype(np.void)
-        for table in tables:
-            dtype, numbers = table.dtype, (table[key] - firsts.start) // firsts.step
-            parts = split_by_number(numbers, len(files), table)
-            for number, (part,) in enumerate(parts):
-                files[number].write(part.tobytes())
-                sizes[number] += part.size
-        for first, size, file in zip(firsts, sizes, files, strict=True):
-            yield SpilledRecords(first, size, dtype, file)
-            file.close()  # the system frees its space
-
-
-def _to_table(chunk: tuple[Indices, Indices]) -> Array:
-    table = np.empty(chunk[0].size, RECORD_DTYPE)
-    table["row"], table["place"] = chunk
-    return table
-
-
-def _to_records(part: SpilledRecords) -> UpdateRecords:
-    def chunks() -> Iterator[tuple[Indices, Indices]]:
-        yield np.empty(0, np.int64), np.empty(0, np.int64)
-        for records in part.iter_parts(SEQUENTIAL_TILE):
-            yield records["row"], records["place"]
-
-    return UpdateRecords(part.size, chunks)
 
 
 @np.errstate(all="ignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -11,12 +12,7 @@ from gscli.files.stores.chunks import ChunkedArray
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import ChunkColumns, ChunkedRows, ChunkGrid
 from gscli.stream.gather import MAX_PIECE_ROWS, PIECE_BYTES, iter_gathered
-from gscli.stream.scatter import (
-    MAX_SPILL_FILES,
-    ExternalSort,
-    iter_spilled,
-    update_records,
-)
+from gscli.stream.scatter import ExternalSort, Records, update_records
 
 MAX_PENDING_BYTES = 4 << 20
 """Bytes of rows that are on their way at a time."""
@@ -42,27 +38,18 @@ def iter_gathered_chunks(
     cells = ("cells", dtype, (max(piece.row_size for piece in columns),))
     record = np.dtype([("place", np.int64), ("columns", np.int64), cells])
     most = max(PIECE_BYTES // record.itemsize, 1)
-    at_once = max(MAX_PENDING_BYTES // record.itemsize, 1)
-
-    def iter_sorted(records: Iterator[Array], first: int, last: int) -> Iterator[Array]:
-        """The rows `first` … `last`-1 of the result, in pieces."""
-        if last - first > most:
-            size = -(-(last - first) // (most * MAX_SPILL_FILES)) * most
-            for part in iter_spilled(records, "place", range(first, last, size), folder):
-                end = min(part.first + size, last)
-                yield from iter_sorted(part.iter_parts(at_once), part.first, end)
-            return
+    rows_by_chunk = iter_rows_by_chunk(plan, source, grid, folder)
+    records = Records(record, count, partial(_iter_records, rows_by_chunk, grid, record))
+    ranges = records.iter_ranges("place", 0, count, unit=most, enough=-1, folder=folder)
+    for first, last, part in ranges:
         rows = np.full((last - first, run), layout.fill_value, dtype)
-        for table in records:
+        for table in part.iter_tables():
             for number in np.unique(table["columns"]).tolist():
                 own = table if len(columns) == 1 else table[table["columns"] == number]
                 piece = columns[number]
                 values = own["cells"][:, : piece.row_size]
                 grid.assign_columns(rows, own["place"] - first, piece, values)
         yield rows
-
-    rows_by_chunk = iter_rows_by_chunk(plan, source, grid, folder)
-    yield from iter_sorted(_iter_records(rows_by_chunk, grid, record), 0, count)
 
 
 def _iter_records(

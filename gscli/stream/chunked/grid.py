@@ -113,7 +113,7 @@ class ChunkGrid(Record):
         self, sort: ExternalSort, plan: ValidatedPlan
     ) -> Iterator[tuple[ChunkColumns, Updates]]:
         """Each chunk that a plan's live addresses are in, with its rows and their updates."""
-        records = update_records(plan).renumber(self.number_by_row_group)
+        records = update_records(plan, number=self.number_by_row_group)
         count = self.row_group_count * self.rows_per_chunk
         for part in sort.iter_blocks(records, 0, count, touched=True):
             for piece in self.chunks_of_row_group(part.first // self.rows_per_chunk):

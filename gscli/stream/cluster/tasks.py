@@ -60,8 +60,8 @@ def is_range_out_of_bounds(content: bytes, first: int, last: int) -> bool:
 def split_entries(content: bytes, lanes: slice, how: Shuffle) -> list[Bucket]:
     """The entries of some lanes: of a scatter with their updates, of a gather with their places."""
     plan = unpickle_plan(content)
-    rows, places = map(np.concatenate, zip(*update_records(plan, lanes).iter_chunks(), strict=True))
-    numbers = how.grid.number_by_row_group(rows)
+    table = update_records(plan, lanes, how.grid.number_by_row_group).read_all()
+    numbers, places = table["row"].copy(), table["place"].copy()
     if plan.layout.kind == "gather":
         return how.split(numbers, places)
     return how.split(numbers, make_update_reader(plan, output_dtype(plan))(places))
