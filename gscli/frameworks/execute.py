@@ -184,19 +184,12 @@ def execute_to_file(
     try:
         draft = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
         streams = draft.layout.dtype != "str" and draft.has_data_dtype
-        suffix = file_suffix(path) if streams else ""
-        if suffix == ".zarr":
-            from gscli.files.stores.zarr_store import zarr_source
-            from gscli.stream.chunked.to_store import run_to_store
+        if streams and file_suffix(path) in (".npy", ".zarr"):
+            from gscli.stream import write_result
 
             plan = draft.validate()
-            store = zarr_source(run_to_store(plan, path))
-            return plan, None if store is None else store.array
-        if suffix == ".npy":
-            from gscli.stream import run_to_file
-
-            plan = draft.validate()
-            return plan, run_to_file(plan, path)
+            written = write_result(plan, path)
+            return plan, written.source.array if is_lazy(written) else written
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
     plan, output = run_plan(operator, draft, max_bytes=max_bytes)

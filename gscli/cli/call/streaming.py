@@ -14,7 +14,7 @@ from gscli.disk.system import trim_large_allocations
 from gscli.files.request import STORES, file_suffix
 from gscli.frameworks.operator import Operator
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream import is_worth_streaming, patch_in_place, run_to_file
+from gscli.stream import is_worth_streaming, patch_in_place, write_result
 from gscli.views.progress_bar import ProgressBar
 
 
@@ -42,11 +42,7 @@ def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
             return run_on_cluster(plan, target, settings.engine, progress=progress.update)
         if any(map(is_lazy, plan.inputs.values())):
             trim_large_allocations()
-        if file_suffix(target) in STORES:
-            from gscli.stream.chunked.to_store import run_to_store
-
-            return run_to_store(plan, target, progress=progress.update)
-        return run_to_file(plan, target, progress=progress.update)
+        return write_result(plan, target, progress=progress.update)
 
 
 def make_patcher(

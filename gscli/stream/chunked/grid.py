@@ -18,7 +18,7 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.files.stores.chunks import ChunkedArray, count_chunks, slice_chunk
-from gscli.layout.axes import Shape, row_major_strides
+from gscli.layout.axes import Shape
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rowfile import SPARSE_FACTOR, WINDOW, FileRows
 from gscli.stream.scatter import ExternalSort, Updates, stable_argsort, update_records
@@ -82,17 +82,12 @@ class ChunkGrid(Record):
         """Rows counted owner by owner: `owner * capacity + row within the chunk`."""
         if self.chunk[1 : self.row_axes] == self.shape[1 : self.row_axes]:
             return rows  # chunks follow each other as rows do
-        owner = within = np.zeros(rows.shape, np.int64)
+        sizes, counts = self.chunk[: self.row_axes], self.chunk_counts[: self.row_axes]
         places = np.unravel_index(rows, self.shape[: self.row_axes])
-        strides = zip(
-            row_major_strides(self.chunk_counts[: self.row_axes]),
-                row_major_strides(self.chunk[: self.row_axes]),
-            self.chunk, places, strict=False,
-        )  # fmt: skip
-        for chunks, cells, step, place in strides:
-            owner = owner + place // step * chunks
-            within = within + place % step * cells
-        return owner * self.rows_per_chunk + within
+        parts = [divmod(place, size) for place, size in zip(places, sizes, strict=True)]
+        owners, within = zip(*parts, strict=True)
+        numbers = np.ravel_multi_index(owners, counts) * self.rows_per_chunk
+        return np.asarray(numbers + np.ravel_multi_index(within, sizes), np.int64)
 
     def chunks_of_row_group(self, owner: int) -> Iterator[ChunkColumns]:
         """The chunks of one owner, along the columns."""
@@ -129,10 +124,7 @@ class ChunkGrid(Record):
 
     def select_columns(self, rows: Array, piece: ChunkColumns) -> Array:
         """Of whole rows (n, run) the columns that lie in a piece, as (n, its run)."""
-        shape = self.shape[self.row_axes :]
-        if piece.row_size == math.prod(shape):
-            return rows
-        block = rows.reshape(-1, *shape)[(slice(None), *piece.columns)]
+        block = rows.reshape(-1, *self.shape[self.row_axes :])[(slice(None), *piece.columns)]
         return block.reshape(len(rows), piece.row_size)
 
     def assign_columns(
