@@ -74,21 +74,32 @@ def write_all(
         return done
 
 
+def try_lock(file: RegularFile) -> bool | None:
+    """Whether the lock of a file or folder could be had; None where there are no locks.
+
+    So it is on some file systems, and on others for those who only read.
+    """
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
 @contextmanager
 def lock_file(file: RegularFile) -> Iterator[None]:
     """Keep other gscli processes from patching the file, whatever name they know it by."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            problem = f"{file.name} is being patched by another process"
-            raise CannotWrite(problem, where=file.name) from error
-        except OSError:  # a file system without locks, or one that locks only for writers
-            pass
+    is_locked = try_lock(file)
+    if is_locked is False:
+        raise CannotWrite(f"{file.name} is being patched by another process", where=file.name)
     try:
         yield
     finally:
-        if fcntl is not None:
+        if is_locked:
             with suppress(OSError):
                 fcntl.flock(file.descriptor, fcntl.LOCK_UN)
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gscli.base.arrays import (
     parse_dtype,
     to_native,
 )
-from gscli.base.words import format_shape, sanitize
+from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsontext import (
     JsonPath,
@@ -192,13 +192,14 @@ def _flatten_lists(
         nested = (isinstance(item, list) for inner in lists for item in inner)
         if pairs and shape and any(lists) and not any(nested):  # complex values, no axis
             break
-        _check_row_lengths(parsed, lists, shape, path)
+        if len(set(map(len, lists))) > 1:
+            raise _ragged_error(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
         level = list(chain.from_iterable(lists))
         if len(shape) > RANK_LIMIT:
             raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in set(map(type, level)):
-        _raise_mixed_depth(parsed, level, shape, path)
+        raise _ragged_error(parsed, level, shape, path)
     return shape, level
 
 
@@ -217,35 +218,23 @@ def _build_array(
     return array_of_dtype(values, dtype, place, request.limit).reshape(shape)
 
 
-def _check_row_lengths(
-    parsed: ParsedJson, level: list[list[Any]], shape: tuple[int, ...], path: JsonPath
-) -> None:
-    if len(set(map(len, level))) == 1:
-        return
-    length = len(level[0])
-    number = next(n for n, inner in enumerate(level) if len(inner) != length)
-    count = len(level[number])
-    note = f"{count} value{'' if count == 1 else 's'}, the row before has {length}"
-    _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
-
-
-def _raise_mixed_depth(
+def _ragged_error(
     parsed: ParsedJson, level: list[Any], shape: tuple[int, ...], path: JsonPath
-) -> None:
-    """Lists and values stand side by side in one level."""
-    first_is_list = isinstance(level[0], list)
-    number = next(n for n, item in enumerate(level) if isinstance(item, list) != first_is_list)
+) -> ContentRefused:
+    """Lists of other lengths, or lists and values, stand side by side in one level."""
+    is_lists = all(isinstance(item, list) for item in level)
+    forms = [len(item) if is_lists else isinstance(item, list) for item in level]
+    number = next(number for number, form in enumerate(forms) if form != forms[0])
     here, before = map(describe_kind, (level[number], level[number - 1]))
     note = f"{here}, the one before is {before}"
-    _raise_ragged(parsed, (*path, *_unravel(number, shape)), note)
-
-
-def _raise_ragged(parsed: ParsedJson, path: JsonPath, note: str) -> NoReturn:
+    if is_lists:
+        note = f"{format_count(forms[number], 'value')}, the row before has {forms[0]}"
+    path = (*path, *_unravel(number, shape))
     start, end = find_value(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = _format_position(tuple(step for step in path if isinstance(step, int)))
     line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""
-    raise ContentRefused(
+    return ContentRefused(
         f"{parsed.name} is not a rectangular array",
         where=f"{parsed.name}{line}: {parsed.argument}{position}",
         details=(detail,),

@@ -154,9 +154,13 @@ def _parse_integer(value: object, number: int, place: Locate) -> int:
 def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
-    wide = _float64(values, place)
-    if wide.dtype == dtype:
-        return wide
+    try:
+        wide = np.array(values, np.float64)
+    except OverflowError:
+        large = (isinstance(value, int) and abs(value) > _UINT64_MAX for value in values)
+        number = list(large).index(True)
+        shown = _format_integer(values[number])
+        raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
     with np.errstate(all="ignore"):
         narrow = wide.astype(dtype, copy=False)
         back = narrow.astype(np.float64, copy=False)
@@ -165,21 +169,9 @@ def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
         number = int(np.argmax(lost))
         problem = f"{wide[number]!s} does not fit {document_dtype(dtype)}"
         raise ContentRefused(problem, where=place(number))
-    _check_integers_exact(values, back, dtype, place)
+    if dtype != wide.dtype or (np.abs(wide) >= EXACT_IN_FLOAT64).any():
+        _check_integers_exact(values, back, dtype, place)
     return np.asarray(narrow)
-
-
-def _float64(values: list[Any], place: Locate) -> Array:
-    try:
-        wide = np.array(values, np.float64)
-    except OverflowError:
-        large = (isinstance(value, int) and abs(value) > _UINT64_MAX for value in values)
-        number = list(large).index(True)
-        shown = _format_integer(values[number])
-        raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
-    if (np.abs(wide) >= EXACT_IN_FLOAT64).any():
-        _check_integers_exact(values, wide, wide.dtype, place)
-    return wide
 
 
 def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: Locate) -> None:

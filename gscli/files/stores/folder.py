@@ -19,7 +19,7 @@ from gscli.base import CannotWrite, GscliWarning, Notice
 from gscli.disk.exchange import remove_folder, replace_file
 from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile, check_system, open_file
-from gscli.disk.system import sync, sync_folder, write_errors
+from gscli.disk.system import sync, sync_folder, try_lock, write_errors
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
@@ -44,7 +44,7 @@ def open_folder(
             hidden = f"{target}.gscli-{os.urandom(4).hex()}"
             os.mkdir(hidden)
             lock = open_file(hidden, _FOLDER)
-            _try_lock(lock)
+            try_lock(lock)
         try:
             with interrupts.allow():
                 yield hidden
@@ -79,17 +79,6 @@ def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularF
     return old
 
 
-def _try_lock(folder: RegularFile) -> bool:
-    """Whether the lock of a folder could be had; file systems without locks never give it."""
-    import fcntl
-
-    try:
-        fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
 def _remove_leftovers(target: str, name: str) -> None:
     """Remove what a killed run left beside `target`; refuse where another one is at work."""
     folder, base = os.path.split(target)
@@ -99,7 +88,7 @@ def _remove_leftovers(target: str, name: str) -> None:
         paths = [entry.path for entry in left if entry.is_dir(follow_symlinks=False)]
     for path in paths:
         with closing(open_file(path, _FOLDER | os.O_NOFOLLOW)) as leftover:
-            if not _try_lock(leftover):
+            if not try_lock(leftover):
                 raise CannotWrite(
                     f"{name} is being written by another process",
                     where=path,
