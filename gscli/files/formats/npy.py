@@ -46,13 +46,13 @@ _DEPTH_LIMIT = 50
 _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 
-class NpyHeader(Record):
-    """What a .npy header says: `offset` is where the data begins."""
+class ArrayHeader(Record):
+    """What a file says of an array: its data are so many bytes from `offset` on."""
 
     dtype: DType
     shape: tuple[int, ...]
-    is_fortran: bool
     offset: int
+    is_fortran: bool = False
 
     @property
     def size(self) -> int:
@@ -65,7 +65,7 @@ class NpyHeader(Record):
         return self.size * self.dtype.itemsize
 
 
-def parse_header(prefix: bytes, name: str) -> NpyHeader:
+def parse_header(prefix: bytes, name: str) -> ArrayHeader:
     """Judge the first bytes of a .npy file: at most PREFIX_LIMIT of them are needed.
 
     >>> parse_header(npy_header(np.dtype("float32"), (4, 3)), "x.npy").shape
@@ -91,7 +91,7 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
     return [Member.of(_read_header(content))]
 
 
-def _read_header(content: Content) -> NpyHeader:
+def _read_header(content: Content) -> ArrayHeader:
     header = parse_header(content.read_prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
     return header
@@ -103,7 +103,7 @@ def is_shape(sizes: Sequence[Any], itemsize: int = 16) -> bool:
     return whole and math.prod(size or 1 for size in sizes) * itemsize < BYTES_LIMIT
 
 
-def check_length(header: NpyHeader, size: int, name: str) -> None:
+def check_length(header: ArrayHeader, size: int, name: str) -> None:
     """The file must be exactly as long as its header says: no less, no more."""
     present = size - header.offset
     if present != header.nbytes:
@@ -132,7 +132,7 @@ def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
     )
 
 
-def reshape_elements(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:
+def reshape_elements(flat: Array, header: ArrayHeader, limit: int, name: str) -> Array:
     """Give flat elements their shape, in native byte order and C order.
 
     What is not so in the file is copied, within the limit; so are elements at odd addresses.
@@ -250,7 +250,7 @@ def _check_tokens(text: str, name: str) -> None:
         raise _header_error(name, f"the keys are {shown}, not {', '.join(_KEYS)}")
 
 
-def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
+def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
     """Let NumPy's own reader say what the checked text means."""
     unusual = "V" in text or "f1" in text
     opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", text)
@@ -271,4 +271,4 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> NpyHeader:
     plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
     if not (dtype.type is np.void and plain):
         check_dtype_supported(dtype, name)
-    return NpyHeader(dtype, shape, fortran, offset)
+    return ArrayHeader(dtype, shape, offset, fortran)

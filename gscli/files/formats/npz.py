@@ -24,7 +24,7 @@ from gscli.files.formats.archive import (
 )
 from gscli.files.formats.npy import (
     PREFIX_LIMIT,
-    NpyHeader,
+    ArrayHeader,
     check_length,
     element_dtype,
     iter_file_bytes,
@@ -106,7 +106,7 @@ def _array_entries(content: Content) -> dict[str, ZipEntry]:
 
 def _open_member(
     content: Content, where: str, entry: ZipEntry
-) -> tuple[NpyHeader, bytes, Iterator[bytes | memoryview]]:
+) -> tuple[ArrayHeader, bytes, Iterator[bytes | memoryview]]:
     """The header of a member, what was inflated for it, and the pieces that follow."""
     pieces, start = iter_member_bytes(content, entry), b""
     for piece in pieces:

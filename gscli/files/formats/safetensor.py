@@ -7,17 +7,21 @@ file, each byte owned by exactly one tensor. Tensors stay in the file and are ma
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
-from gscli.base.arrays import Array, check_value_bits, document_dtype, parse_dtype, to_native
-from gscli.base.records import Record
+from gscli.base.arrays import Array, document_dtype, parse_dtype, to_native
 from gscli.base.words import sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_limit, open_content
+from gscli.files.content import TEXT_LIMIT, Content, open_content
 from gscli.files.formats.jsontext import parse_json
-from gscli.files.formats.npy import WRITE_BLOCK, is_shape, iter_byte_blocks
+from gscli.files.formats.npy import (
+    WRITE_BLOCK,
+    ArrayHeader,
+    is_shape,
+    iter_byte_blocks,
+    reshape_elements,
+)
 from gscli.files.request import (
     Arrays,
     LoadedInput,
@@ -54,34 +58,19 @@ TYPES = {
 """Widest first: the order in which tensors are laid out, so that each begins at an even address."""
 
 
-class StoredTensor(Record):
-    """A tensor of the file: its bytes are at `start` in the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    start: int
-    size: int
-
-
 def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One tensor, named or the only one."""
     tensors, _ = parse_header(content)
     name = choose_member(tensors, request.member, content.name)
-    tensor = tensors[name]
-    where = member_place(content.name, name)
-    dtype = parse_dtype(tensor.dtype)
-    flat = content.as_array(dtype, math.prod(tensor.shape), tensor.start)
-    if not flat.flags.aligned:
-        check_limit(tensor.size, request.limit, where, "a copy at even addresses")
-        flat = flat.copy()
-    check_value_bits(flat, where)
-    return LoadedInput(flat.reshape(tensor.shape))
+    tensor, where = tensors[name], member_place(content.name, name)
+    flat = content.as_array(tensor.dtype, tensor.size, tensor.offset)
+    return LoadedInput(reshape_elements(flat, tensor, request.limit, where))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every tensor, from the header."""
     tensors, _ = parse_header(content)
-    return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]
+    return [Member.of(tensor, name) for name, tensor in tensors.items()]
 
 
 def read_shard_index(path: str) -> dict[str, str]:
@@ -115,15 +104,15 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """
     tensors, metadata = parse_header(old)
     tensor = tensors.get(name)
-    if tensor and (tensor.dtype, tensor.shape) == (document_dtype(array.dtype), array.shape):
-        _copy_range(out, old, 0, tensor.start)
+    if tensor and (tensor.dtype, tensor.shape) == (array.dtype, array.shape):
+        _copy_range(out, old, 0, tensor.offset)
         for block in iter_byte_blocks(array):
             out(block)
-        _copy_range(out, old, tensor.start + tensor.size, old.size)
+        _copy_range(out, old, tensor.offset + tensor.nbytes, old.size)
         return
     kept = {
-        other: old.as_array(parse_dtype(t.dtype), math.prod(t.shape), t.start).reshape(t.shape)
-        for other, t in tensors.items()
+        other: old.as_array(tensor.dtype, tensor.size, tensor.offset).reshape(tensor.shape)
+        for other, tensor in tensors.items()
     }
     _write_all(out, kept | {name: array}, metadata)
 
@@ -165,7 +154,7 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
             out(block)
 
 
-def parse_header(content: Content) -> tuple[dict[str, StoredTensor], dict[str, str]]:
+def parse_header(content: Content) -> tuple[dict[str, ArrayHeader], dict[str, str]]:
     """Every tensor by name, and the free text that came with them.
 
     The header is judged: its length, its JSON, and that the tensors cover the data exactly.
@@ -190,7 +179,7 @@ def parse_header(content: Content) -> tuple[dict[str, StoredTensor], dict[str, s
     return tensors, metadata
 
 
-def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
+def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> ArrayHeader:
     where = f"tensor {sanitize(name, 60)}"
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
         raise _header_error(file, f"{where} needs dtype, shape and data_offsets")
@@ -203,24 +192,24 @@ def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> Stor
         )
     if not isinstance(shape, list) or not is_shape(shape) or not _is_span(offsets):
         raise _header_error(file, f"{where} has no proper shape and offsets")
-    size = math.prod(shape) * parse_dtype(TYPES[code]).itemsize
     start, end = offsets
-    if end - start != size:
+    tensor = ArrayHeader(parse_dtype(TYPES[code]), tuple(shape), data_start + start)
+    if end - start != tensor.nbytes:
         raise _header_error(file, f"{where} of shape {sanitize(str(shape), 60)} has other offsets")
-    return StoredTensor(TYPES[code], tuple(shape), data_start + start, size)
+    return tensor
 
 
 def _is_span(value: object) -> bool:
     return isinstance(value, list) and list(map(type, value)) == [int, int] and min(value) >= 0
 
 
-def _check_no_gaps(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
+def _check_no_gaps(tensors: dict[str, ArrayHeader], data_start: int, content: Content) -> None:
     """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
     position = data_start
-    for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.start, tensor.size)):
-        if tensor.start != position:
+    for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.offset, tensor.nbytes)):
+        if tensor.offset != position:
             raise _header_error(content.name, "its tensors overlap or leave a gap")
-        position += tensor.size
+        position += tensor.nbytes
     if position != content.size:
         missing = content.size - position
         problem = "goes on after the tensors" if missing > 0 else "is cut off"

@@ -78,25 +78,24 @@ def open_member(content: Content, request: ReadRequest) -> ZarrArray:
     """One array, named or the only one, of which nothing is read yet."""
     place = parse_location(content.name, request.member)
     if request.member is None:
-        node = open_node(place)
-        if not hasattr(node, "chunks"):
-            member = choose_member(_find_arrays(node, place), None, content.name)
-            place = place._replace(member=member)
+        place = place._replace(member=choose_member(_find_arrays(place), None, content.name))
     return open_zarr_array(place, request.limit, request.dtype)
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array by its path; the one at the root has no name."""
-    place = parse_location(content.name)
-    node = open_node(place)
-    arrays = {"": node} if hasattr(node, "chunks") else _find_arrays(node, place)
+    arrays = _find_arrays(parse_location(content.name))
     return [Member.of(array, name) for name, array in arrays.items()]
 
 
-def _find_arrays(group: Any, place: ZarrPath) -> dict[str, Any]:
-    """The arrays of a group and of the groups in it, by path; links are not followed."""
-    arrays: dict[str, Any] = {}
-    waiting = [("", group)]
+def _find_arrays(place: ZarrPath) -> dict[str, Any]:
+    """The array at a place, or those of the group and of the groups in it by path; links are not
+    followed.
+    """
+    arrays, root = dict[str, Any](), open_node(place)
+    if hasattr(root, "chunks"):
+        return {"": root}
+    waiting = [("", root)]
     with zarr_errors(place.name):
         while waiting and len(arrays) < MEMBER_LIMIT:
             prefix, node = waiting.pop(0)
