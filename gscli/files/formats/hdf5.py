@@ -7,18 +7,17 @@ in a process of its own (`hdf5_library`), since the library trusts what a file s
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import numpy as np
 
 from gscli.base import CannotWrite, ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, check_value_bits, is_narrow_dtype, to_native
+from gscli.base.arrays import Array, is_narrow_dtype
 from gscli.base.words import sanitize
-from gscli.files.content import Content, check_limit, import_extra
+from gscli.files.content import Content, import_extra
 from gscli.files.formats.hdf5_library import hdf5_errors
-from gscli.files.formats.npy import element_dtype
+from gscli.files.formats.npy import ArrayHeader, join_pieces
 from gscli.files.isolated import Message, Request, ask_isolated
 from gscli.files.request import Arrays, LoadedInput, Member, Output, ReadRequest
 
@@ -30,19 +29,9 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
     question = {"action": "read", "member": request.member, "limit": request.limit}
     with _ask_library(content, question) as messages:
         form, _ = next(messages)
-        dtype, where = np.dtype(form["dtype"]), form["where"]
-        element = element_dtype(dtype, request.dtype, where)
-        check_limit(math.prod(form["shape"]) * dtype.itemsize, request.limit, where, "the dataset")
-        array = np.empty(form["shape"], dtype)
-        cells, filled = array.reshape(-1).view(np.uint8), 0
-        for _, piece in messages:
-            cells[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
-            filled += len(piece)
-        if filled != array.nbytes:
-            raise ContentRefused(f"{content.name} was not read to its end", where=where)
-    array = array.view(element) if element.kind == "V" else to_native(array)
-    check_value_bits(array, where)
-    return LoadedInput(array)
+        header = ArrayHeader(np.dtype(form["dtype"]), tuple(form["shape"]), 0)
+        pieces = (piece for _, piece in messages)
+        return LoadedInput(join_pieces(pieces, header, request, form["where"]))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:

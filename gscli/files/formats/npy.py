@@ -11,7 +11,7 @@ import math
 import re
 import struct
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -146,6 +146,21 @@ def reshape_elements(flat: Array, header: ArrayHeader, limit: int, name: str) ->
     if transposed:
         return to_native(ordered.reshape(header.shape[::-1]).T)
     return ordered.reshape(header.shape)
+
+
+def join_pieces(
+    pieces: Iterable[bytes | memoryview], header: ArrayHeader, request: ReadRequest, name: str
+) -> Array:
+    """The array whose bytes come piece by piece, in native byte order and C order."""
+    dtype = element_dtype(header.dtype, request.dtype, name)
+    check_limit(header.nbytes, request.limit, name, "the array")
+    data, filled = np.empty(header.nbytes, np.uint8), 0
+    for piece in pieces:
+        data[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
+        filled += len(piece)
+    if filled != header.nbytes:
+        raise ContentRefused(f"{name} was not read to its end", where=name)
+    return reshape_elements(data.view(dtype), header, request.limit, name)
 
 
 def npy_header(dtype: DType, shape: Sequence[int]) -> bytes:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-import numpy as np
-
 from gscli.base import ContentRefused
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
-from gscli.files.content import Content, check_limit
+from gscli.files.content import Content
 from gscli.files.formats.archive import (
     ZipEntry,
     ZipWriter,
@@ -26,10 +24,9 @@ from gscli.files.formats.npy import (
     PREFIX_LIMIT,
     ArrayHeader,
     check_length,
-    element_dtype,
     iter_file_bytes,
+    join_pieces,
     parse_header,
-    reshape_elements,
 )
 from gscli.files.request import (
     Arrays,
@@ -53,13 +50,8 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
     name = choose_member(entries, member, content.name)
     where = member_place(content.name, name)
     header, start, pieces = _open_member(content, where, entries[name])
-    check_limit(header.nbytes, request.limit, where, "the array")
-    dtype = element_dtype(header.dtype, request.dtype, where)
-    data, done = np.empty(header.nbytes, np.uint8), 0
-    for piece in chain([start[header.offset :]], pieces):  # to the end: the checksum counts
-        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)
-    return LoadedInput(reshape_elements(data.view(dtype), header, request.limit, where))
+    content_pieces = chain([start[header.offset :]], pieces)  # to the end: the checksum counts
+    return LoadedInput(join_pieces(content_pieces, header, request, where))
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
