@@ -23,7 +23,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 with atheris.instrument_imports(include=["gscli"]):
     from gscli.base import GscliError
     from gscli.files.content import Content
-    from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
+    from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values
     from gscli.files.formats import tensorproto as _tensorproto
     from gscli.files.request import ReadRequest, format_for
 
@@ -31,7 +31,7 @@ import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imp
 from hostile.archives import by_hand  # noqa: E402
 from hostile.mutation import seeds  # noqa: E402
 
-INSTRUMENTED = (archive, jsonarray, jsontext, npy, npz, safetensor, values, wire, _tensorproto)
+INSTRUMENTED = (archive, jsonarray, jsontext, npy, npz, safetensor, values, _tensorproto)
 LIMIT = 1 << 22
 
 

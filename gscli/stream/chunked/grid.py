@@ -97,12 +97,18 @@ class ChunkGrid(Record):
             rows = tuple(part.stop - part.start for part in box[: self.row_axes])
             yield ChunkColumns((*first, *rest), rows, box[self.row_axes :])
 
-    def iter_row_groups(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
-        """Each owner in numbers that ascend by owner, and where its own stand."""
+    def iter_row_groups(self, numbers: Indices) -> Iterator[tuple[int, Indices, Indices]]:
+        """Each owner of some numbers, where its own stand among them, and its rows within a chunk.
+
+        They are in the order of the numbers.
+        """
         owners = numbers // self.rows_per_chunk
-        starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
+        order = stable_argsort(owners, self.row_group_count)
+        starts = np.flatnonzero(np.diff(owners[order], prepend=-1)).tolist()
         for begin, end in pairwise([*starts, numbers.size]):
-            yield int(owners[begin]), slice(begin, end)
+            places = order[begin:end]
+            owner = int(owners[places[0]])
+            yield owner, places, numbers[places] - owner * self.rows_per_chunk
 
     def iter_touched_chunks(
         self, sort: ExternalSort, plan: ValidatedPlan
@@ -170,16 +176,10 @@ class ChunkedRows:
 
     def take_numbered(self, numbers: Indices, into: Array) -> None:
         """As `take`, of rows that are counted owner by owner."""
-        if not numbers.size:
-            return
-        grid = self.grid
-        order = stable_argsort(numbers, grid.row_group_count * grid.rows_per_chunk)
-        ordered = numbers[order]
         target = into.view(self.chunks.dtype).reshape(-1, self._run)
-        for owner, here in grid.iter_row_groups(ordered):
-            within = ordered[here] - owner * grid.rows_per_chunk
-            for piece in grid.chunks_of_row_group(owner):
-                grid.assign_columns(target, order[here], piece, self.read_rows(piece, within))
+        for owner, places, within in self.grid.iter_row_groups(numbers):
+            for piece in self.grid.chunks_of_row_group(owner):
+                self.grid.assign_columns(target, places, piece, self.read_rows(piece, within))
 
     def read_rows(self, piece: ChunkColumns, numbers: Indices) -> Array:
         """Some rows of one chunk, as (rows, its run); they are counted as in a whole chunk."""

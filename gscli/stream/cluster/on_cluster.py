@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from math import prod
+from operator import getitem
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -112,7 +113,7 @@ class _ClusterRun:
 
     def _transpose_buckets(self, parts: Sequence[Any], how: Shuffle) -> list[list[Any]]:
         groups = range(how.bucket_count)
-        return [[self._submit(tasks.select_bucket, d, group) for d in parts] for group in groups]
+        return [[self._submit(getitem, shares, group) for shares in parts] for group in groups]
 
     def _submit_each(self, task: Callable[..., Any], target: ZarrArray | Shuffle) -> list[Any]:
         """The futures of a task for each group that has shares."""

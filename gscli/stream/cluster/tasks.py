@@ -28,7 +28,7 @@ from gscli.plan.findings import has_out_of_bounds
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.grid import ChunkedRows, ChunkGrid, Coordinates
 from gscli.stream.chunked.scatter import copy_chunk, scatter_by_chunk
-from gscli.stream.scatter import split_by_number, stable_argsort, update_records
+from gscli.stream.scatter import split_by_number, update_records
 from gscli.stream.to_file import make_update_reader, output_dtype
 
 Bucket: TypeAlias = tuple[Array, ...]
@@ -65,11 +65,6 @@ def split_entries(content: bytes, lanes: slice, how: Shuffle) -> list[Bucket]:
     if plan.layout.kind == "gather":
         return how.split(numbers, places)
     return how.split(numbers, make_update_reader(plan, output_dtype(plan))(places))
-
-
-def select_bucket(shares: list[Bucket], group: int) -> Bucket:
-    """One share of several."""
-    return shares[group]
 
 
 def scatter_chunks(
@@ -149,16 +144,9 @@ def _check_store_exists(folder: str | None) -> Iterator[None]:
 
 def _iter_row_groups(shares: list[Bucket], how: Shuffle) -> Iterator[tuple[int, Indices, Array]]:
     """Each owner with its rows within a chunk and their values, in entry order."""
-    numbers = np.concatenate([share[0] for share in shares])
-    if not numbers.size:
-        return
-    values = np.concatenate([share[1] for share in shares if share[0].size])
-    capacity = how.grid.rows_per_chunk
-    base = int(numbers.min()) // capacity
-    order = stable_argsort(numbers // capacity - base, how.owners)
-    numbers, values = numbers[order], values[order]
-    for owner, here in how.grid.iter_row_groups(numbers):
-        yield owner, numbers[here] - owner * capacity, values[here]
+    numbers, values = map(np.concatenate, zip(*shares, strict=True))
+    for owner, places, within in how.grid.iter_row_groups(numbers):
+        yield owner, within, values[places]
 
 
 SAME_NAMES = "workers must see inputs and output under the same names"
