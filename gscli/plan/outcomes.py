@@ -23,7 +23,8 @@ class OutcomeWords(Record):
     picture, `plain` in sentences, `path` in an address, `change` in warnings, whose problem is
     `notices` for one and for several. Of a policy: `does` as the end of a sentence, `rule` why,
     `behaviour` as the name of a rule set's way, where numbers below zero count from the end and
-    where they do not, `cell` in the table of rules. `landing`: beside a value in a comparison.
+    where they do not, `cell` in the table of rules. `landing`: beside a value in a comparison,
+    `way` beside its number line.
     """
 
     sign: OutcomeSign | None
@@ -39,6 +40,7 @@ class OutcomeWords(Record):
     behaviour: tuple[str, str] = ("", "")
     cell: str = ""
     landing: str = "outside"
+    way: str = "{raw_value} is outside: {fate}"
 
 
 OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
@@ -50,6 +52,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         path="loses its fraction:",
         change="loses its fraction and means {coordinate}",
         landing="fraction cut",
+        way="{raw_value} is cut to {coordinate}",
         notices=("index loses its fraction", "indices lose their fractions"),
     ),
     "from_end": OutcomeWords(
@@ -62,6 +65,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         change="counts from the end and means {coordinate}",
         cell="from the end",
         landing="from the end",
+        way="{raw_value} + {size} = {coordinate}",
     ),
     "wrapped": OutcomeWords(
         "wrapped",
@@ -75,6 +79,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         behaviour=("wrap around", "wrap around"),
         cell="modulo",
         landing="{raw_value} mod {size}",
+        way="{raw_value} mod {size} = {coordinate}",
     ),
     "clipped": OutcomeWords(
         "clipped",
@@ -89,6 +94,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         behaviour=("from the end, then clip", "clip to the nearest end"),
         cell="clipped to {end}",
         landing="to the edge",
+        way="{raw_value} stops at {coordinate}",
     ),
     "below": OutcomeWords(
         "skipped",
@@ -181,6 +187,16 @@ class AdjustedIndex(Record):
     def sign(self) -> OutcomeSign:
         """Which sign stands beside the number."""
         return OUTCOMES[self.outcome].sign or "skipped"
+
+    @property
+    def is_once_around(self) -> bool:
+        """Whether the size is added once: taken modulo the size, some count from the end."""
+        return self.sign == "wrapped" and self.coordinate == self.raw_value + self.size
+
+    @property
+    def arithmetic(self) -> OutcomeWords:
+        """The words that say how the coordinate comes of the number."""
+        return OUTCOMES["from_end" if self.is_once_around else self.outcome]
 
     @property
     def index_path(self) -> str:

@@ -13,7 +13,6 @@ from gscli.views.look import (
     Role,
     Style,
     StyleSheet,
-    TextRun,
     cell_len,
     pad_left,
     pad_right,
@@ -29,22 +28,14 @@ GAP = 2
 class ShownColumn(Record):
     """A shown column: coordinate, width of letters and number, width of the sign behind.
 
-    `skips`: columns before it are left out; `ends`: all those behind it are.
+    `gap`: what stands before it, a sign too where columns are left out; `tail`: what stands behind
+    the last one.
     """
 
     coordinate: int
     width: int
     sign: int
-    skips: bool = False
-    ends: bool = False
-
-
-class RowFormat(Record):
-    """Columns of one table with a pattern for the gap and cell of each."""
-
-    columns: tuple[ShownColumn, ...]
-    gaps: tuple[str, ...]
-    patterns: tuple[str, ...]
+    gap: str = ""
     tail: str = ""
 
 
@@ -65,38 +56,21 @@ class RowRenderer(Record):
     has_long_labels: bool = False
     role: Role = ""
 
-    def render_header(self, ruling: RowFormat) -> Line:
+    def render_header(self, columns: Sequence[ShownColumn]) -> Line:
         """The coordinates above the numbers."""
-        names = tuple(str(column.coordinate) for column in ruling.columns)
-        return [("".join(ruling.patterns) % names + ruling.tail, self.look.dim)]
+        names = [str(column.coordinate) for column in columns]
+        return [(self._join(names, columns) + columns[-1].tail, self.look.dim)]
 
-    def render_gap_row(self, ruling: RowFormat) -> Line:
+    def render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
         """The row that stands for rows left out."""
         down = self.look.signs.down
-        parts = [
-            " " * cell_len(gap) + pad_left(down, column.width) + " " * column.sign
-            for gap, column in zip(ruling.gaps, ruling.columns, strict=True)
-        ]
-        return [("".join(parts), self.look.dim)]
-
-    def make_row_format(self, columns: Sequence[ShownColumn]) -> RowFormat:
-        """What every row of a table of these columns has in common."""
-        gaps = [self.gap_text(column, number == 0) for number, column in enumerate(columns)]
-        hand = "-" if self.is_left_aligned else ""
-        return RowFormat(
-            tuple(columns),
-            tuple(gaps),
-            tuple(
-                f"{gap}%{hand}{column.width}s{' ' * column.sign}"
-                for gap, column in zip(gaps, columns, strict=True)
-            ),
-            self.tail_text(columns[-1]),
-        )
+        blank = [column._replace(gap=" " * cell_len(column.gap)) for column in columns]
+        return [(_join_right([down] * len(columns), blank), self.look.dim)]
 
     def render_row(
         self,
         texts: Sequence[str],
-        ruling: RowFormat,
+        columns: Sequence[ShownColumn],
         touched: Mapping[int, CellAnnotation],
     ) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
@@ -107,33 +81,28 @@ class RowRenderer(Record):
         start, before = 0, None
         for place in sorted(touched):
             marks, _, tail = touched[place]
-            line.append(self._render_unmarked(texts, ruling, start, place))
+            line.append((self._join(texts[start:place], columns[start:place]), self._rest))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.look.bars and alone is not None and alone is before and start == place
-            line.append((ruling.gaps[place], self._chip_style(marks[0]) if joined else self._rest))
+            style = self._chip_style(marks[0]) if joined else self._rest
+            line.append((columns[place].gap, style))
             text = texts[place].removesuffix(tail)
-            line += self._render_marked(text, touched[place], ruling.columns[place], joined=joined)
+            line += self._render_marked(text, touched[place], columns[place], joined=joined)
             start, before = place + 1, alone
-        line += [self._render_unmarked(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
-        return line
+        rest = self._join(texts[start:], columns[start:])
+        return [*line, (rest + columns[-1].tail, self._rest)]
 
     @property
     def _rest(self) -> Style:
         return self.look.dim if self.dims_unmarked else PLAIN
 
-    def _render_unmarked(
-        self, texts: Sequence[str], ruling: RowFormat, start: int, stop: int
-    ) -> TextRun:
-        if not self.has_wide_characters:
-            pattern = "".join(ruling.patterns[start:stop])
-            return pattern % tuple(texts[start:stop]), self._rest
-        parts = [
-            gap + self._pad(text, column.width) + " " * column.sign
-            for text, gap, column in zip(
-                texts[start:stop], ruling.gaps[start:stop], ruling.columns[start:stop], strict=True
-            )
-        ]
-        return "".join(parts), self._rest
+    def _join(self, texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
+        """Cells that nothing is said of."""
+        if self.has_wide_characters or self.is_left_aligned:
+            pairs = zip(texts, columns, strict=True)
+            return "".join(column.gap + self._pad(text, column.width) + " " * column.sign
+                           for text, column in pairs)  # fmt: skip
+        return _join_right(texts, columns)
 
     def format_label(self, marks: Sequence[Mark]) -> str:
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
@@ -166,7 +135,7 @@ class RowRenderer(Record):
             marks = letters[number]
             room = " " * (column.width - cell_len(self.format_letters(marks)))
             before, behind = ("", room) if self.is_left_aligned else (room, "")
-            line.append((" " * len(self.gap_text(column, number == 0)) + before, PLAIN))
+            line.append((" " * len(column.gap) + before, PLAIN))
             line += [*self.render_letters(marks, "column"), (behind + " " * column.sign, PLAIN)]
         return line
 
@@ -219,15 +188,11 @@ class RowRenderer(Record):
     def _pad(self, text: str, width: int) -> str:
         return pad_right(text, width) if self.is_left_aligned else pad_left(text, width)
 
-    def tail_text(self, column: ShownColumn) -> str:
-        """What stands behind the last column of a table."""
-        return " " * GAP + self.look.signs.across if column.ends else ""
 
-    def gap_text(self, column: ShownColumn, first: bool) -> str:
-        """What stands before a column."""
-        if not column.skips:
-            return "" if first else " " * GAP
-        return (" " * GAP if not first else "") + self.look.signs.across + " " * GAP
+def _join_right(texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
+    """Texts of narrow characters, aligned on the right."""
+    pairs = zip(texts, columns, strict=True)
+    return "".join([f"{gap}{text:>{width}}{'':{sign}}" for text, (_, width, sign, gap, _) in pairs])
 
 
 Chunk: TypeAlias = list[tuple[int, ShownColumn]]
@@ -262,7 +227,7 @@ class ColumnWidths(Record):
 
 
 def fit_columns(
-    sheet: VisibleTensor, measures: ColumnWidths, pen: RowRenderer, room: int
+    sheet: VisibleTensor, measures: ColumnWidths, across: str, room: int
 ) -> list[Chunk]:
     """All columns where they fit the sheet's lines of width `room`; else the least important go."""
     selection, lines, count = sheet.selection, sheet.lines, len(sheet.selection.columns)
@@ -270,7 +235,7 @@ def fit_columns(
         return []
     wide = measures.equalize()
     alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-    chunks = _split_columns(selection, range(count), wide if alike else measures, pen, room)
+    chunks = _split_columns(selection, range(count), wide if alike else measures, across, room)
     if len(chunks) <= lines and selection.has_all_columns:
         return chunks
     place_of = {column: place for place, column in enumerate(selection.columns)}
@@ -278,7 +243,7 @@ def fit_columns(
     fits, low, high = chunks, 1, count
     while low <= high:
         kept = (low + high) // 2
-        chunks = _split_columns(selection, sorted(order[:kept]), measures, pen, room)
+        chunks = _split_columns(selection, sorted(order[:kept]), measures, across, room)
         if len(chunks) <= lines or kept == 1:
             fits, low = chunks, kept + 1
         else:
@@ -287,29 +252,27 @@ def fit_columns(
 
 
 def _split_columns(
-    selection: Selection, places: Sequence[int], measures: ColumnWidths, pen: RowRenderer, room: int
+    selection: Selection, places: Sequence[int], measures: ColumnWidths, across: str, room: int
 ) -> list[Chunk]:
-    step = selection.allowed[-1].step
-    before = selection.allowed[-1].start - step
+    allowed = selection.allowed[-1]
+    before = allowed.start - allowed.step
     chunks: list[Chunk] = []
-    used = 0
+    used, between = room, " " * GAP
     for place in places:
-        at = selection.columns[place]
-        column = ShownColumn(at, measures.widths[place], measures.signs[place], at - before != step)
-        size = column.width + column.sign
-        if chunks and used + len(pen.gap_text(column, first=False)) + size <= room:
-            used += len(pen.gap_text(column, first=False)) + size
-        else:
+        at, width, sign = selection.columns[place], measures.widths[place], measures.signs[place]
+        gap = between if at - before == allowed.step else between + across + between
+        if used + len(gap) + width + sign > room:
             chunks.append([])
-            used = len(pen.gap_text(column, first=True)) + size
-        chunks[-1].append((place, column))
+            used, gap = 0, gap[GAP:]
+        used += len(gap) + width + sign
+        chunks[-1].append((place, ShownColumn(at, width, sign, gap)))
         before = at
-    if places and before != selection.allowed[-1][-1]:
+    if places and before != allowed[-1]:
         place, column = chunks[-1].pop()
-        column = column._replace(ends=True)
-        if chunks[-1] and used + len(pen.tail_text(column)) > room:
+        if chunks[-1] and used + GAP + len(across) > room:
             chunks.append([])
-        chunks[-1].append((place, column))
+            column = column._replace(gap=column.gap[GAP:])
+        chunks[-1].append((place, column._replace(tail=between + across)))
     return chunks
 
 

@@ -12,8 +12,8 @@ from gscli.base.words import format_count
 from gscli.views.cell_rows import (
     Chunk,
     ColumnWidths,
-    RowFormat,
     RowRenderer,
+    ShownColumn,
     fit_columns,
     is_narrow,
     measure_columns,
@@ -84,7 +84,9 @@ class TensorRenderer:
 
     def fit_columns(self, measures: ColumnWidths) -> None:
         """Choose the columns that fit, in one table or several below each other."""
-        self.chunks = fit_columns(self.sheet, measures, self.pen, self.width - self._margin)
+        self.chunks = fit_columns(
+            self.sheet, measures, self.signs.across, self.width - self._margin
+        )
         self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
     def render(self, *, titled: bool = True) -> Block:
@@ -201,15 +203,14 @@ class TensorRenderer:
                 for number, (at, _) in enumerate(chunk)
             }
             yield [(" " * self._margin, dim), *self.pen.render_letter_header(columns, letters)]
-        ruling = self.pen.make_row_format(columns)
         if self.sheet.rank:
-            yield [(" " * self._margin, dim), *self.pen.render_header(ruling)]
+            yield [(" " * self._margin, dim), *self.pen.render_header(columns)]
         step, rows = selection.allowed[-2].step, selection.allowed[-2]
         before, count = rows[0] - step, len(selection.columns)
         every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(selection.rows):
             if at - before > step:
-                yield self._render_gap_row(ruling)
+                yield self._render_gap_row(columns)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
             touched = self.texts.rows.get((plane, row), {})
             if not every:
@@ -217,15 +218,15 @@ class TensorRenderer:
                 touched = {n: touched[at] for n, (at, _) in enumerate(chunk) if at in touched}
             yield [
                 *self._render_row_header(plane, row),
-                *self.pen.render_row(texts, ruling, touched),
+                *self.pen.render_row(texts, columns, touched),
             ]
             before = at
         if before != rows[-1]:
-            yield self._render_gap_row(ruling)
+            yield self._render_gap_row(columns)
 
-    def _render_gap_row(self, ruling: RowFormat) -> Line:
+    def _render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
         head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
-        return [(head, self.look.dim), *self.pen.render_gap_row(ruling)]
+        return [(head, self.look.dim), *self.pen.render_gap_row(columns)]
 
 
 def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

@@ -35,49 +35,22 @@ EntryOutcome: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refu
 class ResolvedIndex(Record):
     """One entry: the number as written, what became of it, and the cell that it reached, if any.
 
-    `size`: of the axis. "unreached": the call was refused for another entry.
+    `text`: what happens to the number, as arithmetic where it is some; `note`: the same of a number
+    that goes around, as short as an arc has room. "unreached": the call was refused for another
+    entry.
     """
 
     entry_number: int
     written: int
     outcome: EntryOutcome
-    size: int
     coordinate: int | None = None
+    text: str = ""
+    note: str = ""
 
     @property
     def label(self) -> str:
         """The letter of the entry."""
         return entry_label(self.entry_number)
-
-    @property
-    def arithmetic(self) -> str:
-        """The arithmetic of a move, short.
-
-        >>> (
-        ...     ResolvedIndex(0, -1, "wrapped", 3, 2).arithmetic,
-        ...     ResolvedIndex(0, 7, "wrapped", 3, 1).arithmetic,
-        ... )
-        ('+3', '7 mod 3 = 1')
-        """
-        if self.outcome != "wrapped":
-            return ""
-        return f"+{self.size}" if self.written + self.size == self.coordinate else self.describe("")
-
-    def describe(self, fate: str) -> str:
-        """What happens to the number, as arithmetic where it is some; `fate` of what is skipped.
-
-        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).describe("")
-        '-1 + 3 = 2'
-        >>> ResolvedIndex(0, 7, "skipped", 3).describe("dropped")
-        '7 is outside: dropped'
-        """
-        if self.outcome == "skipped":
-            return f"{self.written} is outside: {fate}"
-        if self.outcome == "clipped":
-            return f"{self.written} stops at {self.coordinate}"
-        if self.coordinate == self.written + self.size:
-            return f"{self.written} + {self.size} = {self.coordinate}"
-        return f"{self.written} mod {self.size} = {self.coordinate}"
 
 
 class DuplicateWrite(Record):
@@ -126,8 +99,8 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     >>> line = make_number_line(ComparisonTexts(writers, ViewOptions()))
     >>> line.places, [behaviour.name for behaviour in line.behaviours]
     (range(-1, 8), ['refuse what is outside', 'wrap around', 'clip to the nearest end'])
-    >>> [index.arithmetic for index in line.behaviours[1].indices]
-    ['+3', '7 mod 3 = 1']
+    >>> [(index.text, index.note) for index in line.behaviours[1].indices]
+    [('-1 + 3 = 2', '+3'), ('7 mod 3 = 1', '7 mod 3 = 1')]
     """
     comparing = answers.comparing
     traces = [group.first.trace for group in comparing.groups if group.first.trace is not None]
@@ -142,7 +115,7 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if places.stop - places.start > MOST_PLACES:  # len() of such a range can overflow
         return None
-    behaviours = tuple(_make_behaviour(answers, group, numbers, size) for group in answers.groups)
+    behaviours = tuple(_make_behaviour(answers, group, numbers) for group in answers.groups)
     data: Array = next(iter(comparing.inputs.values()))
     is_line = data.ndim == 1 and data.size == size
     values = tuple(answers.numbers.format_values(data)) if is_line else ("",) * size
@@ -159,27 +132,29 @@ def _axis_size(trace: Trace) -> int | None:
 
 
 def _make_behaviour(
-    answers: ComparisonTexts, group: ResultGroup, numbers: Sequence[int], size: int
+    answers: ComparisonTexts, group: ResultGroup, numbers: Sequence[int]
 ) -> Behaviour:
     trace, refused = group.first.trace, group.first.entry
     name = name_behaviour(group)
-    if trace is not None:
-        entries = trace.entries(MOST_ENTRIES)
-        indices = tuple(_resolve_index(entry, size) for entry in entries)
-        duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
-        if duplicates:
-            combines = REDUCTION_WORDS[trace.reduction].combines.format(reduction=trace.reduction)
-            moved = any(index.outcome != "used" for index in indices)
-            name = f"{name}, {combines}" if moved and name else combines
-        fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
-        skip_text = "dropped" if trace.kind == "scatter" else strip_zeros(answers.format(fill)[0])
-        return Behaviour(name, group, indices, duplicates, skip_text)
-    if group.first.output is not None:
-        return Behaviour(name, group, ())
-    return Behaviour(name, group, tuple(
-        ResolvedIndex(number, written, "refused" if number == refused else "unreached", size)
-        for number, written in enumerate(numbers)
-    ))  # fmt: skip
+    if trace is None:
+        if group.first.error is None:
+            return Behaviour(name, group, ())
+        reason = f"refused: {answers.describe_refusal(group)}"
+        return Behaviour(name, group, tuple(
+            ResolvedIndex(number, written, "refused", text=reason)
+            if number == refused else ResolvedIndex(number, written, "unreached")
+            for number, written in enumerate(numbers)
+        ))  # fmt: skip
+    fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
+    skip_text = "dropped" if trace.kind == "scatter" else strip_zeros(answers.format(fill)[0])
+    entries = trace.entries(MOST_ENTRIES)
+    indices = tuple(_resolve_index(entry, skip_text) for entry in entries)
+    duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
+    if duplicates:
+        combines = REDUCTION_WORDS[trace.reduction].combines.format(reduction=trace.reduction)
+        moved = any(index.outcome != "used" for index in indices)
+        name = f"{name}, {combines}" if moved and name else combines
+    return Behaviour(name, group, indices, duplicates, skip_text)
 
 
 def _iter_duplicate_writes(
@@ -189,17 +164,19 @@ def _iter_duplicate_writes(
     if trace.kind != "scatter":
         return
     for writers, text in find_duplicate_writes(Describer(trace, answers.numbers), entries):
-        cell = _resolve_index(writers[0], 0).coordinate
+        cell = _resolve_index(writers[0]).coordinate
         if cell is not None:
             yield DuplicateWrite(cell, tuple(entry.number for entry in writers), text)
 
 
-def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
+def _resolve_index(entry: Entry, fate: str = "") -> ResolvedIndex:
     written = int(entry.vector[0])
     if not entry.adjustments:
-        return ResolvedIndex(entry.number, written, "used", size, written)
-    moved = entry.adjustments[0]
-    return ResolvedIndex(entry.number, written, moved.sign, size, moved.coordinate)
+        return ResolvedIndex(entry.number, written, "used", written)
+    index = entry.adjustments[0]
+    text = index.format(index.arithmetic.way, fate=fate)
+    note = f"+{index.size}" if index.is_once_around else text
+    return ResolvedIndex(entry.number, written, index.sign, index.coordinate, text, note)
 
 
 def name_behaviour(group: ResultGroup) -> str:

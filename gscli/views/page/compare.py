@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.lab.concepts import CONCEPTS
 from gscli.views.look import ViewOptions
@@ -20,7 +19,6 @@ from gscli.views.page.strips import render_number_line
 from gscli.views.words.comparison import (
     LISTED_ENTRIES,
     ComparisonTexts,
-    ListedDifferences,
     ResultCell,
 )
 
@@ -137,14 +135,18 @@ class ComparisonSection:
             return f'<td class="error"{span}><b>{_ERROR}</b></td>'
         if answers.columns:
             return "".join(map(self._render_cell, answers.make_cells(group)))
-        if row is answers.reference:
-            return '<td class="word">the others are compared with it</td>'
-        differences = answers.list_differences(group, LISTED_CELLS)
-        if not differences.listed:
-            return f'<td class="word">{escape(differences.reason or "none")}</td>'
+        listed, rest = answers.list_differences(group, LISTED_CELLS)
+        if not listed:
+            return f'<td class="word">{escape(rest[0])}</td>'
         assert answers.reference is not None
-        items = "".join(_render_differences(differences, answers.reference.label))
-        return f'<td class="cells"><ul>{items}</ul></td>'
+        than = f'<span class="v"> differs from {escape(answers.reference.label)}: </span>'
+        items = [
+            f"<code>{escape(place)}</code> <b>{escape(mine)}</b>"
+            f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}'
+            for place, mine, other in listed
+        ]
+        markup = "".join(f"<li>{item}</li>" for item in [*items, *rest])
+        return f'<td class="cells"><ul>{markup}</ul></td>'
 
     def _render_cell(self, cell: ResultCell) -> str:
         text = escape(cell.text)
@@ -187,17 +189,6 @@ class AnswerSection(RunSection):
         others = ", ".join(self._labels[1:])
         alike = f"The same answer: {escape(others)}. " if others else ""
         return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
-
-
-def _render_differences(differences: ListedDifferences, base: str) -> Iterator[str]:
-    than = f'<span class="v"> differs from {escape(base)}: </span>'
-    for place, mine, other in differences.listed:
-        yield (
-            f"<li><code>{escape(place)}</code> <b>{escape(mine)}</b>"
-            f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}</li>'
-        )
-    if differences.more:
-        yield f"<li>and {format_count(differences.more, 'more cell')}</li>"
 
 
 def _render_reason(entry: int | None, text: str) -> str:

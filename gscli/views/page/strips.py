@@ -120,7 +120,7 @@ class _BehaviourStrip:
             if outcome == "wrapped":
                 shape = f"M{x} {TOP + 4}C{x} {TOP - 30},{end} {TOP - 30},{end} {TOP - 7}"
                 way = _render_way(shape, f"M{end} {TOP - 1}l-5 -8h10z", colour)
-                way += _render_text("note", (x + end) // 2, TOP - 30, index.arithmetic)
+                way += _render_text("note", (x + end) // 2, TOP - 30, index.note)
             else:  # along the line to the wall
                 sign = 1 if x < end else -1
                 end -= sign * (SLOT // 2 + 2)

@@ -9,8 +9,16 @@ from gscli.base.records import cached_property
 from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
-from gscli.views.lines import Block, Drawing, join_blocks, line_width, make_block, wrap_paragraph
-from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len
+from gscli.views.lines import (
+    Block,
+    Drawing,
+    flow_blocks,
+    join_blocks,
+    line_width,
+    make_block,
+    wrap_paragraph,
+)
+from gscli.views.look import PLAIN, Line, Style, TextRun, ViewOptions, cell_len
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
@@ -193,48 +201,39 @@ class ComparisonView(Drawing):
 
     def _render_answer(self, group: ResultGroup, width: int, *, landings: bool) -> list[Line]:
         """The answers one after the other behind their letters or places."""
-        lines = [[*INDENT]]
         row = self._rows[self.answers.groups.index(group)]
+        blocks: list[Block] = []
         for head, (entry, _), cell in zip(self._heads, self.answers.heads, row, strict=True):
             landing = f" {cell.landing}" * bool(cell.landing and landings)
-            piece: Line = [head, (" ", PLAIN), self._value(cell, entry), (landing, self.look.dim)]
-            if line_width(lines[-1]) + line_width(piece) > width and len(lines[-1]) > 1:
-                lines.append([*INDENT])
-            lines[-1] += [*piece, (" " * GAP, PLAIN)]
-        return lines
+            line = [head, (" ", PLAIN), self._value(cell, entry), (landing, self.look.dim)]
+            blocks.append(make_block([line]))
+        return [[*INDENT, *line] for line in flow_blocks(blocks, width - 2, GAP, between=0)]
 
     def _render_differences(self, group: ResultGroup, width: int) -> list[Line]:
         """The cells that differ from the reference's, or why there are none."""
-        texts = [describe_lettered_refusal(group)] if group.first.output is None else (
-            self.answers.describe_differences(
-                group, f"{{}}: {{}} {self.signs.differs} {{}}", ("more cell", "more cells"),
-                "the others are compared with it",
-            ))  # fmt: skip
-        safe = map(self.signs.sanitize_line, texts)
+        if group.first.output is None:
+            return self._render_refusal(group, PLAIN, width)
+        listed, rest = self.answers.list_differences(group)
+        texts = [f"{place}: {mine} {self.signs.differs} {other}" for place, mine, other in listed]
+        safe = map(self.signs.sanitize_line, [*texts, *rest])
         return [line for text in safe for line in wrap_paragraph(text, width, head=INDENT)]
+
+    def _render_refusal(self, group: ResultGroup, style: Style, width: int) -> list[Line]:
+        text = self.signs.sanitize_line(describe_lettered_refusal(group))
+        return wrap_paragraph(text, width, style, head=INDENT)
 
     def _render_ways(
         self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
     ) -> list[Line]:
-        if behaviour.group.first.error is None:
-            ways = ruler.render_ways(behaviour)
-            return [line for way in ways for line in self._wrap_way(way, width)]
-        text = self.signs.sanitize(describe_lettered_refusal(behaviour.group))
-        apart = wrap_paragraph(text, width, self.look.dim, head=INDENT)
-        stopped = [index for index in behaviour.indices if index.outcome == "refused"]
-        if not stopped:
-            return apart
-        drawn = ruler.render_stop(stopped[0], text.partition(": ")[2])
-        if line_width(drawn) <= width:
-            return [drawn]
-        return [ruler.render_stop(stopped[0], "refused"), *apart]
-
-    def _wrap_way(self, way: Line, width: int) -> list[Line]:
-        """A way with its words behind it, or below it where they do not fit."""
-        if line_width(way) <= width:
-            return [way]
-        *drawn, (text, style) = way
-        return [drawn, *wrap_paragraph(text, width, style, head=INDENT)]
+        """The ways of numbers with their words behind them, or below where those do not fit."""
+        lines: list[Line] = []
+        for way in ruler.render_ways(behaviour):
+            *drawn, (text, style) = way
+            fits = line_width(way) <= width
+            lines += [way] if fits else [drawn, *wrap_paragraph(text, width, style, head=INDENT)]
+        if lines or behaviour.group.first.error is None:
+            return lines
+        return self._render_refusal(behaviour.group, self.look.dim, width)
 
     # --- the reference, and reasons -------------------------------------------------------
 
@@ -254,10 +253,8 @@ class ComparisonView(Drawing):
         answers, row = self.answers, group.first
         reasons = answers.reasons(group)
         if answers.is_per_entry and (row.output is not None or row.entry is not None):
-            legal = (
-                [] if row.output is not None else [answers.describe_refusal(group, problem=False)]
-            )
-            reasons = [(None, text) for text in legal]
+            refuses = row.output is None
+            reasons = [(None, answers.describe_refusal(group, problem=False))] if refuses else []
         lines: list[Line] = []
         for entry, text in reasons:
             head = "" if entry is None else f"{entry_label(entry)}: "

@@ -46,20 +46,16 @@ class NumberLineRenderer:
     def render_ways(self, behaviour: Behaviour) -> Iterator[Line]:
         """A line per number that is not its own coordinate, and per cell that is hit twice."""
         for index in behaviour.indices:
-            if index.outcome == "skipped":
-                yield self.render_stop(index, index.describe(behaviour.skip_text))
+            if index.outcome in ("skipped", "refused"):
+                line, at = self._blank(), self._position_of(index.written)
+                line[at - 1] = self.signs.skipped
+                yield self._render_line(line, at, [index.entry_number], index.text)
             elif index.outcome in ("wrapped", "clipped"):
                 yield self._render_arrow(index)
         for duplicate in behaviour.duplicate_writes:  # the letters of entries below their cell
             length = sum(len(entry_label(number)) for number in duplicate.numbers)
             start = max(self._position_of(duplicate.cell) - length + 1, 0)
             yield self._render_line(self._blank(), start, duplicate.numbers, duplicate.outcome_text)
-
-    def render_stop(self, index: ResolvedIndex, text: str) -> Line:
-        """A number that goes nowhere."""
-        line, at = self._blank(), self._position_of(index.written)
-        line[at - 1] = self.signs.skipped
-        return self._render_line(line, at, [index.entry_number], text)
 
     def _render_arrow(self, index: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
@@ -70,7 +66,7 @@ class NumberLineRenderer:
         for at in range(min(start, end), max(start, end) + 1):
             line[at] = dash if line[at] == " " else cross
         line[end] = tips[end > start]
-        return self._render_line(line, start, [index.entry_number], index.describe(""))
+        return self._render_line(line, start, [index.entry_number], index.text)
 
     def _render_line(
         self, cells: Sequence[str], start: int, numbers: Sequence[int], text: str
@@ -83,7 +79,7 @@ class NumberLineRenderer:
             (" " * len(_HEAD) + line[:start], PLAIN),
             *chips,
             (line[stop:] + " " * _GAP, PLAIN),
-            (text, self.look.dim),
+            (self.signs.sanitize_line(text), self.look.dim),
         ]
 
     def _position_of(self, place: int) -> int:

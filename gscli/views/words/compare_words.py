@@ -59,10 +59,13 @@ def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:
 
 
 def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
+    if not answers.columns and group.first is answers.reference:
+        return "the output below"
     if not answers.columns:
-        more = "more cell differs", "more cells differ"
-        template, itself = "{} is {}, not {}", "the output below"
-        return "; ".join(answers.describe_differences(group, template, more, itself))
+        listed, rest = answers.list_differences(group)
+        return "; ".join(
+            [*(f"{place} is {mine}, not {other}" for place, mine, other in listed), *rest]
+        )
     sentences: list[str] = []
     for number, cell in enumerate(answers.make_cells(group)):
         entry = f"entry {entry_label(number)} reads"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import GscliError, IndexRefused, PictureNotice
+from gscli.base import IndexRefused, PictureNotice
 from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import format_count, format_shape
 from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
-from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
@@ -55,15 +54,8 @@ class ResultCell(Record):
     landing: str = ""
 
 
-class ListedDifferences(Record):
-    """Cells that differ, as (place, value here, value there), and how many more there are.
-
-    `reason`: why none are listed, if that is not for want of any.
-    """
-
-    listed: tuple[tuple[str, str, str], ...]
-    more: int
-    reason: str = ""
+Difference: TypeAlias = tuple[str, str, str]
+"""A place, the value here, and the value of the reference."""
 
 
 class ComparisonTexts:
@@ -133,7 +125,9 @@ class ComparisonTexts:
             flags = unequal_cells(output, base).reshape(-1)
         trace = group.first.trace if self.is_per_entry else None
         landings = {
-            entry.number: ", ".join(map(_describe_landing, entry.adjustments))
+            entry.number: ", ".join(
+                index.format(index.arithmetic.landing) for index in entry.adjustments
+            )
             for entry in ([] if trace is None else self.unusual_entries(trace))
         }
         return [
@@ -159,18 +153,19 @@ class ComparisonTexts:
         least = str(np.iinfo(array.dtype).min)
         return [f"least {array.dtype.name}" if text == least else text for text in texts]
 
-    def list_differences(self, group: ResultGroup, limit: int) -> ListedDifferences:
-        """The cells that differ from the reference's."""
+    def list_differences(
+        self, group: ResultGroup, limit: int = LISTED_CELLS
+    ) -> tuple[list[Difference], list[str]]:
+        """The cells that differ from the reference's, and what else there is to say of them."""
         output = group.first.output
         base = None if self.reference is None else self.reference.output
         assert output is not None
         assert base is not None
         if output.shape != base.shape:
-            reason = f"another shape: [{','.join(map(str, output.shape))}]"
-            return ListedDifferences((), 0, reason)
+            return [], [f"another shape: {format_shape(output.shape)}"]
         flags = unequal_cells(output, base)
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
-        listed: list[tuple[str, str, str]] = []
+        listed: list[Difference] = []
         count_listed = 0
         while count_listed < len(places) and len(listed) < limit:
             at = _largest_slice(flags, places[count_listed])
@@ -181,21 +176,11 @@ class ComparisonTexts:
                 (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
             )
             count_listed += count
-        return ListedDifferences(tuple(listed), len(places) - count_listed)
-
-    def describe_differences(
-        self, group: ResultGroup, template: str, more: tuple[str, str], itself: str
-    ) -> list[str]:
-        """The cells that differ, each a sentence by the template; `itself`: of the drawn row.
-
-        `more`: what is counted of cells that are not listed, one of them and several.
-        """
-        differences = self.list_differences(group, LISTED_CELLS)
-        sentences = [template.format(*difference) for difference in differences.listed]
-        if differences.more:
-            sentences.append(f"and {format_count(differences.more, *more)}")
-        same = itself if group.first is self.reference else "no cell differs"
-        return sentences or [differences.reason or same]
+        if group.first is self.reference:
+            return [], ["the others are compared with it"]
+        more = len(places) - count_listed
+        rest = f"and {format_count(more, 'more cell')}" if listed else "no cell differs"
+        return listed, [rest] * (more > 0 or not listed)
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one; one value for a long slice of it."""
@@ -209,11 +194,12 @@ class ComparisonTexts:
 
     def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
-        warned: dict[str, list[str]] = {}
-        for row in (row for group in self.comparing.groups for row in group.rows):
-            for notice in () if row.trace is None else row.trace.warnings:
-                if not isinstance(notice, PictureNotice):  # "what happens" tells those
-                    warned.setdefault(notice.problem, []).append(row.label)
+        warned = _group_labels(
+            (notice.problem, row.label)
+            for row in self.comparing.rows
+            for notice in (() if row.trace is None else row.trace.warnings)
+            if not isinstance(notice, PictureNotice)  # "what happens" tells those
+        )
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
         return [
             f"{text}."
@@ -227,22 +213,20 @@ class ComparisonTexts:
         The legal ranges of all are told, and who does not look at indices at all. `problem`: the
         number and what is wrong with it too.
         """
-        error = group.first.error
-        assert error is not None
+        errors = [(row.error, row.label) for row in group.rows if row.error is not None]
+        error, _ = errors[0]
         where = f"{error.where}: " if error.where else ""
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
-        lines = [f"{where}{_problem(group, error)}"] * problem
-        legal: dict[str, list[str]] = {}
-        for row in group.rows:
-            if row.error is not None and row.error.valid:
-                legal.setdefault(row.error.valid, []).append(row.label)
+        # Not each calls a number below zero out of range.
+        alike = len({each.problem for each, _ in errors}) == 1
+        lines = [f"{where}{error.problem if alike else 'index out of range'}"] * problem
+        legal = _group_labels((each.valid, label) for each, label in errors)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        itself: dict[str, list[str]] = {}
-        for row in group.rows:
-            if isinstance(row.error, IndexRefused) and row.error.unchecked:
-                itself.setdefault(row.error.unchecked, []).append(row.label)
+        itself = _group_labels(
+            (each.unchecked, label) for each, label in errors if isinstance(each, IndexRefused)
+        )
         does = [
             f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
             for outcome, labels in itself.items()
@@ -321,16 +305,13 @@ def join_names(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _describe_landing(index: AdjustedIndex) -> str:
-    """What became of a number, shortly; taken modulo the size, some count from the end."""
-    is_once = index.outcome == "wrapped" and index.coordinate == index.raw_value + index.size
-    return index.format(OUTCOMES["from_end" if is_once else index.outcome].landing)
-
-
-def _problem(group: ResultGroup, error: GscliError) -> str:
-    """What all rows of a refusing group complain of: not each calls a number below zero so."""
-    problems = {row.error.problem for row in group.rows if row.error is not None}
-    return error.problem if len(problems) == 1 else "index out of range"
+def _group_labels(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Who says a text, by the texts that are not empty."""
+    groups: dict[str, list[str]] = {}
+    for text, label in pairs:
+        if text:
+            groups.setdefault(text, []).append(label)
+    return groups
 
 
 def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:
