@@ -264,76 +264,71 @@ def render_tensors(
     fill: bool = False,
 ) -> RenderedGroup:
     """Draw `tensor_views`; `extra_samples` are further values that the format must suit."""
-    views = [_GroupMember(member, options, width, fill=fill) for member in tensor_views]
-    drawn = [view for view in views if view.subject.role != "indices"]
-    alike = [part for view in drawn for sheet in view.sheets for part in sheet.samples()]
+    members = [(view, _visible_parts(view, options, width, fill=fill)) for view in tensor_views]
+    drawn = [sheet for view, sheets in members if view.role != "indices" for sheet in sheets]
+    alike = [part for sheet in drawn for part in sheet.samples()]
     numbers = choose_number_format([*alike, *extra_samples], options)
-    marks = [mark for member in tensor_views for mark in (member.full_run or member).marks]
+    marks = [mark for view in tensor_views for mark in (view.full_run or view).marks]
     separated = any(len(mark.label) > 1 for mark in marks)
-    for view in views:
-        view.make_renderers(numbers, separated=separated)
-    _align_data_and_output(
-        [painter for view in views for painter in view.painters if not view.has_regions]
-    )
-    painters = [painter for view in views for painter in view.painters]
+    look = make_style_sheet(options)
+    groups = [
+        [TensorRenderer(sheet, numbers, look, width, separated=separated) for sheet in sheets]
+        for _, sheets in members
+    ]  # columns are chosen; a whole that fits after all is not taken apart
+    painters = [painter for group in groups for painter in group]
+    _align_data_and_output([each for each in painters if not each.sheet.is_region])
     return RenderedGroup(
-        tuple(drawn for view in views for drawn in view.render()),
+        tuple(block for group in groups for block in _render_member(group, options)),
         numbers,
         sum(len(painter.shown) for painter in painters),
-        tuple((view.subject.name, view.hidden_entry_count()) for view in views),
+        tuple((group[0].sheet.subject.name, _count_hidden_entries(group)) for group in groups),
         len({cell for painter in painters for cell in painter.shown_differences()}),
     )
 
 
-class _GroupMember:
-    """One tensor of a group: its whole as a sheet, or a map with a lens per neighbourhood."""
+def _is_mapped(view: TensorView, options: ViewOptions) -> bool:
+    """Whether a map of the tensor stands beside its sheet where that is not all of it."""
+    marks = (view.full_run or view).marks
+    return view.has_letters and bool(marks) and not is_part_requested(options)
 
-    def __init__(
-        self, subject: TensorView, options: ViewOptions, width: int, *, fill: bool
-    ) -> None:
-        self.subject, self.width, self.look = subject, width, make_style_sheet(options)
-        self._marks = (subject.full_run or subject).marks
-        mapped = subject.has_letters and bool(self._marks) and not is_part_requested(options)
-        flat = subject.array.ndim < _MATRIX
-        limits = _limits(subject, options, width, lines=flat, fill=fill)
-        close = _limits(subject, options, width, lines=True)._replace(planes=1)
-        self.sheets = make_visible_tensors(subject, options, limits, close if mapped else None)
-        self.has_regions = self.sheets[0].is_region
-        large = (
-            not flat
-            and subject.array.size > MAX_WHOLE_CELLS
-            and not self.sheets[0].selection.is_complete
-        )
-        self._mapped = self.has_regions or (mapped and large)
 
-    def make_renderers(self, numbers: NumberFormat, *, separated: bool) -> None:
-        """Choose columns; a whole that fits after all is not taken apart."""
-        self.painters = [
-            TensorRenderer(sheet, numbers, self.look, self.width, separated=separated)
-            for sheet in self.sheets
-        ]
+def _visible_parts(
+    view: TensorView, options: ViewOptions, width: int, *, fill: bool
+) -> list[VisibleTensor]:
+    """One tensor of a group: its whole as a sheet, or a lens per neighbourhood."""
+    limits = _limits(view, options, width, lines=view.array.ndim < _MATRIX, fill=fill)
+    close = _limits(view, options, width, lines=True)._replace(planes=1)
+    mapped = _is_mapped(view, options)
+    return make_visible_tensors(view, options, limits, close if mapped else None)
 
-    def render(self) -> list[Block]:
-        """The sheet, of a large tensor a map too, and one lens or several."""
-        drawn = [painter.render(titled=not self.has_regions) for painter in self.painters]
-        if not self._mapped:
-            return drawn
-        from gscli.views.terminal.legend import render_map_text
 
-        seen = render_map_text(self.subject.array.shape, self._marks, self.width, self.look)
-        if not self.has_regions:
-            return [seen, *drawn]
-        count = f"{format_count(len(drawn), 'neighbourhood')}, close up"
-        title = max((painter.title for painter in self.painters), key=line_width)
-        lines = [title, [(count, self.look.dim)], *flow_blocks(drawn, self.width, LENS_GAP)]
-        return [seen, make_block(lines)]
+def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> list[Block]:
+    """The sheet, of a large tensor a map too, and one lens or several."""
+    first = painters[0]
+    view, is_region = first.sheet.subject, first.sheet.is_region
+    drawn = [painter.render(titled=not is_region) for painter in painters]
+    is_large = view.array.ndim >= _MATRIX and view.array.size > MAX_WHOLE_CELLS
+    elided = is_large and not first.sheet.selection.is_complete
+    if not (is_region or (_is_mapped(view, options) and elided)):
+        return drawn
+    from gscli.views.terminal.legend import render_map_text
 
-    def hidden_entry_count(self) -> int:
-        """How many entries no shown cell carries, of those that are to be seen at all."""
-        visible = {number for painter in self.painters for number in painter.visible_entries()}
-        marks, whole = self.subject.marks, self.sheets[0]
-        numbers = {mark.number for mark in marks if self.has_regions or whole.is_in_view(mark)}
-        return len(numbers - visible)
+    marks = (view.full_run or view).marks
+    seen = render_map_text(view.array.shape, marks, first.width, first.look)
+    if not is_region:
+        return [seen, *drawn]
+    count = f"{format_count(len(drawn), 'neighbourhood')}, close up"
+    title = max((painter.title for painter in painters), key=line_width)
+    lines = [title, [(count, first.look.dim)], *flow_blocks(drawn, first.width, LENS_GAP)]
+    return [seen, make_block(lines)]
+
+
+def _count_hidden_entries(painters: Sequence[TensorRenderer]) -> int:
+    """How many entries no shown cell carries, of those that are to be seen at all."""
+    visible = {number for painter in painters for number in painter.visible_entries()}
+    whole = painters[0].sheet
+    in_view = (mark for mark in whole.subject.marks if whole.is_region or whole.is_in_view(mark))
+    return len({mark.number for mark in in_view} - visible)
 
 
 def _align_data_and_output(painters: Sequence[TensorRenderer]) -> None:
