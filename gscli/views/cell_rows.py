@@ -56,10 +56,20 @@ class RowRenderer(Record):
     has_long_labels: bool = False
     role: Role = ""
 
-    def render_header(self, columns: Sequence[ShownColumn]) -> Line:
-        """The coordinates above the numbers."""
-        names = [str(column.coordinate) for column in columns]
-        return [(self._join(names, columns) + columns[-1].tail, self.look.dim)]
+    def render_header(self, columns: Sequence[ShownColumn], styles: Sequence[Style]) -> Line:
+        """The coordinates above the numbers, each in a style."""
+        line: Line = []
+        for column, style in zip(columns, styles, strict=True):
+            name = str(column.coordinate)
+            room = " " * (column.width - len(name))
+            before, behind = ("", room) if self.is_left_aligned else (room, "")
+            line += [(column.gap + before, self.look.dim), (name, style)]
+            line.append((behind + " " * column.sign, self.look.dim))
+        return [*line, (columns[-1].tail, self.look.dim)]
+
+    def head_style(self, mark: Mark, role: Role) -> Style:
+        """The style of a coordinate at which the cells of an entry lie."""
+        return self.look.with_role(self._value_style(mark), role)
 
     def render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
         """The row that stands for rows left out."""
@@ -113,35 +123,9 @@ class RowRenderer(Record):
         >>> pen.format_label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
-        return self.format_letters(marks) + ":" if marks else ""
-
-    def format_letters(self, marks: Sequence[Mark]) -> str:
-        """The letters of several entries as they stand at the head of a row or column."""
-        return "".join(text for text, _ in self._letters(marks))
-
-    def render_letters(self, marks: Sequence[Mark], role: Role = "row") -> Line:
-        """The same, each in the colour of its entry."""
-        return [
-            (text, self.look.with_role(self._value_style(mark), role) if mark else self._rest)
-            for text, mark in self._letters(marks)
-        ]
-
-    def render_letter_header(
-        self, columns: Sequence[ShownColumn], letters: Mapping[int, Sequence[Mark]]
-    ) -> Line:
-        """Letters above the numbers of the columns, by place in the row."""
-        line: Line = []
-        for number, column in enumerate(columns):
-            marks = letters[number]
-            room = " " * (column.width - cell_len(self.format_letters(marks)))
-            before, behind = ("", room) if self.is_left_aligned else (room, "")
-            line.append((" " * len(column.gap) + before, PLAIN))
-            line += [*self.render_letters(marks, "column"), (behind + " " * column.sign, PLAIN)]
-        return line
+        return "".join(text for text, _ in self._letters(marks)) + ":" if marks else ""
 
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
-        if not marks:
-            return []
         if len(marks) > MOST_LETTERS:
             return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
         letters: list[tuple[str, Mark | None]] = []

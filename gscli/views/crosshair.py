@@ -7,11 +7,11 @@ Drawings say what their runs of text are by `Style.role`; `place_runs` says once
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TypeAlias
 
-from gscli.base.records import Record
+from gscli.base.records import Record, cached_property
 from gscli.views.lines import line_width
 from gscli.views.look import PLAIN, Line, Role, Style, cell_len
 
@@ -78,22 +78,25 @@ class PixelGrid(Record):
 
 
 class Crosshair:
-    """What a figure draws under and over its words for the entry of a step."""
+    """What a figure draws under and over its words for the entry of a step.
+
+    Ways run in lanes, which whoever places blocks side by side marks between them, and in front of
+    the whole figure.
+    """
 
     def __init__(
         self, runs: Sequence[PlacedRun], grid: PixelGrid, ink: str,
         sheets: Mapping[str, ObliquePlane],
     ) -> None:  # fmt: skip
-        self._grid, self._ink, self._sheets = grid, ink, sheets
-        self._texts = [""] * (runs[-1].line + 1 if runs else 0)
-        by_role: dict[Role, list[PlacedRun]] = {}
-        for run in runs:
-            self._texts[run.line] += _expand_wide(run.text)
-            by_role.setdefault(run.style.role, []).append(run)
-        self._entry, self._targets, self._results = (
-            by_role.get(role, []) for role in ("entry", "cell", "result")
-        )
-        self._rows, self._columns = (by_role.get(role, []) for role in ("row", "column"))
+        self._runs, self._grid, self._ink, self._sheets = runs, grid, ink, sheets
+        self._entry, self._targets, self._results, self._lanes, self._edges, self._columns = (
+            self._find("entry"), self._find("cell"), self._find("result"), self._find("lane"),
+            self._find("edge"), self._find("column"),
+        )  # fmt: skip
+        self._rows = self._find("row") + self._find("plane")
+
+    def _find(self, role: Role) -> list[PlacedRun]:
+        return [run for run in self._runs if run.style.role == role]
 
     def render_underlay(self) -> Iterator[str]:
         """Bands from the heads to the cells."""
@@ -115,15 +118,16 @@ class Crosshair:
         if not self._entry or not self._targets:
             return
         rows, columns, first = self._rows[:1], self._columns[:1], self._targets[0]
-        if not rows and not columns:  # a vector has no letters at its heads
+        if not rows and not columns:  # all of a matrix, or a lone number
             columns = [first._replace(line=first.line - 1, start=first.stop - 1)]
         above = min(cell.line for cell in (*columns, *rows)) - (0 if columns else 1)
         routes = [self._route_to_row(head, above) for head in rows]
         routes += map(self._route_to_column, columns)
         for order, route in enumerate(routes):
             lane, y = route[0][0], self._grid.y(self._entry[0].line + 0.5) + 4 * order - 2
-            behind = lane > self._grid.x(0)
-            start = self._entry_end if behind else min(cell.start for cell in self._entry)
+            start = min(cell.start for cell in self._entry)
+            if lane > self._grid.x(0) and self._entry_lane is not None:
+                start = self._entry_lane.start
             yield from self._render_arrow([(self._grid.x(start), y), (lane, y), *route])
         if self._results:
             yield from self._render_arrow(self._route_copy())
@@ -141,73 +145,65 @@ class Crosshair:
         if not alone:
             middle = self._x(last, last.stop - 0.5, last.line + 1)
             points = [(middle, grid.y(last.line + 1) - 3), (middle, between)]
-        head = self._text_start(result)
-        before = range(head - 2, head - _GAP - 1, -1) if head > last.stop else ()
-        lane = self._find_lane(before, 1, last.line, result.line)
-        x = grid.x(0) - 2 * _APART if lane is None else grid.x(lane + 0.5)
-        y, end = grid.y(result.line + 0.5), self._x(result, head, result.line + 0.5)
-        level = lane is not None and last.line == result.line and alone
-        if level and self._is_blank(last.line, last.stop, head):
+        lane, y = self._lane_before(result), grid.y(result.line + 0.5)
+        behind = lane is not None and lane.stop > last.stop and self._is_open(lane, last.line)
+        x = grid.x(lane.stop - _GAP / 2) if lane and behind else grid.x(0) - 2 * _APART
+        begin = lane.stop if lane else 0
+        texts = self._texts_between(result.line, begin, result.start)
+        end = self._x(result, texts[0].start if texts else result.start, result.line + 0.5)
+        level = behind and last.line == result.line and alone
+        if level and not self._texts_between(last.line, last.stop, begin):
             return [start, (end, y)]
         points.append((x, between))
-        between_cells = self._texts[result.line][head : result.start].rpartition("│")[2]
-        if between_cells.strip():  # other cells: the column's head is what can be reached
+        edges = [edge.stop for edge in self._edges if edge.line == result.line]
+        begin = max([begin, *(stop for stop in edges if stop <= result.start)])
+        if self._texts_between(result.line, begin, result.start):
+            # other cells: the column's head is what can be reached
             over = grid.y(result.line - 1) - 1
             middle = self._x(result, result.stop - 0.5, result.line - 0.5)
             return [*points, (x, over), (middle, over), (middle, over + 6)]
         return [*points, (x, y), (end, y)]
 
-    def _text_start(self, spot: PlacedRun) -> int:
-        """Where the text that a run belongs to begins in its line."""
-        own, start = self._texts[spot.line], spot.start
-        while start and own[max(start - _GAP, 0) : start].strip():
-            start -= 1
-        return start + len(own[start:]) - len(own[start:].lstrip())
+    def _texts_between(self, line: int, start: int, stop: int) -> list[PlacedRun]:
+        """The runs of a line that lie between two cells and are no mere room."""
+        return [run for run in self._runs if run.line == line and start <= run.start
+                and run.stop <= stop and run.text.strip()]  # fmt: skip
 
-    @property
-    def _entry_end(self) -> int:
-        """Where the line of the entry ends in its table."""
-        text, stop = self._texts[self._entry[0].line], max(cell.stop for cell in self._entry)
-        while stop < len(text) and text[stop : stop + _GAP].strip():
-            stop += 1
-        return stop
+    @cached_property
+    def _entry_lane(self) -> PlacedRun | None:
+        """The lane behind the entry, where a block stands beside its table."""
+        line, stop = self._entry[0].line, max(cell.stop for cell in self._entry)
+        lanes = (run for run in self._lanes if run.line == line and run.start >= stop)
+        return next(lanes, None)
 
-    def _is_blank(self, line: int, start: int, stop: int) -> bool:
-        """Whether no text stands in some cells of a line."""
-        return not self._texts[line][start:stop].strip()
+    def _lane_before(self, spot: PlacedRun) -> PlacedRun | None:
+        """The lane before the block that a run stands in, if another stands before that."""
+        lanes = [run for run in self._lanes if run.line == spot.line and run.stop <= spot.start]
+        return lanes[-1] if lanes else None
 
-    def _find_lane(self, lanes: Iterable[int], width: int, line: int, other: int) -> int | None:
-        """The first of some columns of cells that has no text from one line to another."""
-        lines = range(min(line, other), max(line, other) + 1)
-        free = (lane for lane in lanes
-                if all(self._is_blank(each, lane, lane + width) for each in lines))  # fmt: skip
-        return next(free, None)
+    def _is_open(self, lane: PlacedRun, line: int) -> bool:
+        """Whether a lane leads to another line."""
+        return any(run.line == line and run.stop == lane.stop for run in self._lanes)
 
-    def _lane_behind(self, line: int) -> int | None:
-        """The way behind the entry to another line."""
-        stop = self._entry_end
-        return self._find_lane(range(stop, stop + _GAP), 2, line, self._entry[0].line)
+    def _lane_x(self, line: int, apart: int) -> float:
+        """The lane behind the entry, or where that does not lead the one before the figure."""
+        lane = self._entry_lane
+        if lane is None or not self._is_open(lane, line):
+            return self._grid.x(0) - _APART - apart
+        return self._grid.x(lane.stop - _GAP + 0.5) + apart
 
     def _route_to_row(self, head: PlacedRun, above: int) -> list[Point]:
-        """Straight along a free lane; else through the lane above the heads and down beside."""
-        grid = self._grid
-        if all(target.line != head.line for target in self._targets):  # a plane: before its name
-            head = head._replace(start=self._text_start(head))
-        lane, y = self._lane_behind(head.line), grid.y(head.line + 0.5)
-        x = self._x(head, head.start, head.line + 0.5)
-        if lane is not None and lane < head.start and self._is_blank(head.line, lane, head.start):
-            return [(grid.x(lane + 0.5), y), (x - 4, y), (x, y)]
+        """Straight out of the lane; else through the lane above the heads and down beside."""
+        grid, lane, before = self._grid, self._entry_lane, self._lane_before(head)
+        x, y = self._x(head, head.start, head.line + 0.5), grid.y(head.line + 0.5)
+        if lane and before and before.stop == lane.stop:
+            return [(self._lane_x(head.line, 0), y), (x - 4, y), (x, y)]
         beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
         return [(self._lane_x(above, 0), over), (beside, over), (beside, y), (x, y)]
 
     def _route_to_column(self, head: PlacedRun) -> list[Point]:
         x, over = self._x(head, head.stop - 0.5, head.line + 0.5), self._grid.y(head.line) - 1
         return [(self._lane_x(head.line, _APART), over), (x, over), (x, over + 6)]
-
-    def _lane_x(self, line: int, apart: int) -> float:
-        """The lane behind the entry, or where text stands in it that before the whole figure."""
-        lane, left = self._lane_behind(line), self._grid.x(0) - _APART - apart
-        return left if lane is None else self._grid.x(lane + 0.5) + apart
 
     def _render_arrow(self, points: Sequence[Point]) -> Iterator[str]:
         """A line in the colour of the entry with a dark casing, and its tip."""
@@ -235,11 +231,6 @@ class Crosshair:
         """Where a cell beside a run stands, which leans if that does."""
         sheet = self._sheets.get(spot.style.plane)
         return self._grid.x(cell + (0 if sheet is None else sheet.shift(line)))
-
-
-def _expand_wide(text: str) -> str:
-    """Text in which each character takes one cell."""
-    return "".join(character + "x" * (cell_len(character) - 1) for character in text)
 
 
 def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:

@@ -27,15 +27,22 @@ from gscli.views.look import (
     ROWS,
     Limits,
     Line,
+    Style,
     StyleSheet,
     ViewOptions,
     cell_len,
     make_style_sheet,
     pad_left,
 )  # fmt: skip
-from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
+from gscli.views.sheet import (
+    Coordinates,
+    HeadRole,
+    VisibleTensor,
+    is_part_requested,
+    make_visible_tensors,
+)
 from gscli.views.subject import TensorView
-from gscli.views.texts import CellTexts, HeaderMarks, NumberFormat, choose_number_format
+from gscli.views.texts import CellTexts, NumberFormat, choose_number_format
 
 PLANE_GAP = 4
 _MATRIX = 2
@@ -67,7 +74,6 @@ class TensorRenderer:
         subject = sheet.subject
         self.texts = CellTexts(sheet, numbers)
         self.marked, self.wrong = self.texts.marked, self.texts.difference_tails
-        self.heads = HeaderMarks(sheet, self.marked) if subject.has_letters else None
         self.pen = RowRenderer(
             look,
             last_wins=subject.last_wins,
@@ -75,11 +81,10 @@ class TensorRenderer:
             dims_unmarked=subject.dims_unmarked,
             has_wide_characters=not all(map(is_narrow, self.texts.planes)),
             has_long_labels=separated,
-            role="cell" if subject.has_letters else "result" if subject.role == "output" else "",
+            role="cell" if subject.is_target else "result" if subject.role == "output" else "",
         )
         self.measures = measure_columns(self.texts, self.pen)
-        for at, marks in self.heads.columns.items() if self.heads else ():
-            self.measures.widen(at[1], cell_len(self.pen.format_letters(marks)))
+        self._lit_heads = sheet.find_heads() if subject.is_target and subject.full_run else {}
         self.fit_columns(self.measures)
 
     def fit_columns(self, measures: ColumnWidths) -> None:
@@ -96,7 +101,8 @@ class TensorRenderer:
             return make_block([*lines, [("(empty)", self.look.dim)]])
         for group in group_plane_rows(self.sheet.selection.planes, self.sheet.rank):
             planes = [self._sheet(number) for number in group]
-            lines += flow_blocks(planes, self.width, PLANE_GAP, between=0)
+            lane = self.look.with_role(PLAIN, "lane")
+            lines += flow_blocks(planes, self.width, PLANE_GAP, between=0, lane=lane)
         return make_block([*lines, *self._left_out()])
 
     def visible_entries(self) -> set[int]:
@@ -143,29 +149,23 @@ class TensorRenderer:
 
     @cached_property
     def _margin(self) -> int:
-        return self._letter_room + (cell_len(self._row_headers[0]) if self._row_headers else 0)
+        return cell_len(self._row_headers[0]) if self._row_headers else 0
 
-    @property
-    def _has_step_room(self) -> bool:
-        """Whether room for letters is kept that only another step shows."""
-        unlit = self.sheet.subject.full_run
-        return self.heads is not None and self.sheet.rank >= _MATRIX and bool(unlit and unlit.marks)
-
-    @cached_property
-    def _letter_room(self) -> int:
-        """Room for the letters before row numbers, the same in every plane."""
-        if self._has_step_room and self.sheet.subject.full_run:
-            return max(cell_len(mark.label) for mark in self.sheet.subject.full_run.marks) + 1
-        rows = self.heads.rows.values() if self.heads else ()
-        return max((cell_len(self.pen.format_letters(marks)) + 1 for marks in rows), default=0)
+    def _head_style(self, role: HeadRole, *place: int) -> Style:
+        """The style of a plane's, row's or column's head, in a step that of its entry."""
+        mark = self._lit_heads.get((role, *place))
+        return self.pen.head_style(mark, role) if mark else self.look.dim
 
     def _render_row_header(self, plane: int, row: int) -> Line:
         if not self._row_headers:
             return []
-        marks = self.heads.rows.get((plane, row), ()) if self.heads else ()
-        pad = self._letter_room - cell_len(self.pen.format_letters(marks)) - 1
-        letters: Line = [(" " * pad, PLAIN), *self.pen.render_letters(marks), (" ", PLAIN)]
-        return [*(letters if self._letter_room else []), (self._row_headers[row], self.look.dim)]
+        name, bar, room = self._row_headers[row].partition(f" {self.signs.bar}")
+        number = name.lstrip()
+        return [
+            (" " * (len(name) - len(number)), self.look.dim),
+            (number, self._head_style("row", plane, row)),
+            (bar + room, self.look.with_role(self.look.dim, "edge")),
+        ]
 
     def _sheet(self, number: int) -> Block:
         """One plane, in a wide figure as an oblique sheet."""
@@ -180,10 +180,8 @@ class TensorRenderer:
         plane = self.sheet.selection.planes[number]
         if plane:
             lit = any(place[0] == number for place in self.marked)
-            line = [(self._plane_name(plane), self.look.bold if lit else self.look.dim)]
-            if self.heads and (whole := self.heads.planes.get((number,))):
-                line += [("  ", PLAIN), *self.pen.render_letters(whole)]
-            yield line
+            style = self._head_style("plane", number)
+            yield [(self._plane_name(plane), self.look.bold if style.dim and lit else style)]
         for place, chunk in enumerate(self.chunks):
             if place:
                 yield []
@@ -197,14 +195,9 @@ class TensorRenderer:
     def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
         dim, selection = self.look.dim, self.sheet.selection
         columns = [column for _, column in chunk]
-        if self.heads and (self.heads.columns or self._has_step_room):
-            letters = {
-                number: self.heads.columns.get((plane, at), ())
-                for number, (at, _) in enumerate(chunk)
-            }
-            yield [(" " * self._margin, dim), *self.pen.render_letter_header(columns, letters)]
         if self.sheet.rank:
-            yield [(" " * self._margin, dim), *self.pen.render_header(columns)]
+            styles = [self._head_style("column", plane, place) for place, _ in chunk]
+            yield [(" " * self._margin, dim), *self.pen.render_header(columns, styles)]
         step, rows = selection.allowed[-2].step, selection.allowed[-2]
         before, count = rows[0] - step, len(selection.columns)
         every = [place for place, _ in chunk] == list(range(count))
@@ -289,7 +282,7 @@ def render_tensors(
 def _is_mapped(view: TensorView, options: ViewOptions) -> bool:
     """Whether a map of the tensor stands beside its sheet where that is not all of it."""
     marks = (view.full_run or view).marks
-    return view.has_letters and bool(marks) and not is_part_requested(options)
+    return view.is_target and bool(marks) and not is_part_requested(options)
 
 
 def _visible_parts(

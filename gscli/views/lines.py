@@ -79,6 +79,26 @@ def wrap_paragraph(
     return [[*head, (first, style)], *([(" " * room + part, style)] for part in others)]
 
 
+def wrap_runs(runs: Sequence[TextRun], width: int, head: Sequence[TextRun]) -> list[Line]:
+    """The same of a text in several styles.
+
+    >>> [[text for text, _ in line] for line in wrap_runs([("one t", PLAIN), ("wo", PLAIN)], 5, [])]
+    [['one', ''], ['', 't', 'wo']]
+    """
+    room, stop, lines = line_width(list(head)), 0, list[Line]()
+    text = "".join(part for part, _ in runs)
+    for part in wrap_text(text, width - room):
+        start = text.index(part, stop)
+        stop = start + len(part)
+        line: Line = [(" " * room, PLAIN)] if lines else [*head]
+        at = 0
+        for own, style in runs:
+            line.append((own[max(start - at, 0) : max(stop - at, 0)], style))
+            at += len(own)
+        lines.append(line)
+    return lines
+
+
 class Block(Record):
     """Lines and the width of the widest."""
 
@@ -91,8 +111,13 @@ def make_block(lines: Sequence[Line]) -> Block:
     return Block(tuple(lines), max(map(line_width, lines), default=0))
 
 
-def flow_blocks(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) -> list[Line]:
-    """Rows of blocks, each as full as `width` allows, `between` empty lines apart."""
+def flow_blocks(
+    blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1, lane: Style = PLAIN
+) -> list[Line]:
+    """Rows of blocks, each as full as `width` allows, `between` empty lines apart.
+
+    `lane`: the style of the room between two of a row.
+    """
     rows: list[list[Block]] = []
     used = 0
     for block in blocks:
@@ -103,7 +128,7 @@ def flow_blocks(blocks: Sequence[Block], width: int, gap: int = 4, between: int 
         rows[-1].append(block)
     lines: list[Line] = []
     for number, row in enumerate(rows):
-        lines += [*([[]] * between if number else []), *join_blocks(row, gap)]
+        lines += [*([[]] * between if number else []), *join_blocks(row, gap, lane)]
     return lines
 
 
@@ -113,7 +138,7 @@ def align_right(texts: Sequence[TextRun]) -> Block:
     return Block(tuple([(pad_left(text, wide), style)] for text, style in texts), wide)
 
 
-def join_blocks(blocks: Sequence[Block], gap: int) -> list[Line]:
+def join_blocks(blocks: Sequence[Block], gap: int, lane: Style = PLAIN) -> list[Line]:
     """Blocks from left to right, tops aligned."""
     if len(blocks) == 1:
         return list(blocks[0].lines)
@@ -121,7 +146,7 @@ def join_blocks(blocks: Sequence[Block], gap: int) -> list[Line]:
     for row in zip_longest(*(block.lines for block in blocks), fillvalue=[]):
         line: Line = []
         for own, block in zip(row, blocks, strict=True):
-            line += [*own, (" " * (block.width - line_width(own) + gap), PLAIN)]
+            line += [*own, (" " * (block.width - line_width(own) + gap), lane)]
         joined.append(line[:-1])
     return joined
 

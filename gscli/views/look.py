@@ -169,9 +169,12 @@ def pad_left(text: str, width: int) -> str:
     return " " * (width - cell_len(text)) + text
 
 
-Role: TypeAlias = Literal["", "entry", "row", "column", "cell", "result"]
+Role: TypeAlias = Literal[
+    "", "entry", "row", "column", "plane", "cell", "result", "lane", "edge"
+]  # fmt: skip
 """What a run is in the step that a figure draws: its entry, the heads of its target, its cells, and
-of a gather the cells that they are copied to.
+of a gather the cells that they are copied to; the room between two blocks, and the edge between the
+heads of rows and their cells.
 """
 
 

@@ -223,15 +223,16 @@ def render_with_table(
     group = render_tensors(views, options, width, extras)
     if options.show is not None:
         return flow_blocks(group.blocks, width, GAP), group
-    table = EntryTable(
-        trace, listed_entries, group.numbers, make_style_sheet(options), highlighted
-    ).draw(width)
-    below, room = flow_blocks([table, *group.blocks], width, GAP), width - table.width - GAP
+    look = make_style_sheet(options)
+    lane = look.with_role(PLAIN, "lane")
+    table = EntryTable(trace, listed_entries, group.numbers, look, highlighted).draw(width)
+    below = flow_blocks([table, *group.blocks], width, GAP, lane=lane)
+    room = width - table.width - GAP
     if room < NARROWEST_GRID:
         return below, group
     fits = all(block.width <= room for block in group.blocks)
     slim = group if fits else render_tensors(views, options, room, extras)
-    beside = flow_blocks([table, *slim.blocks], width, GAP)
+    beside = flow_blocks([table, *slim.blocks], width, GAP, lane=lane)
     fewer = len(beside) < len(below) and slim.columns == group.columns
     return (beside, slim) if fewer else (below, group)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ SheetPosition: TypeAlias = tuple[int, int, int]
 
 Coordinates: TypeAlias = tuple[int, ...]
 """Coordinates in the tensor."""
+
+HeadRole: TypeAlias = Literal["row", "column", "plane"]
+"""What a head is of."""
 
 _MATRIX = 2
 _GRID_RANK = 2
@@ -159,6 +162,28 @@ class VisibleTensor:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
         box = _with_rows(mark.box)
         return all(map(span_positions, self.selection.allowed, box))
+
+    def find_heads(self) -> dict[tuple[HeadRole | int, ...], Mark]:
+        """The heads of columns, rows and planes at which marked cells lie, and their marks.
+
+        A slice that takes a whole row lies at the head of that row only.
+        """
+        heads: dict[tuple[HeadRole | int, ...], Mark] = {}
+        shape = (1,) * max(_MATRIX - self.rank, 0) + self.subject.array.shape
+        for mark in self.subject.marks:
+            planes, rows, columns = self._positions_of(mark.box)
+            high, wide = (
+                span == (0, size)
+                for span, size in zip(_with_rows(mark.box)[-2:], shape[-2:], strict=True)
+            )
+            for plane in planes:
+                if wide and high and self.rank > 1:
+                    heads["plane", plane] = mark
+                if not wide or self.rank == 1:
+                    heads.update({("column", plane, column): mark for column in columns})
+                if not high:
+                    heads.update({("row", plane, row): mark for row in rows})
+        return heads
 
     def hides_planes(self) -> bool:
         """Whether some mark lies, in part at least, on a plane that is not shown."""

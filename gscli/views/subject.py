@@ -65,10 +65,9 @@ class TensorView(Record):
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
     last decides. `batch`: leading axes that own their entries. `dims_unmarked`: cells without a
-    mark are known to be untouched. `has_letters`: letters of the entries stand at the heads of rows
-    and
-    columns too. `before`: marked cells are drawn as `was → is`. `expected`: cells that hold
-    something else are drawn as `is ≠ expected`.
+    mark are known to be untouched. `is_target`: entries address its cells. `before`: marked cells
+    are drawn as `was → is`. `expected`: cells that hold something else are drawn as
+    `is ≠ expected`.
 
     In a step, `full_run` is the whole run, for which room is kept so that nothing moves from frame
     to frame, and for `steps`, what the cells of each entry were and are, by its number; `is_blank`:
@@ -90,7 +89,7 @@ class TensorView(Record):
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: PreviousValues | None = None
     expected: ExpectedCells | None = None
-    has_letters: bool = False
+    is_target: bool = False
 
 
 def make_views(
@@ -197,12 +196,12 @@ GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter"
 
 
 def add_grid_headers(trace: Trace, views: Sequence[TensorView]) -> list[TensorView]:
-    """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
+    """Tensors as they stand beside the table of entries: which is addressed, was and is."""
     scatters = trace.kind == "scatter"
     previous = PreviousValues(initial_output(trace), words=trace.change_words) if scatters else None
     return [
         view._replace(
-            has_letters=(view.role == "output") is scatters,
+            is_target=(view.role == "output") is scatters,
             before=view.before or previous,
         )
         for view in views

@@ -252,38 +252,3 @@ class CellTexts:
             return texts
         known = self.sheet.known[number].reshape(-1).tolist()
         return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]
-
-
-MOST = 3
-"""Letters at one head; where some head would need more, no head of that side has any."""
-
-
-_MATRIX = 2
-
-
-class HeaderMarks:
-    """Marks by (plane, column), by (plane, row), and of whole planes.
-
-    A slice that takes a whole row stands at the head of that row only.
-    """
-
-    def __init__(
-        self, sheet: VisibleTensor, marked: Mapping[SheetPosition, Sequence[Mark]]
-    ) -> None:
-        self.columns, self.rows, self.planes = (dict[tuple[int, ...], list[Mark]]() for _ in "crp")
-        shape = sheet.subject.array.shape
-        for (plane, row, column), marks in marked.items() if sheet.rank >= _MATRIX else ():
-            for mark in marks:
-                wide, high = (mark.box[axis] == (0, shape[axis]) for axis in (-1, -2))
-                for is_head, side, place in (
-                    (not wide, self.columns, (plane, column)),
-                    (not high, self.rows, (plane, row)),
-                    (wide and high, self.planes, (plane,)),
-                ):
-                    if is_head and mark not in side.setdefault(place, []):
-                        side[place].append(mark)
-        for side in (self.columns, self.rows, self.planes):
-            for marks in side.values():
-                marks.sort(key=lambda mark: mark.number)
-            if side is not self.planes and any(len(marks) > MOST for marks in side.values()):
-                side.clear()

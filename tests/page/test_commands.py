@@ -61,7 +61,7 @@ def test_explain_saves_the_page_and_the_picture(
     run_explain(Invocation(gather, WORDS, {}, settings), None, gradients=False)
     assert "output 1 is 30, entry b" in page.read_text(encoding="utf-8")
     assert picture.read_text(encoding="utf-8").startswith("<svg")
-    assert "-1 on axis 0 of size 3 is 2" in capsys.readouterr().out
+    assert "-1 counts from the end: 2" in capsys.readouterr().out
 
 
 def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

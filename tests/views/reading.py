@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 ACROSS, DOWN = "⋯", "⋮"
-_HEAD = r"[a-zA-Z]+(?:,[a-zA-Z]+)*(?:,?\+\d+)?"
 _LABEL = r"[a-zA-Z]+(?:,[a-zA-Z]+)*(?:,?\+\d+)?:"
 
 
@@ -42,9 +41,7 @@ def tables(
     plane: tuple[int, ...] = ()
     block: list[str] = []
     for line in [*lines, ""]:
-        named = re.fullmatch(rf"(?:batch [\d,]+  )?\[([\d,]*),:,:\](?:  {_HEAD})?", line.strip())
-        if not block and all(re.fullmatch(_HEAD, word) for word in line.split()):
-            continue  # letters at the heads of columns
+        named = re.fullmatch(r"(?:batch [\d,]+  )?\[([\d,]*),:,:\]", line.strip())
         if named or not line.strip() or re.match(rf"{ACROSS} [\d,]+ plane", line):
             if block:
                 yield plane, _table(block, commas=commas)

@@ -99,9 +99,7 @@ def test_bands_lead_from_the_heads_to_the_cell() -> None:
     lines = ["".join(text for text, _ in line) for line in frame.render_lines()]
     (target,) = [number for number, line in enumerate(lines) if "c:11→41" in line]
     assert row[1] == CROSSHAIR_MARGIN + target * LINE
-    assert row[0] == pytest.approx(
-        CROSSHAIR_MARGIN + lines[target].index(" c 0 │") * CELL + CELL, abs=0.01
-    )
+    assert row[0] == pytest.approx(CROSSHAIR_MARGIN + lines[target].index("0 │") * CELL, abs=0.01)
     assert column[1] < row[1]
     assert {one["fill"] for one in bands} == {"#F0E442"}
 

@@ -194,8 +194,7 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
 
 
 def test_one_dropped_update_is_named() -> None:
-    (note,) = re.findall(r"\([^()]*dropped\)", told(windows_of_two()))
-    assert note == "(updates[0,0] outside, dropped)"
+    assert ", updates[0,0] dropped outside " in " ".join(told(windows_of_two()).split())
     assert "1 update falls outside" in told(windows_of_two())
 
 
@@ -231,8 +230,8 @@ def test_too_many_cells_are_not_counted() -> None:
 
 def test_limit() -> None:
     text = told(duplicates(), limit=2)
-    assert "\nb: " in text
-    assert "\nc: " not in text
+    assert "\n b  " in text
+    assert "\n c  " not in text
     assert "5 more entries: --limit N" in text
 
 
@@ -279,7 +278,7 @@ def test_plain_is_one_statement_a_line() -> None:
         ("mul", "1 × 4 = 4"),
         ("max", "max(1, 4) = 4"),
         ("min", "min(1, 4) = 1"),
-        ("none", "= 4  (was 1)"),
+        ("none", "1 becomes 4"),
     ],
 )
 def test_arithmetic(reduction: str, expected: str) -> None:
@@ -290,7 +289,7 @@ def test_arithmetic(reduction: str, expected: str) -> None:
 def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
     inputs = {"data": np.array([1, 2]), "segment_ids": np.array([-1, 0])}
     found = trace("tensorflow.unsorted_segment_sum", inputs, {"num_segments": 2})
-    assert "✗ below zero" in told(found)
+    assert "-1 on axis 0 of size 2 is below zero, so data[0] = 1 is" in told(found)
     assert "-1 is below zero, which skips the entry" in str(
         make_explanation(found, PLAIN, plain=True)
     )
@@ -312,7 +311,7 @@ def test_slices_that_are_written_tell_was_and_becomes() -> None:
     text = str(make_explanation(found, PLAIN, plain=True))
     assert "it was 0, 0, becomes 1.5, 2." in text
     assert "it was 1.5, 2, becomes 4.5, 6; entry a wrote there before." in text
-    assert "+= updates[1,:] = 4.5 6" in told(found)
+    assert "output[1,:]: [1.5, 2] + [3, 4] = [4.5, 6], again after a" in told(found)
 
 
 def test_explained_values_keep_their_digits() -> None:

@@ -27,7 +27,7 @@ WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
 ENDED = re.compile(
     r"cells? (read|changed)|entries|more entr|: (cell|row|col|plane) \d|one (cell|line|sheet)"
-    r"|counts from|twice: | times: |^[a-zA-Z]+: indices|such (number|cell)s?$"
+    r"|counts from|twice: | times: |^ +[a-zA-Z]+ +indices|such (number|cell)s?$"
     r"|^ +([a-zA-Z]+ +)*[+]\d+ "
 )
 """Lines below the tensors: legend, remarks, what is not seen."""

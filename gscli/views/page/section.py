@@ -14,8 +14,6 @@ from gscli.views.page.predict import MistakeKind, Mistakes
 from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
 from gscli.views.page.table import render_tensor
 from gscli.views.page.words import (
-    MOVE_TEMPLATES,
-    PATH_TEMPLATES,
     axis_word,
     coordinate_headers,
     describe_end,
@@ -29,7 +27,7 @@ from gscli.views.terminal.explain import make_explanation
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
-from gscli.views.words.vocabularies import format_entry
+from gscli.views.words.vocabularies import MOVE_TEMPLATES, PATH_TEMPLATES, format_entry
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""

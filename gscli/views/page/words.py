@@ -15,8 +15,7 @@ from gscli.layout import Layout
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.summary import count_cells, format_counts
-from gscli.views.words.facts import Describer, ListFormat
-from gscli.views.words.vocabularies import SentenceTemplates
+from gscli.views.words.facts import Describer
 
 OUTCOME_WORDS: dict[OutcomeSign, str] = {
     "wrapped": "wraps",
@@ -24,44 +23,6 @@ OUTCOME_WORDS: dict[OutcomeSign, str] = {
     "skipped": "out of range",
 }
 """The words for the signs beside index numbers."""
-
-PATH_TEMPLATES = SentenceTemplates(
-    ListFormat(4, "[", ", ", "]"),
-    {
-        "empty": ("{index} {arrow} an empty slice", ""),
-        "filled": ("{index}{why} {arrow} {result} is filled with", "{new}"),
-        "dropped": ("{index}{why}, so {unused} is dropped", ""),
-        "read": ("{index}{moved} {arrow} {target} {arrow} {result} =", "{new}"),
-        "read many": ("{index}{moved} {arrow} {target} {arrow} {result}, {size}", ""),
-        "gradient": ("{index}{moved} {arrow} {result} =", "{new}"),
-        "gradient many": ("{index}{moved} {arrow} {result}, {size}", ""),
-        "unknown": ("{index}{moved} {arrow} {target} is written", ""),
-        "set": ("{index}{moved} {arrow} {target}: {old} becomes", "{new}"),
-        "met": ("{index}{moved} {arrow} {target}: {sum} =", "{new}"),
-        "first": ("{index}{moved} {arrow} {target}: starts with", "{new}"),
-        "": ("{index}{moved} {arrow} {target} {by}, {size}", ""),
-    },
-    {
-        "again": ", again after {again}",
-        "lost": ", {lost} dropped outside",
-        "fresh": ", the value of data is not counted",
-    },
-)
-"""What leads to a value, which may be empty, and the value."""
-
-MOVE_TEMPLATES = SentenceTemplates(
-    PATH_TEMPLATES.brackets,
-    {
-        "read": ("{new}", ""),
-        "read many": ("{target}", ""),
-        "gradient": ("{new}", ""),
-        "set one": ("{update}", "{old} → {new}"),
-        "met one": ("{update}", "{sum} = {new}"),
-        "first one": ("{update}", "{new}"),
-        "": ("{result}", ""),
-    },
-)
-"""What an entry moves, and how one cell came to its value."""
 
 
 def verb_of(trace: Trace) -> str:

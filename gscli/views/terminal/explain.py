@@ -39,8 +39,7 @@ def make_explanation(
     Legal: -3 … 2 on axis 0; below zero counts from the end, anything else is
       refused.
     <BLANKLINE>
-    a: indices[0] = -1 ↺  → data[2]  → output[0] = 30
-       (-1 on axis 0 of size 3 is 2)
+     a  indices[0] = -1 counts from the end: 2 → data[2] → output[0] = 30
     <BLANKLINE>
     1 of 3 cells read
     """
@@ -70,7 +69,7 @@ def _render_explanation(
     for text in meaning:
         lines += wrap_paragraph(text, width, indent="  ")
     teller = Describer(trace, _numbers(trace, shown, options))
-    listed = render_entries(teller, shown, width, look, reasons=True)
+    listed = render_entries(teller, shown, width, look)
     lines += [[], *listed, []] if listed else [[]]
     for text in _summary(trace, len(shown)):
         lines += wrap_paragraph(text, width, indent="  ")

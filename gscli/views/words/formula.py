@@ -24,7 +24,7 @@ from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.words.facts import Describer
-from gscli.views.words.vocabularies import TERSE_TEMPLATES, describe_index, effect, format_entry
+from gscli.views.words.vocabularies import MOVE_TEMPLATES, describe_index, effect, format_entry
 
 if TYPE_CHECKING:
     from gscli.gradients.conventions import Convention
@@ -353,8 +353,8 @@ def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
         f"{entry_label(change.previous_writer)}"
     )
     if trace.reduction != "none":
-        (_, notes), _ = format_entry(teller, entry, TERSE_TEMPLATES)
-        sum_ = f": {notes}" if change.old.size == 1 else ""
+        (_, result), _ = format_entry(teller, entry, MOVE_TEMPLATES)
+        sum_ = f": {result}" if result else ""
         return [f"{again}, and reduction {trace.reduction} combines them{sum_}."]
     if trace.layout.unspecified_order:
         return [f"{again}. {trace.layout.unspecified_order}; here the last entry wins."]

@@ -1,4 +1,4 @@
-"""What one entry did and what its numbers mean: terse for legends, in plain sentences, for pages.
+"""What one entry did and what its numbers mean: as a path from index to value, in plain sentences.
 
 Vocabularies are tables of data over the same facts: a row per case, what is said as patterns. What
 is said of numbers that are not their own coordinates stands in `gscli.plan.outcomes`.
@@ -33,29 +33,43 @@ class SentenceTemplates(Record):
     notes: Mapping[str, str] = {}
 
 
-TERSE_TEMPLATES = SentenceTemplates(
-    ListFormat(8),
+PATH_TEMPLATES = SentenceTemplates(
+    ListFormat(8, "[", ", ", "]"),
     {
-        "empty": ("{arrow} an empty slice", ""),
-        "filled": ("{skipped}", "{arrow} {result} = {new}", "fill"),
-        "dropped": ("{skipped}", "dropped, {unused} unused"),
-        "read": ("{arrow} {target}", "{arrow} {result} = {new}"),
-        "read many": ("{arrow} {target}", "{arrow} {result}"),
-        "gradient": ("{arrow} {result}", "= {new}"),
-        "gradient many": ("{arrow} {result}", ""),
-        "set one": ("{arrow} {target}", "= {new}", "was {old}"),
-        "met one": ("{arrow} {target}", "{sum} = {new}"),
-        "set some": ("{arrow} {target}", "{by} = {new}"),
-        "met some": ("{arrow} {target}", "{by} = {new}"),
-        "": ("{arrow} {target}", "{by}"),
+        "empty": ("{index} {arrow} an empty slice", ""),
+        "filled": ("{index}{why} {arrow} {result} is filled with", "{new}"),
+        "dropped": ("{index}{why}, so {unused} is dropped", ""),
+        "read": ("{index}{moved} {arrow} {target} {arrow} {result} =", "{new}"),
+        "read many": ("{index}{moved} {arrow} {target} {arrow} {result}, {size}", ""),
+        "gradient": ("{index}{moved} {arrow} {result} =", "{new}"),
+        "gradient many": ("{index}{moved} {arrow} {result}, {size}", ""),
+        "unknown": ("{index}{moved} {arrow} {target} is written", ""),
+        "set": ("{index}{moved} {arrow} {target}: {old} becomes", "{new}"),
+        "met": ("{index}{moved} {arrow} {target}: {sum} =", "{new}"),
+        "first": ("{index}{moved} {arrow} {target}: starts with", "{new}"),
+        "": ("{index}{moved} {arrow} {target} {by}, {size}", ""),
     },
     {
-        "again": "again: {again}",
-        "lost": "{lost} outside, dropped",
-        "fresh": "old value not counted",
+        "again": ", again after {again}",
+        "lost": ", {lost} dropped outside",
+        "fresh": ", the value of data is not counted",
     },
 )
-"""Target, result, and a note where there is no other."""
+"""What leads to a value, which may be empty, and the value."""
+
+MOVE_TEMPLATES = SentenceTemplates(
+    PATH_TEMPLATES.brackets,
+    {
+        "read": ("{new}", ""),
+        "read many": ("{target}", ""),
+        "gradient": ("{new}", ""),
+        "set one": ("{update}", "{old} → {new}"),
+        "met one": ("{update}", "{sum} = {new}"),
+        "first one": ("{update}", "{new}"),
+        "": ("{result}", ""),
+    },
+)
+"""What an entry moves, and how one cell came to its value."""
 
 PLAIN_TEMPLATES = SentenceTemplates(
     ListFormat(TOLD_CELLS, between=", "),
@@ -93,10 +107,6 @@ def format_entry(
     facts = describer.describe(entry, vocabulary.brackets)
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
-    why = next(
-        (OUTCOMES[i.outcome].key for i in entry.adjustments if i.sign == "skipped"), "out of range"
-    )
-    texts["skipped"] = f"{describer.signs.skipped} {why}"
     names = (facts.case, "met" if facts.case in ("mean", "first") else facts.case)
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
