@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.records import Record
-from gscli.codegen.meaning import CallAnalysis, IndexProfile
+from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.layout import Layout
 from gscli.layout.axes import INT32_MAX, Axis, Negative, OutOfBounds, Truncation
-from gscli.plan.indices import legal_range
+from gscli.plan.indices import IndexProfile, legal_range
 
 COMPUTABLE_INDEX_TYPES = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
@@ -59,7 +59,7 @@ class IndexNormalizer:
             return False
         counts = policy.negative is Negative.FROM_END
         return (
-            not self.meaning.has_negative
+            not self.meaning.index_profile.negative
             or native.negative_from_end == counts
             or not native.negative_from_end
         )

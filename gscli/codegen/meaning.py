@@ -6,28 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, parse_dtype
-from gscli.base.records import Record
+from gscli.base.arrays import Array, parse_dtype
 from gscli.disk import mapped
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Consecutive, Negative, OutOfBounds, Policy
-from gscli.plan.indices import legal_range
+from gscli.layout.axes import Consecutive, Negative, OutOfBounds
+from gscli.plan.indices import IndexProfile, merge_profiles, profile_indices
 from gscli.plan.plan import ValidatedPlan
 
 _INT32 = 1 << 31
-
-
-class IndexProfile(Record):
-    """Which index numbers occur: below zero, and out of range after counting from the end."""
-
-    negative: bool
-    out_of_range: bool
-    fractional: bool = False
-    endless: bool = False
-    exceeds_int32: bool = False
-    exceeds_int63: bool = False
 
 
 class CallAnalysis:
@@ -116,22 +104,17 @@ class CallAnalysis:
             )
         )
 
-    @property
-    def has_negative(self) -> bool:
-        """Whether any index is below zero."""
-        return any(profile.negative for profile in self.index_profiles)
-
-    @property
-    def has_out_of_range(self) -> bool:
-        """Whether any index is out of range."""
-        return any(profile.out_of_range for profile in self.index_profiles)
+    @cached_property
+    def index_profile(self) -> IndexProfile:
+        """What occurs in any of the columns."""
+        return merge_profiles(self.index_profiles)
 
     @property
     def has_skips(self) -> bool:
         """Whether some entry may be skipped."""
-        policy = self.layout.policy
-        skipping = policy.negative is Negative.SKIP and self.has_negative
-        return skipping or (policy.out_of_bounds is OutOfBounds.SKIP and self.has_out_of_range)
+        policy, profile = self.layout.policy, self.index_profile
+        skipping = policy.negative is Negative.SKIP and profile.negative
+        return skipping or (policy.out_of_bounds is OutOfBounds.SKIP and profile.out_of_range)
 
     @cached_property
     def has_duplicates(self) -> bool:
@@ -147,7 +130,7 @@ class CallAnalysis:
                 arrays.append(
                     np.asarray(self.layout.fill_value).astype(parse_dtype(self.layout.dtype))
                 )
-        far = any(profile.exceeds_int32 for profile in self.index_profiles)
+        far = self.index_profile.exceeds_int32
         divides = self.layout.reduction in ("mean", "sqrt_n", "div", "pow")
         return far or (divides and self.layout.dtype == "float64") or any(map(_is_wide, arrays))
 
@@ -155,32 +138,6 @@ class CallAnalysis:
     def has_nan(self) -> bool:
         """Whether NaN stands in data or updates."""
         return any(map(_has_nan, self.values))
-
-
-def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
-    """What occurs among some index numbers.
-
-    >>> profile_indices(np.array([0, -1, 7]), Axis(3, column=0), Policy())[:2]
-    (True, True)
-    """
-    if not numbers.size:
-        return IndexProfile(negative=False, out_of_range=False)
-    if dtype_name(numbers.dtype) == "bool":
-        numbers = numbers.astype(np.uint8)
-    fractional = endless = False
-    if numbers.dtype.kind == "f":
-        endless = not np.isfinite(numbers).all()
-        fractional = not endless and bool((np.floor(numbers) != numbers).any())
-    smallest, largest = numbers.min().item(), numbers.max().item()
-    low, high = legal_range(axis, policy)
-    return IndexProfile(
-        bool(smallest < 0),
-        bool(largest > high or smallest < low),
-        fractional,
-        endless,
-        bool(largest >= _INT32 or smallest < -_INT32),
-        numbers.dtype == np.uint64 and largest >= 2**63,
-    )
 
 
 def _is_wide(array: Array) -> bool:
@@ -201,8 +158,3 @@ def _has_nan(array: Array) -> bool:
     with np.errstate(invalid="ignore"):
         # NaN alone differs from itself.
         return any(bool((part != part).any()) for part in mapped.iter_blocks(array))  # noqa: PLR0124
-
-
-def merge_profiles(entries: tuple[IndexProfile, ...]) -> IndexProfile:
-    """What occurs in any of the columns."""
-    return IndexProfile(*map(any, zip(*entries, strict=True)))

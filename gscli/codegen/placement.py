@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
-from gscli.codegen.meaning import CallAnalysis, merge_profiles
+from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
 from gscli.codegen.steps import SnippetProgram, Value, broadcast_shape
@@ -142,7 +142,7 @@ class IndexLowering:
         steps, layout, axis = self.steps, self.layout, form.axis
         index = steps.reshape(self._index, self._index_shape(native))
         axes = [layout.axes[at] for at in layout.column_axes]
-        profile = merge_profiles(self.meaning.index_profiles)
+        profile = self.meaning.index_profile
         index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
         if live is not None:
             index = steps.where(live, index, layout.view_shape[axis] if self.is_scatter else 0)
@@ -232,7 +232,7 @@ class IndexLowering:
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
-        profile = merge_profiles(self.meaning.index_profiles)
+        profile = self.meaning.index_profile
         return self.normalizer.normalize(index, axes, native, profile, dim)[0]
 
     def _and(self, first: Value, other: Value) -> Value:

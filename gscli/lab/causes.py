@@ -7,10 +7,10 @@ orders of the same entries. Every candidate runs on the shared kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,17 @@ from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
-from gscli.lab.sample import CallVariants, DeferredRun, order_mistakes, take_cells
-from gscli.layout import Layout
+from gscli.lab.sample import (
+    ArrayTransform,
+    CallVariants,
+    DeferredRun,
+    order_mistakes,
+    run_candidates,
+    take_cells,
+)
 from gscli.layout.axes import Negative, OutOfBounds, Policy
-from gscli.plan.plan import Plan
+from gscli.plan.indices import profile_indices
 from gscli.traces import Trace
-
-ArrayTransform: TypeAlias = Callable[[Array], Array]
 
 MAX_TRANSPOSED_AXES = 4
 """Axes of a tensor up to which every order of them is tried."""
@@ -60,12 +64,8 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
     call = CallVariants(trace, cells)
     yield from _rule_set_causes(call)
     for table in (_layout_mistakes, order_mistakes, _input_mistakes):
-        for cause, compute in table(call):
-            try:
-                with np.errstate(all="ignore"):
-                    yield CandidateCause(cause, compute())
-            except (GscliError, TypeError, ValueError):  # no such arithmetic, or no such order
-                continue
+        for cause, output in run_candidates(table(call)):
+            yield CandidateCause(cause, output)
 
 
 # --- other frameworks -------------------------------------------------------------------------
@@ -153,75 +153,53 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     for cause, (negative, beyond, needed) in _POLICY_MISTAKES.items():
         if needed in occurring:
             policy = Policy(negative, beyond)
-            yield cause, _run_with_layout(call, layout._replace(policy=policy))
+            yield cause, partial(call.with_layout, layout._replace(policy=policy))
     if layout.kind != "scatter":
         return
-    yield "nothing was written", _run_without_entries(call)
+    yield "nothing was written", partial(_read_untouched, call)
     if layout.reduction == "sub" and layout.data_name is not None:
-        yield "the cell is subtracted from the update", _run_swapped(call)
+        yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
     for reduction, words in REDUCTION_WORDS.items():
         if words.missing and reduction != layout.reduction:
             other = layout._replace(reduction=reduction, unspecified_order="")
-            yield words.missing, _run_with_layout(call, other)
+            yield words.missing, partial(call.with_layout, other)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        yield f"data {without} the reduction", _run_with_layout(call, flipped)
+        yield f"data {without} the reduction", partial(call.with_layout, flipped)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
-            yield cause, _run_with_layout(call, layout._replace(accumulate_dtype=kept))
+            yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
     if layout.data_name is not None:
         zeros = layout._replace(data_name=None, fill_value=0)
-        yield "data is ignored and everything starts from 0", _run_with_layout(call, zeros)
+        yield "data is ignored and everything starts from 0", partial(call.with_layout, zeros)
 
 
 def _unusual_indices(trace: Trace) -> set[str]:
     """Whether index numbers below zero occur, and any that lie on neither side of their axis."""
-    kinds = set[str]()
-    for column, at in zip(trace.layout.addressing.columns, trace.layout.column_axes, strict=True):
-        numbers, size = trace.plan.input_column(column), trace.layout.axes[at].size
-        if numbers.size and numbers.dtype.kind in "if":
-            if numbers.min() < 0:
-                kinds.add(_NEGATIVE)
-            if numbers.min() < -size:
-                kinds.add(_BEYOND)
-        if numbers.size and numbers.dtype.kind in "iuf" and numbers.max() >= size:
-            kinds.add(_BEYOND)
+    layout, kinds = trace.layout, set[str]()
+    for column, at in zip(layout.addressing.columns, layout.column_axes, strict=True):
+        profile = profile_indices(trace.plan.input_column(column), layout.axes[at], Policy())
+        kinds |= {_NEGATIVE} if profile.negative else set()
+        kinds |= {_BEYOND} if profile.out_of_range else set()
     return kinds
 
 
-def _run_without_entries(call: CallVariants) -> DeferredRun:
+def _read_untouched(call: CallVariants) -> Array:
     """What a scatter writes into, as it is."""
     layout = call.trace.layout
-
-    def compute() -> Array:
-        if layout.data_name is None:
-            shape = layout.output_shape if call.cells is None else call.cells.shape
-            return np.full(shape, layout.fill_value, call.trace.output.dtype)
-        data = call.trace.inputs[layout.data_name]
-        return (
-            data.reshape(layout.output_shape)
-            if call.cells is None
-            else take_cells(data, call.cells)
-        )
-
-    return compute
+    if layout.data_name is None:
+        shape = layout.output_shape if call.cells is None else call.cells.shape
+        return np.full(shape, layout.fill_value, call.trace.output.dtype)
+    data = call.trace.inputs[layout.data_name]
+    return data.reshape(layout.output_shape) if call.cells is None else take_cells(data, call.cells)
 
 
-def _run_swapped(call: CallVariants) -> DeferredRun:
+def _subtract_swapped(call: CallVariants) -> Array:
     """Update − cell, for cells that a subtraction changes."""
-
-    def compute() -> Array:
-        data, output = _run_without_entries(call)(), call.output_of(call.trace.plan)
-        return np.where(output == data, data, np.negative(output))
-
-    return compute
-
-
-def _run_with_layout(call: CallVariants, layout: Layout) -> DeferredRun:
-    """The same inputs under another layout."""
-    return lambda: call.output_of(Plan(layout, call.trace.inputs).validate())
+    data, output = _read_untouched(call), call.output_of(call.trace.plan)
+    return np.where(output == data, data, np.negative(output))
 
 
 # --- other inputs or attributes for the same operator -------------------------------------------
@@ -305,17 +283,17 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
             continue
         for cause, change in changes.items():
-            yield cause, _run_with_inputs(call, {name: change})
+            yield cause, partial(call.with_inputs, {name: change})
         for order in _transpositions(array):
             transpose = partial(np.transpose, axes=order)
-            yield f"{name} is transposed", _run_with_inputs(call, {name: transpose})
+            yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
     if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
         for cause, change in _LEFT_OUT.items():
-            yield cause, _run_with_inputs(call, {indices: change, updates: change})
+            yield cause, partial(call.with_inputs, {indices: change, updates: change})
     yield from _attribute_mistakes(call)
     yield from _result_mistakes(call)
     for dtype in _NARROWER.get(layout.dtype, ()):
-        yield f"it is computed in {dtype}", _run_in_dtype(call, dtype)
+        yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
 
 
 def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
@@ -338,19 +316,6 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _run_with_inputs(call: CallVariants, changes: Mapping[str, ArrayTransform]) -> DeferredRun:
-    trace = call.trace
-
-    def compute() -> Array:
-        changed = {
-            name: np.ascontiguousarray(change(trace.inputs[name]))
-            for name, change in changes.items()
-        }
-        return call.run(trace.operator, {**trace.inputs, **changed}, trace.attributes)[1]
-
-    return compute
-
-
 def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     trace = call.trace
     rank = len(trace.layout.data_shape)
@@ -359,32 +324,25 @@ def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
         if isinstance(value, int) and not isinstance(value, bool):
             for axis in range(rank):
                 if axis != value % max(rank, 1):
-                    yield f"{name} is {axis}, not {value}", _run_with_attributes(call, {name: axis})
+                    yield (
+                        f"{name} is {axis}, not {value}",
+                        partial(call.with_attributes, {name: axis}),
+                    )
     own = trace.inputs.get("axis")
     if own is not None and own.size == 1:
         value = own.item()
         for axis in range(rank):
             if axis != int(value) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
-                yield f"axis is {axis}, not {value}", _run_with_inputs(call, {"axis": change})
+                yield f"axis is {axis}, not {value}", partial(call.with_inputs, {"axis": change})
     if trace.attributes.get(_BATCHES):
-        yield f"{_BATCHES} is ignored", _run_with_attributes(call, {_BATCHES: 0})
+        yield f"{_BATCHES} is ignored", partial(call.with_attributes, {_BATCHES: 0})
 
 
-def _run_with_attributes(call: CallVariants, changed: Mapping[str, object]) -> DeferredRun:
-    trace = call.trace
-    attrs = {**trace.attributes, **changed}
-    return lambda: call.run(trace.operator, trace.inputs, attrs)[1]
-
-
-def _run_in_dtype(call: CallVariants, dtype: str) -> DeferredRun:
+def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
     """Cells and updates rounded to a type before anything is computed, and given in their own."""
     layout = call.trace.layout
     if layout.kind == "scatter":
-        return _run_with_layout(call, layout._replace(accumulate_dtype=dtype))
-
-    def compute() -> Array:
-        output = call.output_of(call.trace.plan)
-        return output.astype(parse_dtype(dtype)).astype(output.dtype)
-
-    return compute
+        return call.with_layout(layout._replace(accumulate_dtype=dtype))
+    output = call.output_of(call.trace.plan)
+    return output.astype(parse_dtype(dtype)).astype(output.dtype)

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
-from gscli.gradients.conventions import Convention, Ties
+from gscli.gradients.conventions import Convention, Ties, Writers
 from gscli.lab.difference import Tolerance, differing_cells
+from gscli.lab.sample import run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
 from gscli.plan.plan import Plan
@@ -36,12 +36,8 @@ def find_causes(
     ['duplicates are not summed: the last one wins']
     """
     causes = []
-    for cause, compute in _iter_causes(gradients, name):
-        try:
-            with np.errstate(all="ignore"):
-                other = compute().get(name)
-        except (GscliError, ValueError):
-            continue
+    for cause, arrays in run_candidates(_iter_causes(gradients, name)):
+        other = arrays.get(name)
         if other is None or other.shape != expected.shape:
             continue
         apart = differing_cells(other, gradients.arrays[name], tolerance).any()
@@ -51,25 +47,8 @@ def find_causes(
 
 
 def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute]]:
-    run, own = gradients.trace, gradients.convention
-    layout = run.layout
-    if run.reduction in ("max", "min"):
-        for ties, cause in _TIE_CAUSES.items():
-            yield cause, _under(gradients, own._replace(ties=ties))
-        if not layout.include_self:
-            way = "not counted" if own.counts_absent_data else "counted"
-            cause = f"data that takes no part is {way} among those that share"
-            counted = own._replace(counts_absent_data=not own.counts_absent_data)
-            yield cause, _under(gradients, counted)
-    if run.kind == "scatter" and run.reduction == "none":
-        yield (
-            "of several writers the last alone gets it",
-            _under(gradients, own._replace(writers="last")),
-        )
-        yield "every one of several writers gets it", _under(gradients, own._replace(writers="all"))
-        yield "data keeps the gradient of cells that were written", lambda: {
-            **gradients.arrays, **_of_data(gradients, gradients.cotangent)
-        }  # fmt: skip
+    run, layout = gradients.trace, gradients.trace.layout
+    yield from _iter_conventions(gradients)
     if run.kind == "gather":
         yield (
             "duplicates are not summed: the last one wins",
@@ -77,19 +56,19 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
         )
     if run.is_mean:
         summed = layout._replace(reduction="add", include_self=True)
-        yield "it is not divided by how many values met", lambda: _with_layout(gradients, summed)
+        yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
         other = layout._replace(include_self=not layout.include_self)
         way = "not counted" if layout.include_self else "counted, and takes no part"
-        yield f"data is {way}", lambda: _with_layout(gradients, other)
+        yield f"data is {way}", partial(_with_layout, gradients, other)
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
     for other_name, flow in gradients.arrays.items():
         if other_name != name:
             yield f"it is the gradient of {other_name}", partial(dict, [(name, flow)])
     policy = gradients.walk().layout.policy
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
-        kept = layout._replace(policy=CLIP_OUTSIDE)
-        yield "skipped entries keep their cotangent", lambda: _with_layout(gradients, kept)
-    yield "indices count from 1", lambda: _with_indices(gradients, -1)
+        clipping = layout._replace(policy=CLIP_OUTSIDE)
+        yield "skipped entries keep their cotangent", partial(_with_layout, gradients, clipping)
+    yield "indices count from 1", partial(_with_indices_from_1, gradients)
 
 
 _TIE_CAUSES: Mapping[Ties, str] = {
@@ -99,10 +78,28 @@ _TIE_CAUSES: Mapping[Ties, str] = {
     "all": "ties go to all, whole",
 }
 
+_WRITER_CAUSES: Mapping[Writers, str] = {
+    "last": "of several writers the last alone gets it",
+    "all": "every one of several writers gets it",
+}
 
-def _under(gradients: Gradients, convention: Convention) -> Compute:
-    """The gradients under another convention."""
-    return lambda: gradients.compute(convention)
+
+def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
+    """Other choices of which updates and cells share a gradient."""
+    run, own = gradients.trace, gradients.convention
+    if run.reduction in ("max", "min"):
+        for ties, cause in _TIE_CAUSES.items():
+            yield cause, partial(gradients.compute, own._replace(ties=ties))
+        if not run.layout.include_self:
+            way = "not counted" if own.counts_absent_data else "counted"
+            cause = f"data that takes no part is {way} among those that share"
+            counted = own._replace(counts_absent_data=not own.counts_absent_data)
+            yield cause, partial(gradients.compute, counted)
+    if run.kind == "scatter" and run.reduction == "none":
+        for writers, cause in _WRITER_CAUSES.items():
+            yield cause, partial(gradients.compute, own._replace(writers=writers))
+        kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
+        yield "data keeps the gradient of cells that were written", lambda: kept
 
 
 def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
@@ -119,11 +116,12 @@ def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
     return _run_again(gradients, Plan(layout, gradients.trace.inputs), convention)
 
 
-def _with_indices(gradients: Gradients, step: int) -> dict[str, Array]:
-    """The gradients of the call with every index moved."""
+def _with_indices_from_1(gradients: Gradients) -> dict[str, Array]:
+    """The gradients of the call with every index one lower."""
     run = gradients.trace
-    moved = {name: run.inputs[name] + step for name in run.layout.index_inputs}
-    return _run_again(gradients, Plan(run.layout, {**run.inputs, **moved}), gradients.convention)
+    arrays = {name: run.inputs[name] for name in run.layout.index_inputs}
+    lower = {name: array - np.ones((), array.dtype) for name, array in arrays.items()}
+    return _run_again(gradients, Plan(run.layout, {**run.inputs, **lower}), gradients.convention)
 
 
 def _run_again(gradients: Gradients, plan: Plan, convention: Convention) -> dict[str, Array]:

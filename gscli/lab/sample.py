@@ -6,12 +6,13 @@ made again for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from gscli.base import InputRefused
+from gscli.base import GscliError, InputRefused
 from gscli.base.arrays import Array, Indices, is_lazy, parse_dtype
 from gscli.base.records import Record
 from gscli.declare import Signature
@@ -170,6 +171,23 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
 DeferredRun: TypeAlias = Callable[[], Array]
 """Runs a variant."""
 
+ArrayTransform: TypeAlias = Callable[[Array], Array]
+
+Answer = TypeVar("Answer")
+
+
+def run_candidates(
+    candidates: Iterable[tuple[str, Callable[[], Answer]]],
+) -> Iterator[tuple[str, Answer]]:
+    """Causes and their answers; those whose arithmetic or order does not exist are left out."""
+    for cause, run in candidates:
+        try:
+            with np.errstate(all="ignore"):
+                answer = run()
+        except (GscliError, TypeError, ValueError):
+            continue
+        yield cause, answer
+
 
 class CallVariants(Record):
     """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
@@ -190,6 +208,22 @@ class CallVariants(Record):
         plan = plan_call(operator, inputs, attrs).validate()
         return plan, self.output_of(plan)
 
+    def with_layout(self, layout: Layout) -> Array:
+        """What the same inputs give under another layout."""
+        return self.output_of(Plan(layout, self.trace.inputs).validate())
+
+    def with_inputs(self, changes: Mapping[str, ArrayTransform]) -> Array:
+        """What the operator gives for other inputs."""
+        inputs = dict(self.trace.inputs)
+        for name, change in changes.items():
+            inputs[name] = np.ascontiguousarray(change(inputs[name]))
+        return self.run(self.trace.operator, inputs, self.trace.attributes)[1]
+
+    def with_attributes(self, changes: Mapping[str, object]) -> Array:
+        """What the operator gives with other attributes."""
+        attrs = {**self.trace.attributes, **changes}
+        return self.run(self.trace.operator, self.trace.inputs, attrs)[1]
+
 
 MAX_REORDERED_UPDATES = 1 << 22
 """Updates that are put in another order at most."""
@@ -205,41 +239,40 @@ def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         return
     rule = REDUCTIONS.get(layout.reduction)
     if rule is None:
-        yield "the first update of a cell stays, not the last", _run_in_order(call, "first")
+        yield (
+            "the first update of a cell stays, not the last",
+            partial(_run_in_order, call, "first"),
+        )
     # A cell meets its updates one after the other, and nothing else happens to it.
     elif rule.divisor is None and rule.epilogue is None and layout.include_self:
         alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", _run_in_order(call, "last")
-        yield f"{alone} first one counts", _run_in_order(call, "first")
-        yield "updates are combined in reverse order", _run_in_order(call, "reverse")
+        yield f"{alone} last one counts", partial(_run_in_order, call, "last")
+        yield f"{alone} first one counts", partial(_run_in_order, call, "first")
+        yield "updates are combined in reverse order", partial(_run_in_order, call, "reverse")
 
 
-def _run_in_order(call: CallVariants, kept: str) -> DeferredRun:
+def _run_in_order(call: CallVariants, kept: str) -> Array:
     """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
-
-    def compute() -> Array:
-        plan = call.trace.plan
-        if call.cells is not None:
-            plan = restrict_scatter(plan, call.cells)
-        layout = plan.layout
-        assert layout.data_name is not None
-        addresses, live = cell_addresses(plan, 0, layout.entry_count)
-        updates = entry_updates(plan, 0, layout.entry_count).reshape(addresses.shape)
-        flat, values = addresses.reshape(-1), updates.reshape(-1)
-        if live is not None:
-            flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
-        if kept != "last":
-            flat, values = flat[::-1], values[::-1]
-        work = working_dtype(layout)
-        output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
-        if layout.reduction == "none":
-            output[flat] = values
+    plan = call.trace.plan
+    if call.cells is not None:
+        plan = restrict_scatter(plan, call.cells)
+    layout = plan.layout
+    assert layout.data_name is not None
+    addresses, live = cell_addresses(plan, 0, layout.entry_count)
+    updates = entry_updates(plan, 0, layout.entry_count).reshape(addresses.shape)
+    flat, values = addresses.reshape(-1), updates.reshape(-1)
+    if live is not None:
+        flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
+    if kept != "last":
+        flat, values = flat[::-1], values[::-1]
+    work = working_dtype(layout)
+    output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
+    if layout.reduction == "none":
+        output[flat] = values
+    else:
+        ufunc = REDUCTIONS[layout.reduction].select_ufunc(work, values.dtype)
+        if kept == "reverse":
+            ufunc.at(output, flat, values)
         else:
-            ufunc = REDUCTIONS[layout.reduction].select_ufunc(work, values.dtype)
-            if kept == "reverse":
-                ufunc.at(output, flat, values)
-            else:
-                output[flat] = ufunc(output[flat], values)
-        return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)
-
-    return compute
+            output[flat] = ufunc(output[flat], values)
+    return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)

@@ -9,10 +9,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import CannotRead
-from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
-from gscli.base.records import cached_property
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name
+from gscli.base.records import Record, cached_property
 from gscli.layout import Layout
 from gscli.layout.axes import (
+    INT32_MAX,
     Axis,
     Column,
     Consecutive,
@@ -297,3 +298,45 @@ def _truncate_fractions(numbers: Array, axis: Axis, policy: Policy) -> Array:
     finite = np.nan_to_num(moved.astype(np.float64), nan=-bound, posinf=bound, neginf=-bound)
     whole: Array = np.clip(finite, -bound, bound).astype(np.int64)
     return whole % max(axis.size, 1) if from_end else whole
+
+
+class IndexProfile(Record):
+    """Which index numbers occur: below zero, and out of range after counting from the end."""
+
+    negative: bool = False
+    out_of_range: bool = False
+    fractional: bool = False
+    endless: bool = False
+    exceeds_int32: bool = False
+    exceeds_int63: bool = False
+
+
+def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
+    """What occurs among some index numbers.
+
+    >>> profile_indices(np.array([0, -1, 7]), Axis(3, column=0), Policy())[:2]
+    (True, True)
+    """
+    if not numbers.size:
+        return IndexProfile()
+    if dtype_name(numbers.dtype) == "bool":
+        numbers = numbers.astype(np.uint8)
+    fractional = endless = False
+    if numbers.dtype.kind == "f":
+        endless = not np.isfinite(numbers).all()
+        fractional = not endless and bool((np.floor(numbers) != numbers).any())
+    smallest, largest = numbers.min().item(), numbers.max().item()
+    low, high = legal_range(axis, policy)
+    return IndexProfile(
+        bool(smallest < 0),
+        bool(largest > high or smallest < low),
+        fractional,
+        endless,
+        bool(largest > INT32_MAX or smallest < -INT32_MAX - 1),
+        numbers.dtype == np.uint64 and largest >= 2**63,
+    )
+
+
+def merge_profiles(entries: tuple[IndexProfile, ...]) -> IndexProfile:
+    """What occurs in any of the columns."""
+    return IndexProfile(*map(any, zip(*entries, strict=True)))

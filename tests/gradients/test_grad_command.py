@@ -96,6 +96,8 @@ PLANTED = [
      ({"data": FLOW, "segment_ids": [0, -1, 2]}, {"num_segments": 3}), "data", [1, 1, 3]),
     ("indices count from 1", "onnx.gather", ({"data": [1.0] * 4, "indices": [2, 1, 2]}, {}), "data",
      [2, 4, 0, 0]),
+    ("indices count from 1", "jax.take",
+     ({"a": [1.0] * 4, "indices": np.array([2, 1, 2], np.uint8)}, {}), "a", [2, 4, 0, 0]),
     ("indices count from 1", "torch.scatter_add",
      ({"input": FLOW, "index": [2, 1], "src": FLOW[:2]}, {"dim": 0}), "src", [2, 1]),
 ]  # fmt: skip
