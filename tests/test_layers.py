@@ -94,7 +94,7 @@ def test_what_watches_programs_is_imported_by_the_shell_alone() -> None:
     assert users <= {"watch", "cli", "__init__.py"}
 
 
-WATCHERS = {"torch": "watch/torch_modes.py", "jax": "watch/equations.py"}
+WATCHERS = {"torch": "watch/torch_modes.py", "jax": "watch/jax_primitives.py"}
 """The one file that imports a framework, which is always the user's own."""
 
 

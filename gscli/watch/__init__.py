@@ -9,7 +9,7 @@ whole program. Of torch, jax and onnx nothing is needed but what the program its
     torch_modes.py   PyTorch, while it runs
     subscripts.py    x[…] of NumPy in a script, which is rewritten
     program.py       a whole program, as Python would run it
-    equations.py     JAX, equation by equation
+    jax_primitives.py  JAX, primitive by primitive
     onnx_nodes.py    a whole ONNX model, node by node
 """
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 from gscli.base import UsageError
 
 if TYPE_CHECKING:
-    from gscli.watch.findings import Report
+    from gscli.watch.jax_primitives import JaxWatch
     from gscli.watch.torch_modes import TorchWatch
 
 P = ParamSpec("P")
@@ -62,32 +62,32 @@ class Watch(ModuleType):
         return TorchWatch(on_error, save, read_back, every)
 
     def jax(self, function: Callable[P, R]) -> WatchedFunction[P, R]:
-        """A JAX function that is run equation by equation, its indices judged at the user's lines.
+        """A JAX function that runs primitive by primitive, its indices judged at the user's lines.
 
-        It may be jitted, differentiated or batched, and gives what it gives alone, slower. What
+        It may be jitted, differentiated or batched, and gives what it gives with jit disabled. What
         JAX clips, fills or drops in silence is in its `seen`, which has `findings` and `report()`.
         Raises UsageError where there is no JAX.
         """
         try:
-            from gscli.watch.equations import Interpreter, watch_function
+            from gscli.watch.jax_primitives import JaxWatch
         except ImportError as error:
             raise UsageError(
                 "gscli.watch.jax() needs the JAX of your program", where=str(error)[:200],
                 hint="run it with the Python that has jax",
             ) from None  # fmt: skip
-        seen = Interpreter()
-        return WatchedFunction(watch_function(function, seen), seen)
+        return WatchedFunction(function, JaxWatch())
 
 
 class WatchedFunction(Generic[P, R]):
     """A function and what was seen of all its calls so far."""
 
-    def __init__(self, function: Callable[P, R], seen: Report) -> None:
+    def __init__(self, function: Callable[P, R], seen: JaxWatch) -> None:
         self._function, self.seen = function, seen
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         """What the function gives."""
-        return self._function(*arguments, **named)
+        with self.seen:
+            return self._function(*arguments, **named)
 
 
 sys.modules[__name__].__class__ = Watch

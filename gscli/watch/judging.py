@@ -17,7 +17,7 @@ from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import infer_layout, plan_call
 from gscli.plan.findings import out_of_bounds_error
 from gscli.plan.indices import legal_range
-from gscli.watch.findings import LineHistory, WatchedIndex, find_name
+from gscli.watch.findings import LineHistory, WatchedIndex, WatchKind, find_name
 
 if TYPE_CHECKING:
     from gscli.plan.plan import Plan
@@ -169,6 +169,23 @@ def make_note(history: LineHistory, problem: str, label: str, hint: str = "") ->
     return Notice(
         problem, where=history.place.where, details=(*history.place.details, label), hint=hint
     )
+
+
+class SavedCase:
+    """The files of the first call of each kind: case.npz for a bad index, case-lost.npz, …"""
+
+    def __init__(self, path: str | None) -> None:
+        self._path, self._kinds = path, set[WatchKind]()
+
+    def save(self, kind: WatchKind, call: ProgramCall, values: Mapping[str, Array]) -> str:
+        """The command that takes the call of a finding; empty where it is not saved."""
+        if self._path is None or kind in self._kinds:
+            return ""
+        self._kinds.add(kind)
+        if kind == "index":
+            return save_call(call, values, self._path)
+        path = f"{self._path.removesuffix('.npz')}-{kind}.npz"
+        return save_call(call, values, path).replace("check ", "", 1)
 
 
 def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:

@@ -12,6 +12,7 @@ import runpy
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -86,28 +87,30 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     process = os.getpid()
     with ExitStack() as modes:
 
-        def watch_torch() -> None:
-            try:
-                from gscli.watch.torch_modes import TorchWatch
-            except (ImportError, AttributeError) as error:
-                report = Report()
-                report.unwatched[f"PyTorch: it is too old ({error})|"] = 1
-                reports.append(report)
-                return
+        def watch_torch() -> Report:
+            from gscli.watch.torch_modes import TorchWatch
+
             on_error = "note" if options.keep_going else "raise"
             watch = TorchWatch(on_error, options.save, options.read_back, options.every)
-            reports.append(modes.enter_context(watch))
+            return modes.enter_context(watch)
 
-        if "torch" in sys.modules:  # by a .pth file
-            watch_torch()
-        else:
-            sys.meta_path.insert(0, ImportHook("torch", watch_torch))
+        def watch_jax() -> Report:
+            from gscli.watch.jax_primitives import JaxWatch
+
+            return modes.enter_context(JaxWatch(options.save))
+
+        for package, start in (("torch", watch_torch), ("jax", watch_jax)):
+            act = partial(_start_watching, package, start, reports)
+            if package in sys.modules:  # imported by a .pth file
+                act()
+            else:
+                sys.meta_path.insert(0, ImportHook(package, act))
         try:
             subscripts = None
             if options.numpy:
                 from gscli.watch.subscripts import SubscriptWatch
 
-                subscripts = SubscriptWatch(raises=not options.keep_going)
+                subscripts = SubscriptWatch(raises=not options.keep_going, save=options.save)
                 reports.append(subscripts)
             status = _run(options, words, subscripts)
         except BaseException as error:
@@ -122,6 +125,16 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
         return ExitCode.INVALID_DATA
     is_noted = options.strict and any(report.findings for report in reports)
     return status or int(is_noted)
+
+
+def _start_watching(package: str, start: Callable[[], Report], reports: list[Report]) -> None:
+    """Watch a package that was just imported, or note that it is not one that can be watched."""
+    try:
+        reports.append(start())
+    except (ImportError, AttributeError) as error:
+        report = Report()
+        report.unwatched[f"{package} of a version that cannot be watched ({error})|"] = 1
+        reports.append(report)
 
 
 def _run(options: ProgramOptions, words: Sequence[str], subscripts: SubscriptWatch | None) -> int:

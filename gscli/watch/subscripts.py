@@ -1,7 +1,7 @@
 """NumPy watched: the subscripts of a script are rewritten to calls, as pytest does with asserts.
 
-Arrays of NumPy have no hook. Only what the script itself writes as `x[…]`, `x[…] = …` and
-`x[…] += …` is seen; what libraries do, and take, put and ufunc.at, are not.
+Arrays of NumPy have no hook. Only what the script itself writes is seen: `x[…]`, `x[…] = …`,
+`x[…] += …`, take, put, their like along an axis, and ufunc.at; what libraries do is not.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, as_array
+from gscli.base.arrays import as_array
+from gscli.base.records import Record
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
-from gscli.watch.findings import LineHistory, Places, Report, find_name
-from gscli.watch.judging import ProgramCall, make_note, refuse_call
+from gscli.watch.findings import LineHistory, Places, Report, WatchKind, find_name
+from gscli.watch.judging import ProgramCall, SavedCase, make_note, refuse_call
 
 NAME = "__gscli__"
 """What a rewritten script calls its watcher."""
@@ -31,6 +32,21 @@ def rewrite(source: bytes, path: str) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+PARAMETERS = {
+    "take": "a indices axis out mode",
+    "put": "a ind v mode",
+    "take_along_axis": "arr indices axis",
+    "put_along_axis": "arr indices values axis",
+    "at": "a indices b",
+}
+"""What NumPy's functions with an index call their arguments; `at` is that of a ufunc."""
+
+
+ARRAYS = (np.ndarray, list)
+NUMBERS = (*ARRAYS, int, np.integer)
+"""What is an index beside arrays."""
+
+
 class _Rewriter(ast.NodeTransformer):
     """Order and number of evaluations stay: the value of an assignment comes first."""
 
@@ -39,6 +55,15 @@ class _Rewriter(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load):
             return node
         return _call("read", node, node.value, _make_key(node.slice))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name not in PARAMETERS:
+            return node
+        call = _call("call", node, node.func, *node.args)
+        call.keywords = node.keywords
+        return call
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -83,37 +108,27 @@ def _make_key(key: ast.expr) -> ast.expr:
 class SubscriptWatch(Report):
     """What the subscripts of a script do; a bad index raises WatchedIndex, or is noted."""
 
-    def __init__(self, *, raises: bool = True) -> None:
+    def __init__(self, *, raises: bool = True, save: str | None = None) -> None:
         super().__init__()
-        self._raises, self._places = raises, Places()
+        self._raises, self._places, self._case = raises, Places(), SavedCase(save)
 
     def read(self, data: Any, key: Any) -> Any:
         """`data[key]`, judged where arrays index an array."""
-        if type(data) is np.ndarray and _has_arrays(key):
-            self._judge("getitem", data, key)
+        self._judge_subscript("getitem", data, key)
         return data[key]
 
     def write(self, value: Any, data: Any, key: Any) -> None:
         """`data[key] = value`, judged, and read back."""
-        seen = type(data) is np.ndarray and _has_arrays(key)
-        history = self._judge("setitem", data, key) if seen else None
+        seen = self._judge_subscript("setitem", data, key)
         data[key] = value
-        if history is None or np.size(value) <= 1:
-            return
-        there = data[key]
-        values = np.asarray(value).astype(data.dtype)
-        lost = int(np.count_nonzero((there != values) & ~((there != there) & (values != values))))  # noqa: PLR0124  NaN
-        if lost:
-            text = f"{lost:,} of {there.size:,} values written were overwritten: indices repeat"
-            self.add(
-                "lost", make_note(history, text, "numpy setitem", "numpy.add.at adds them all")
-            )
+        if seen is not None and np.size(value) > 1:
+            self._note_lost(seen, data[key], np.asarray(value), "numpy.add.at adds them all")
 
     def update(self, data: Any, key: Any) -> None:
         """Before `data[key] += …`: cells that are named twice are changed once."""
-        if type(data) is not np.ndarray or not _has_arrays(key):
+        seen = self._judge_subscript("setitem", data, key)
+        if seen is None:
             return
-        history = self._judge("setitem", data, key)
         try:
             cells = np.arange(data.size).reshape(data.shape)[key]
         except IndexError:  # noted; the script's own line raises it
@@ -121,42 +136,71 @@ class SubscriptWatch(Report):
         repeated = cells.size - np.unique(cells).size
         if repeated:
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            self.add(
-                "lost", make_note(history, text, "numpy setitem", "numpy.add.at counts them all")
-            )
+            self._note(seen, "lost", text, "numpy.add.at counts them all")
 
-    def _note_loss(self, history: LineHistory, text: str) -> None:
-        self.add("lost", make_note(history, text, "numpy setitem", "numpy.add.at counts them all"))
+    def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
+        """A call of take, put or their like, judged; any other function is only called."""
+        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        ufunc = owner.__name__ if isinstance(owner, np.ufunc) else ""
+        if not ufunc and type(owner) is not np.ndarray and function is not getattr(np, name, 0):
+            return function(*args, **named)
+        values = args if ufunc or owner is None else (owner, *args)
+        bound = dict(zip(PARAMETERS[name].split(), values, strict=False)) | named
+        if ufunc:
+            self._judge_subscript("add.at", bound.get("a"), bound.get("indices"), ufunc)
+            return function(*args, **named)
+        operator = find_operator(f"numpy.{name}")
+        inputs = {key: bound[key] for key in operator.input_names if key in bound}
+        attrs = {key: bound[key] for key in ("axis", "mode") if bound.get(key) is not None}
+        seen = None
+        if type(next(iter(inputs.values()), None)) is np.ndarray:
+            arrays = {key: as_array(value, key) for key, value in inputs.items()}
+            seen = self._judge(ProgramCall(f"numpy.{name}", arrays, attrs, inputs, f"numpy {name}"))
+        output = function(*args, **named)
+        if seen is not None and name == "put":
+            there = arrays["a"].take(arrays["ind"], mode=bound.get("mode", "raise"))
+            self._note_lost(seen, there, np.resize(arrays["v"], there.shape))
+        return output
 
-    def _judge(self, name: str, data: Array, key: Any) -> LineHistory:
+    def _judge_subscript(
+        self, name: str, data: Any, key: Any, ufunc: str = ""
+    ) -> _SeenSubscript | None:
+        """Judge `data[key]` where arrays index an array; None for another."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if type(data) is not np.ndarray or not any(isinstance(part, ARRAYS) for part in parts):
+            return None
+        numbers = [part for part in parts if isinstance(part, NUMBERS)]
+        origins = {"a": data, **{f"indices_{at}": part for at, part in enumerate(numbers)}}
+        inputs = {at: as_array(part, "index") for at, part in origins.items()}
+        if name != "getitem":
+            inputs["b" if ufunc else "values"] = np.zeros((), data.dtype)
+        attrs = {"subscript": ", ".join(map(_write_part, parts))}
+        label = f"numpy {f'{ufunc}.at' if ufunc else name}"
+        return self._judge(ProgramCall(f"numpy.{name}", inputs, attrs, origins, label))
+
+    def _judge(self, call: ProgramCall) -> _SeenSubscript:
         frame = self._places.find_frame(sys._getframe(1))
         history = self._places.find_history(frame)
         history.calls += 1
-        self.calls[name] += 1
-        parts = key if isinstance(key, tuple) else (key,)
-        inputs: dict[str, Any] = {"a": data} | {
-            f"indices_{number}": as_array(part, "index") if _is_array(part) else part
-            for number, part in enumerate(parts)
-        }
-        if name == "setitem":
-            inputs["values"] = np.zeros((), data.dtype)
+        self.calls[call.label.removeprefix("numpy ")] += 1
+        seen = _SeenSubscript(call, history)
         try:
-            self._look(
-                ProgramCall(f"numpy.{name}", inputs, {}, inputs, f"numpy {name}"), history, frame
-            )
-        except GscliError as error:
-            if isinstance(error, IndexError):
-                raise
+            error = refuse_call(call, history, frame)
+            if error is None:
+                self._look(seen, frame)
+        except GscliError:
             self.unjudged["subscript of another kind|subscripts of other kinds"] += 1
-        return history
-
-    def _look(self, call: ProgramCall, history: LineHistory, frame: FrameType | None) -> None:
-        error = refuse_call(call, history, frame)
+            return seen
         if error is not None:
+            error.hint = self._case.save("index", call, call.inputs) or error.hint
             self.add("index", error)
             if self._raises:
                 raise error
-            return
+        return seen
+
+    def _look(self, seen: _SeenSubscript, frame: FrameType | None) -> None:
+        """Note numbers that count from the end beside others that do not."""
+        call = seen.call
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
         for column in plan.layout.addressing.columns:
             numbers = plan.input_column(column)
@@ -164,15 +208,37 @@ class SubscriptWatch(Report):
             if numbers.size and numbers.dtype.kind == "i":
                 least, greatest = int(numbers.min()), int(numbers.max())
                 if least < 0 <= greatest:
-                    name = find_name(frame, call.inputs.get(column.source)) or "an index"
-                    text = f"{name} counts from the end: least {least}"
-                    self.add("from-end", make_note(history, text, call.label))
-                history.widen(least, greatest)
+                    name = find_name(frame, call.origins.get(column.source)) or "an index"
+                    self._note(seen, "from-end", f"{name} counts from the end: least {least}")
+                seen.history.widen(least, greatest)
+
+    def _note_lost(self, seen: _SeenSubscript, there: Any, values: Any, hint: str = "") -> None:
+        values = values.astype(there.dtype)
+        lost = int(np.count_nonzero((there != values) & ~((there != there) & (values != values))))  # noqa: PLR0124  NaN
+        if lost:
+            text = f"{lost:,} of {there.size:,} values written were overwritten: indices repeat"
+            self._note(seen, "lost", text, hint)
+
+    def _note(self, seen: _SeenSubscript, kind: WatchKind, text: str, hint: str = "") -> None:
+        command = self._case.save(kind, seen.call, seen.call.inputs)
+        hint = "; ".join(filter(None, (hint, command)))
+        self.add(kind, make_note(seen.history, text, seen.call.label, hint))
 
 
-def _is_array(part: object) -> bool:
-    return isinstance(part, np.ndarray | list)
+class _SeenSubscript(Record):
+    """A call that was judged, and where."""
+
+    call: ProgramCall
+    history: LineHistory
 
 
-def _has_arrays(key: Any) -> bool:
-    return any(map(_is_array, key)) if isinstance(key, tuple) else _is_array(key)
+def _write_part(part: object) -> str:
+    """A part of a subscript as text, `i` for an array.
+
+    >>> [_write_part(part) for part in (slice(1, None), None, ..., -1, [0, 2])]
+    ['1:', 'None', '...', 'i', 'i']
+    """
+    if isinstance(part, slice):
+        words = ["" if word is None else str(word) for word in (part.start, part.stop)]
+        return ":".join([*words, str(part.step)] if part.step is not None else words)
+    return "i" if isinstance(part, NUMBERS) else "..." if part is ... else str(part)

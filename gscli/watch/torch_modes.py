@@ -34,11 +34,11 @@ from gscli.watch.judging import (
     MAX_SAVED_BYTES,
     IndexRange,
     ProgramCall,
+    SavedCase,
     infer_ranges,
     make_note,
     make_stand_in,
     refuse_call,
-    save_call,
 )
 
 TORCH = os.path.dirname(torch.__file__)
@@ -63,9 +63,8 @@ class TorchWatch(Report):
         every: int = 1,
     ) -> None:
         super().__init__()
-        self._raises, self._save, self._reads_back = on_error == "raise", save, read_back
-        self._saved: WatchKind | None = None
-        self._every = every
+        self._raises, self._case = on_error == "raise", SavedCase(save)
+        self._reads_back, self._every = read_back, every
         self._places = Places(TORCH)
         self._modes = (_DispatchMode(self), _FunctionMode(self))
         self._counters = (
@@ -150,18 +149,13 @@ class TorchWatch(Report):
         self, seen: _SeenCall, kind: WatchKind, problem: str, label: str, hint: str = ""
     ) -> None:
         """Note what is legal; the first one is saved, until a bad index takes its place."""
-        if self._save and self._saved is None:
-            self._saved = kind
-            command = save_call(seen.make_call(), seen.find_values(), self._save)
-            hint = "; ".join(filter(None, (hint, command.replace("check ", "", 1))))
+        command = self._case.save(kind, seen.make_call(), seen.find_values())
+        hint = "; ".join(filter(None, (hint, command)))
         self.add(kind, make_note(seen.history, problem, label, hint))
 
     def _refuse(self, seen: _SeenCall) -> None:
         call = seen.make_call()
-        saved = ""
-        if self._save and self._saved != "index":
-            self._saved = "index"
-            saved = save_call(call, seen.find_values(), self._save)
+        saved = self._case.save("index", call, seen.find_values())
         error = refuse_call(call, seen.history, seen.frame, saved)
         if error is not None:
             self.add("index", error)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,12 @@ jax = pytest.importorskip("jax", reason="jax is not installed: run with a Python
 import jax.numpy as jnp  # noqa: E402
 
 import gscli  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from screens import read_sessions, replay  # noqa: E402
+
+SESSIONS = read_sessions("jax")
 
 TABLE = jnp.arange(20.0).reshape(5, 4)
 
@@ -52,11 +60,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "scan": (
         walk,
         (jnp.array([1, 2, 3, 4]),),
-        "= 6: is clipped to 5|in walk.<locals>.step|2 times",
+        "= 6: is clipped to 5|in step|2 times",
     ),
     "scatter": (jax.jit(count), (jnp.array([0, 1, 4]),), "= 4: is outside and is dropped|in count"),
-    "cond": (choose, (jnp.arange(3.0),), "= 9: is clipped to 2|in choose"),
-    "while": (loop, (jnp.arange(3.0),), "is clipped to 2|in loop|2 times"),
+    "cond": (choose, (jnp.arange(3.0),), "= 9: is clipped to 2|in <lambda>"),
+    "while": (loop, (jnp.arange(3.0),), "is clipped to 2|in <lambda>|2 times"),
 }
 """What JAX does in silence: the function, its arguments, and what is told of it."""
 
@@ -79,3 +87,20 @@ def test_a_function_without_bad_indices_has_no_findings() -> None:
     watched(TABLE, jnp.array([0, 1, 2, 3, 0]))
     assert not watched.seen.findings, watched.seen.report()
     assert sum(watched.seen.calls.values()) >= 2
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_program_prints_what_is_recorded(name: str, tmp_path: Path) -> None:
+    """A screen that is right now is written anew by `python tests/watch/screens.py jax`."""
+    assert replay(SESSIONS[name], tmp_path, forks=False) == SESSIONS[name].screen
+
+
+def test_nothing_is_watched_behind_the_block() -> None:
+    watched = gscli.watch.jax(pick)
+    watched(TABLE, jnp.array([7]))
+    with pytest.raises(TypeError):
+        watched(TABLE, None, None)
+    calls = dict(watched.seen.calls)
+    pick(TABLE, jnp.array([7]))
+    assert watched.seen.calls == calls
+    assert not jax.config.jax_disable_jit

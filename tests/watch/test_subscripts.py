@@ -12,6 +12,11 @@ import pytest
 from gscli.watch.findings import WatchedIndex
 from gscli.watch.subscripts import NAME, SubscriptWatch, rewrite
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from screens import read_sessions, replay
+
+SESSIONS = read_sessions("numpy")
 ROOT = str(Path(__file__).parents[2])
 
 
@@ -33,6 +38,10 @@ def run(source: str, *, raises: bool = True) -> tuple[SubscriptWatch, dict[str, 
             "x[[f(0), f(1)]] = f(7)\nx[f(2)] += f(1)\nr = order, x"
         ),
         "a = np.zeros(3)\n(a[2], c) = 1, 2\nx: list[int] = [a[[2]][0]]\nr = a, c, x",
+        (
+            "def take(x):\n    return x\nx = np.arange(4)\nnp.put(x, [0, 1], [5, 6])\n"
+            "r = x, take(3), take([1]), x.take([[1]], axis=0), np.take([1, 2], [0]), {}.get('at')"
+        ),
         "x = np.arange(4)\nk = (slice(1), )\nr = x[*k], f'{x[0]}', [*x[1:]], (lambda: x[[3]])()",
     ],
 )
@@ -109,3 +118,9 @@ def test_the_command_rewrites_the_script(tmp_path: Path) -> None:
         "  help: numpy.add.at counts them all\n\n"
         "watched 1 call, 3 indices: 1 setitem\n"
     )
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_script_prints_what_is_recorded(name: str, tmp_path: Path) -> None:
+    """A screen that is right now is written anew by `python tests/watch/screens.py numpy`."""
+    assert replay(SESSIONS[name], tmp_path) == SESSIONS[name].screen

@@ -1,0 +1,156 @@
+"""JAX watched: what a program computes is run primitive by primitive, and its indices are judged.
+
+JAX never refuses: indices outside are clipped, filled or dropped in silence, in jit, grad, vmap,
+scan and loops. `jax.disable_jit` has each primitive run where the program calls it, so that it is
+seen at the user's line. All of jax's private names are here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from types import FrameType
+from typing import Any, Self
+
+import jax
+import numpy as np
+from jax._src import source_info_util
+from jax._src.core import EvalTrace
+
+from gscli.base import CaretLine, GscliError
+from gscli.frameworks import find_operator
+from gscli.traces.check import iter_findings
+from gscli.watch.findings import (
+    LIBRARIES,
+    MAX_CARETS,
+    LineHistory,
+    Place,
+    Places,
+    Report,
+    WatchKind,
+    find_name,
+    read_line,
+    shorten_path,
+)
+from gscli.watch.judging import ProgramCall, SavedCase, make_note
+
+JAX = os.path.dirname(jax.__file__)
+MODES = {
+    "CLIP": "clip", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "promise_in_bounds",
+    "ONE_HOT": "clip",
+}  # fmt: skip
+SCATTERS = ("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max", "scatter-sub")
+KINDS: dict[str, WatchKind] = {"index": "moved", "moved": "moved", "duplicate": "lost"}
+LOOPS = ("while", "scan", "cond")
+"""What runs compiled even so, under vmap."""
+
+
+def bind_primitive(
+    name: str, params: Mapping[str, Any], values: Sequence[Any]
+) -> ProgramCall | None:
+    """A gather, scatter or dynamic slice in our names; None for another primitive."""
+    if name in ("dynamic_slice", "dynamic_update_slice"):
+        return _bind_window(name, params, values)
+    if name != "gather" and name not in SCATTERS:
+        return None
+    numbers = params["dimension_numbers"]
+    names = getattr(numbers, "_fields", None) or numbers.__dataclass_fields__
+    attrs: dict[str, object] = {field: tuple(getattr(numbers, field)) for field in names}
+    mode = getattr(params["mode"], "name", "")
+    if mode in MODES:
+        drops = mode == "FILL_OR_DROP" and name != "gather"
+        attrs["mode"] = "drop" if drops else MODES[mode]
+    if name == "gather":
+        attrs["slice_sizes"] = tuple(params["slice_sizes"])
+        inputs: dict[str, object] = {"operand": values[0], "start_indices": values[1]}
+    else:
+        inputs = {"operand": values[0], "scatter_indices": values[1], "updates": values[2]}
+    return _make_call(f"jax.lax.{name.replace('-', '_')}", inputs, attrs, name)
+
+
+def _bind_window(name: str, params: Mapping[str, Any], values: Sequence[Any]) -> ProgramCall | None:
+    """One window, which is moved inside."""
+    is_read = name == "dynamic_slice"
+    starts = values[1:] if is_read else values[2:]
+    if not starts:
+        return None
+    axes = tuple(range(values[0].ndim))
+    sizes = params["slice_sizes"] if is_read else values[1].shape
+    attrs: dict[str, object] = {
+        "offset_dims": axes, "collapsed_slice_dims": (), "start_index_map": axes,
+        "slice_sizes": tuple(sizes), "mode": "clip",
+    }  # fmt: skip
+    inputs = {"operand": values[0], "start_indices": np.array([int(start) for start in starts])}
+    return _make_call("jax.lax.gather", inputs, attrs, name)
+
+
+def _make_call(
+    operator: str, inputs: Mapping[str, Any], attrs: dict[str, object], name: str
+) -> ProgramCall:
+    arrays = {key: np.asarray(value) for key, value in inputs.items()}
+    return ProgramCall(operator, arrays, attrs, inputs, name)
+
+
+class JaxWatch(Report):
+    """What a block of a JAX program does in silence. Its own thread is watched."""
+
+    def __init__(self, save: str | None = None) -> None:
+        super().__init__()
+        self._places, self._case = Places(JAX), SavedCase(save)
+        self._process, self._eager = EvalTrace.process_primitive, jax.disable_jit()
+
+    def __enter__(self) -> Self:
+        thread, process = threading.get_ident(), self._process
+
+        def judge_and_process(
+            trace: Any, primitive: Any, values: Any, params: Any, /, *more: Any
+        ) -> Any:
+            if threading.get_ident() == thread:
+                self._judge(primitive.name, params, values)
+            return process(trace, primitive, values, params, *more)
+
+        EvalTrace.process_primitive = judge_and_process
+        self._eager = jax.disable_jit()
+        self._eager.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._eager.__exit__(*error)
+        EvalTrace.process_primitive = self._process
+
+    def _judge(self, name: str, params: Mapping[str, Any], values: Sequence[Any]) -> None:
+        if name in LOOPS:
+            self.unwatched["loop under vmap|loops under vmap"] += 1
+        call = bind_primitive(name, params, values)
+        if call is None:
+            return
+        self.calls[name] += 1
+        self.indices += sum(
+            array.size for key, array in call.inputs.items() if key.endswith("indices")
+        )
+        frame = self._places.find_frame(sys._getframe(2))
+        history = self._find_history(frame)
+        operand = find_name(frame, values[0]) or "operand"
+        shape = "×".join(map(str, call.inputs["operand"].shape))
+        label = f"{name} on {operand} [{shape}], mode {call.attrs.get('mode')}"
+        try:
+            for finding in iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1):
+                if finding.kind in KINDS and finding.count == 1:
+                    kind = KINDS[finding.kind]
+                    hint = self._case.save(kind, call, call.inputs)
+                    self.add(kind, make_note(history, finding.text(), label, hint))
+        except GscliError:  # element types that only JAX knows
+            self.unjudged["call of another type|calls of other types"] += 1
+
+    def _find_history(self, frame: FrameType | None) -> LineHistory:
+        """The line that is running; in a backward pass, that of the forward call."""
+        context = source_info_util._source_info_context.context
+        for made in getattr(context.traceback, "frames", ()):
+            if not made.file_name.startswith((JAX, *LIBRARIES, "<")):
+                where = f"{shorten_path(made.file_name)}:{made.line_num} in {made.function_name}"
+                text = read_line(made.file_name, made.line_num)
+                line = CaretLine(text, 0, min(len(text), MAX_CARETS)) if text else None
+                return LineHistory(Place(f"{where}, in a backward pass", line))
+        return self._places.find_history(frame)
