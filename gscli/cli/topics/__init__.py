@@ -24,6 +24,7 @@ TOPICS = {
     "frameworks": "whose operators there are, and under which names",
     "json": "documents in and out, errors as data",
     "porting": "a wrong answer: where, and whose rule would give it",
+    "python": "operators, traces and pictures in Python and notebooks",
     "watch": "your own PyTorch program, every index judged",
     "code": "the same call in other frameworks, exact or not",
     "differences": "what surprises who comes from another framework",
