@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
-from gscli.base.records import Record
 from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.options import (
     COMPLETION_VARIABLE,
@@ -33,6 +32,13 @@ from gscli.cli.options import (
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 
+if TYPE_CHECKING:
+    from gscli.cli import call
+
+    Call: TypeAlias = call.Call
+else:
+    Call = Any  # annotations of commands are evaluated, and the class would load NumPy
+
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 Parameter: TypeAlias = TyperOption | TyperArgument
@@ -41,17 +47,8 @@ Completer: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
 
 
-class Invocation(Record):
-    """What was typed of a call: the operator, words of inputs, attributes as words, the options."""
-
-    operator: Operator
-    words: Sequence[str]
-    texts: Mapping[str, str]
-    settings: Settings
-
-
 OperatorAction: TypeAlias = Callable[..., int]
-"""What a command does with an `Invocation`; it takes options of its own by name, as a tool does."""
+"""What a command does with a `Call` (gscli.cli.call); it takes options of its own by name."""
 
 IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
@@ -329,7 +326,9 @@ def make_operator_command(
             where = " ".join(flags)
             raise UsageError(f"{path} has no use for it", where=where, hint=f"leave out {where}")
         check_combinations(own, {**settings._asdict(), **options})
-        return action(Invocation(operator, words, texts, settings), **options)
+        from gscli.cli.call import Call
+
+        return action(Call(operator, words, texts, settings), **options)
 
     words = complete_declaration("words", Sequence[str], WORDS)
     return make_tool_command(

@@ -17,7 +17,6 @@ from gscli.base import ExitCode, UsageError
 from gscli.cli.building import (
     HELP_NAMES,
     HintedCommand,
-    Invocation,
     OperatorAction,
     make_operator_command,
     make_parameter,
@@ -174,10 +173,10 @@ Examples:
 """
 
 
-def _run(invocation: Invocation) -> int:
+def _run(call: Any) -> int:
     from gscli.cli.call import run_operator
 
-    return run_operator(invocation)
+    return run_operator(call)
 
 
 def make_root_group() -> LazyGroup:

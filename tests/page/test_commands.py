@@ -9,7 +9,7 @@ import pytest
 
 from gscli.base import ContentRefused, UsageError
 from gscli.cli import invoke_command
-from gscli.cli.building import Invocation
+from gscli.cli.call import Call
 from gscli.cli.commands.explain import run_explain
 from gscli.cli.commands.page import page
 from gscli.cli.options import Settings
@@ -37,7 +37,7 @@ def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.startswith("<!DOCTYPE html>")
     assert out.endswith("</html>\n")
-    run_explain(Invocation(gather, WORDS, {}, Settings(html="-")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, Settings(html="-")), None, gradients=False)
     out = capsys.readouterr().out
     assert out.startswith("<!DOCTYPE html>")
     assert out.endswith("</html>\n")
@@ -50,7 +50,7 @@ def test_stdout_takes_one_result() -> None:
 
 def test_a_quiz_without_a_page_is_refused() -> None:
     with pytest.raises(UsageError, match="--quiz is a question on a page"):
-        run_explain(Invocation(gather, WORDS, {}, Settings(quiz=True)), None, gradients=False)
+        run_explain(Call(gather, WORDS, {}, Settings(quiz=True)), None, gradients=False)
 
 
 def test_explain_saves_the_page_and_the_picture(
@@ -58,7 +58,7 @@ def test_explain_saves_the_page_and_the_picture(
 ) -> None:
     page, picture = tmp_path / "page.html", tmp_path / "picture.svg"
     settings = Settings(html=str(page), svg=str(picture))
-    run_explain(Invocation(gather, WORDS, {}, settings), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, settings), None, gradients=False)
     assert "output 1 is 30, entry b" in page.read_text(encoding="utf-8")
     assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert "-1 counts from the end: 2" in capsys.readouterr().out
@@ -66,7 +66,7 @@ def test_explain_saves_the_page_and_the_picture(
 
 def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, lesson = tmp_path / "run.json", tmp_path / "lesson.html"
-    run_explain(Invocation(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
     page.callback(runs=[str(run), str(run)], output=str(lesson), title=None, quiz=False)
@@ -78,7 +78,7 @@ def test_runs_and_comparisons_become_one_lesson(
 ) -> None:
     run, comparison = tmp_path / "run.json", tmp_path / "comparison.json"
     lesson = tmp_path / "lesson.html"
-    run_explain(Invocation(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     compared("--json")
     comparison.write_text(capsys.readouterr().out, encoding="utf-8")

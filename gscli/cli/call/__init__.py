@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from gscli import files
 from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import format_count, format_shape
-from gscli.cli.building import Invocation
 from gscli.cli.options import (
     SHARED_OPTIONS,
     Settings,
@@ -50,13 +49,13 @@ BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
 
 
-def run_operator(invocation: Invocation) -> int:
+def run_operator(call: Call) -> int:
     """Run, warn, write what was asked for, draw the picture; results too large for memory are
     written first and drawn from their file.
     """
-    began, settings = time.perf_counter(), invocation.settings
-    expected = check_outputs(settings, invocation.words)
-    call = prepare(invocation)
+    began, settings = time.perf_counter(), call.settings
+    expected = check_outputs(settings, call.words)
+    call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
         summary = call.run_in_place()
         if settings.verbose:
@@ -187,15 +186,24 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
 
 
 class Call:
-    """One call from the shell: its operator and options, and its inputs, read; then its plan."""
+    """One call from the shell: what was typed, and where they are asked for its inputs and plan.
 
-    plan: Plan
+    `words` are inputs, `texts` attributes. `is_lazy`: data stay in their store or open file.
+    """
 
-    def __init__(self, invocation: Invocation, *, is_lazy: bool = False) -> None:
-        """Reads every input. UsageError where words are too many or too few."""
-        operator, words, texts, settings = invocation
-        self.operator, self.settings = operator, settings
-        attrs: Mapping[str, object] = parse_attributes(operator, texts)
+    is_lazy = False
+
+    def __init__(
+        self, operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
+    ) -> None:
+        self.operator, self.words, self.texts = operator, words, texts
+        self.settings = settings
+
+    @cached_property
+    def inputs(self) -> CallInputs:
+        """Every input, read. UsageError where words are too many or too few."""
+        operator, words, settings = self.operator, self.words, self.settings
+        attrs: Mapping[str, object] = parse_attributes(operator, self.texts)
         together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
         typed = {} if together else assign_inputs(operator, words, settings.extra)
         source: str | Mapping[str, object] = words[0] if together else typed
@@ -206,17 +214,20 @@ class Call:
         loaded = load_inputs(
             source, operator.input_names, settings,
             optional=[item.name for item in operator.inputs if item.optional],
-            left=operator.input_names[0] if is_lazy else "",
+            left=operator.input_names[0] if self.is_lazy else "",
         )  # fmt: skip
-        self.inputs = CallInputs.from_loaded(loaded, operator, attrs)
-        self.inputs.words, self.inputs.texts = typed, texts
+        inputs = CallInputs.from_loaded(loaded, operator, attrs)
+        inputs.words, inputs.texts = typed, self.texts
+        return inputs
 
-    def make_plan(self, *, strict: bool) -> Plan:
-        """The plan: types are settled, index values not checked yet."""
+    @cached_property
+    def plan(self) -> Plan:
+        """Types are settled, index values not checked yet."""
+        settings, inputs = self.settings, self.inputs
         with self.add_error_locations():
             return execute.prepare(
-                self.operator, self.inputs, strict=strict, dtype=self.settings.dtype,
-                max_bytes=self.settings.max_bytes,
+                self.operator, inputs, strict=settings.strict, dtype=settings.dtype,
+                max_bytes=settings.max_bytes,
             )  # fmt: skip
 
     @contextmanager
@@ -232,16 +243,18 @@ class Call:
 
     def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
-        plan = self.plan.validate()
-        notices = [*self.inputs.notices, *execute.collect_notices(self.operator, plan)]
-        print_warnings(notices, self.settings)
+        draft = self.plan
+        with self.add_error_locations():
+            plan = draft.validate()
+            notices = [*self.inputs.notices, *execute.collect_notices(self.operator, plan)]
+            print_warnings(notices, self.settings)
         return plan
 
     def run_in_memory(self) -> Trace:
         """Run in memory, then warn; errors say which file they are about."""
+        plan, limit = self.plan, self.settings.max_bytes
         with self.add_error_locations():
-            limit = self.settings.max_bytes
-            done = execute.run_plan(self.operator, self.plan, max_bytes=limit, overlay=True)
+            done = execute.run_plan(self.operator, plan, max_bytes=limit, overlay=True)
             mapped.check_unchanged(*self.inputs.arrays.values())
         trace = self.make_trace(*done)
         print_warnings(trace.warnings, self.settings)
@@ -255,9 +268,9 @@ class Call:
 
         if not streaming.is_streamed(self.plan, self.settings):
             return None
+        # Indices of a run on a cluster are judged by its workers.
+        plan = self.validate() if self.settings.engine is None else self.plan.assume_validated()
         with self.add_error_locations():
-            # Indices of a run on a cluster are judged by its workers.
-            plan = self.validate() if self.settings.engine is None else self.plan.assume_validated()
             output = streaming.write_streamed(plan, self.settings)
         return self.make_trace(plan, output)
 
@@ -265,22 +278,13 @@ class Call:
         """Write the updates into the file or store of data; says what was done."""
         from gscli.cli.call.streaming import make_patcher
 
-        with self.add_error_locations():
-            patch = make_patcher(self.operator, self.plan, self.inputs.file, self.settings)
-            return patch(self.validate())
+        patch = make_patcher(self.operator, self.plan, self.inputs.file, self.settings)
+        return patch(self.validate())
 
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
         return Trace(self.operator, plan, output, origins, noticed, self.inputs.texts)
-
-
-def prepare(invocation: Invocation) -> Call:
-    """A call whose inputs are read and planned; nothing has run yet."""
-    settings = invocation.settings
-    call = Call(invocation, is_lazy=bool(settings.is_save_only or settings.in_place))
-    call.plan = call.make_plan(strict=settings.strict)
-    return call
 
 
 def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:

@@ -12,8 +12,7 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
-from gscli.cli.building import Invocation
-from gscli.cli.call import is_container, run_operator
+from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import OnnxModel, find_recorded_file, find_test_data_set, missing_inputs_error
@@ -93,7 +92,7 @@ def run_node(
         settings = settings._replace(expect=expected)
     texts = _attribute_texts(chosen, model.opset)
     settings = settings._replace(extra=sources)
-    return run_operator(Invocation(operator, (), texts, settings))
+    return run_operator(Call(operator, (), texts, settings))
 
 
 def _read_model(place: ModelReference, settings: Settings) -> OnnxModel:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_count
 from gscli.cli.building import (
-    Invocation,
+    Call,
     complete_file,
     list_declarations,
     make_tool_command,
@@ -28,26 +28,23 @@ from gscli.cli.options import (
 from gscli.cli.tree import GLOBAL_OPTIONS, LazyGroup, make_operator_group
 
 if TYPE_CHECKING:
-    from gscli.cli.call import Call
     from gscli.traces.check import CheckFinding
 
 
-def check_operator(invocation: Invocation) -> int:
+def check_operator(call: Call) -> int:
     """Print every finding; exit status 1 when there is one."""
-    from gscli.cli.call import Call
     from gscli.disk import mapped
     from gscli.traces.check import DEFAULT_LISTED, CheckFinding, iter_findings
 
-    operator, settings = invocation.operator, invocation.settings
+    operator, settings = call.operator, call.settings
     if settings.expect is not None:
         raise UsageError(
             "check runs nothing that could be held against a file",
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
-    call = Call(invocation)
-    inputs = call.inputs
+    inputs, call.settings = call.inputs, settings._replace(strict=False)
     with suppress(GscliError):  # `iter_findings` meets the same refusal and tells it as a finding
-        call.make_plan(strict=False)
+        _ = call.plan
     listed = DEFAULT_LISTED if settings.limit is None else settings.limit
     findings = [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
     untyped = [name for name, has_type in inputs.is_typed.items() if not has_type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from gscli.base import UsageError
-from gscli.cli.building import Invocation
+from gscli.cli.building import Call
 from gscli.cli.completion import make_list_completer
 from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_json
 from gscli.cli.tree import make_operator_group
@@ -15,7 +15,7 @@ TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "st
 
 
 def run_explain(
-    invocation: Invocation,
+    call: Call,
     code: str | None = option(
         f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
@@ -37,47 +37,43 @@ def run_explain(
 ) -> int:  # fmt: skip
     """The formula and a line per entry, or with `--code` the lines of other frameworks."""
     if gradients:
-        return print_backward(invocation)
+        return print_backward(call)
     if code is not None:
-        return print_code(invocation, code, python, is_checked=check)
-    from gscli.cli.call import check_outputs, prepare, show_run
+        return print_code(call, code, python, is_checked=check)
+    from gscli.cli.call import check_outputs, show_run
 
-    expected = check_outputs(invocation.settings, invocation.words)
-    trace = prepare(invocation).run_in_memory()
-    return show_run(trace, invocation.settings, expected, explains=True)
+    expected = check_outputs(call.settings, call.words)
+    return show_run(call.run_in_memory(), call.settings, expected, explains=True)
 
 
-def print_backward(invocation: Invocation) -> int:
+def print_backward(call: Call) -> int:
     """What flows back through the call: a sentence, and an equation for each input."""
-    from gscli.cli.call import prepare
     from gscli.cli.options import make_view_options
     from gscli.gradients.conventions import choose_convention
     from gscli.views.lines import wrap_text
     from gscli.views.words.formula import Formula
 
-    trace = prepare(invocation).run_in_memory()
+    trace = call.run_in_memory()
     formula = Formula(trace)
     convention = choose_convention(trace.operator.framework.name)
     backward = formula.list_gradients(convention)
     lines = [trace.title, formula.equation, *backward, f"for {formula.ranges}"]
-    width = make_view_options(invocation.settings).width
+    width = make_view_options(call.settings).width
     sys.stdout.writelines(f"{part}\n" for line in lines for part in wrap_text(line, width))
     return 0
 
 
-def print_code(invocation: Invocation, code: str, python: str | None, *, is_checked: bool) -> int:
+def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
-    from gscli.cli.call import prepare
     from gscli.codegen.code import generate_code, parse_targets
 
-    operator, settings = invocation.operator, invocation.settings
+    operator, settings = call.operator, call.settings
     if settings.json == "output":
         raise UsageError(
             "--code prints lines and nothing else", where="--json=output",
             hint="leave out --json=output",
         )  # fmt: skip
     targets = parse_targets(code)
-    call = prepare(invocation)
     if is_checked:
         from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import check_input_sizes, run_checks
@@ -88,9 +84,7 @@ def print_code(invocation: Invocation, code: str, python: str | None, *, is_chec
         lines = run_checks(lines, python)
         warn_of_left_running()
     else:
-        with call.add_error_locations():
-            plan = call.validate()
-        lines = generate_code(operator, plan, None, targets, call.inputs.origins)
+        lines = generate_code(operator, call.validate(), None, targets, call.inputs.origins)
     if settings.json is not None:
         print_json(lines.to_dict())
     elif not settings.quiet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gscli.base import DtypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import format_shape, suggest_names
-from gscli.cli.building import Invocation
+from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
     SHARED_OPTIONS,
@@ -22,7 +22,6 @@ from gscli.cli.tree import make_operator_group
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
-    from gscli.cli.call import Call
     from gscli.gradients.call import Gradients
     from gscli.gradients.flow import FlowTrace
 
@@ -37,7 +36,7 @@ LISTED = 50
 
 
 def run_grad(
-    invocation: Invocation,
+    call: Call,
     cotangent: str | None = option(
         "what flows back into the output, in its shape (default: ones)", "FILE"
     ),
@@ -59,9 +58,9 @@ def run_grad(
     from gscli.gradients.call import trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
-    settings = invocation.settings
+    settings = call.settings
     check_combinations(SHARED_OPTIONS.values(), settings._asdict())
-    call = _prepare_floats(invocation)
+    _convert_to_floats(call)
     own_flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
     expected_name, source = _split_name(settings.expect or "")
     expected = _load(source, "expect", settings) if source else None
@@ -97,28 +96,24 @@ def run_grad(
     return int(verdict is not None and not verdict.is_equal)
 
 
-def _prepare_floats(invocation: Invocation) -> Call:
-    """The call, planned; numbers that were typed for data and updates are float64."""
-    from gscli.cli.call import Call
+def _convert_to_floats(call: Call) -> None:
+    """Plan the call; numbers that were typed for data and updates are float64."""
     from gscli.gradients.call import value_inputs
 
-    call, strict = Call(invocation), invocation.settings.strict
     inputs = call.inputs
     try:
-        call.plan = call.make_plan(strict=strict)
+        values = value_inputs(call.plan.layout, call.plan.inputs)
     except UpdatesTypeRefused:
         if all(inputs.is_typed.values()):
             raise
         untyped = True
     else:
-        values = value_inputs(call.plan.layout, call.plan.inputs)
         untyped = any(
             not inputs.is_typed[name] and array.dtype.kind in "iu" for name, array in values.items()
         )
     if untyped and call.settings.dtype is None:
         call.settings = call.settings._replace(dtype="float64")
-        call.plan = call.make_plan(strict=strict)
-    return call
+        call.__dict__.pop("plan", None)  # it is made anew
 
 
 def _load(text: str, name: str, settings: Settings) -> Array:
