@@ -121,7 +121,7 @@ def plan_call(
 ) -> Plan:
     """The plan of a call from Python: slices, masks and numbers are put in their places first.
 
-    `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
+    `leave`: data in the chunks of a zarr or Dask array are left there, as a `LazyArray`.
     """
     inputs, attrs = _extract_subscript(operator, inputs, attrs)
     arrays, _, attrs = _read_values(operator, inputs, attrs, leave, max_bytes)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from gscli.stream import run_to_file, scatter
 from gscli.stream.chunked import gather, to_store
 from gscli.stream.chunked import grid as grid_of_chunks
 from gscli.stream.chunked.grid import ChunkGrid
-from gscli.stream.chunked.scatter import copy_untouched
+from gscli.stream.chunked.scatter import copy_chunk, iter_untouched
 from gscli.stream.chunked.to_store import run_to_store
 from gscli.stream.gather import open_rows
 
@@ -51,6 +52,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_of_chunks, "CACHE_BYTES", 32)
     monkeypatch.setattr(grid_of_chunks, "WINDOW", 16)
     monkeypatch.setattr(grid_of_chunks, "SPARSE_FACTOR", 1)
+
+
+def copy_untouched(source: ZarrArray, folder: str) -> Iterator[int]:
+    for key in iter_untouched(source.stored_keys(), folder):
+        yield copy_chunk(source, key, folder)
 
 
 def checked(call: RandomCall, folder: Path, target: str) -> None:

@@ -51,17 +51,9 @@ def scatter_by_chunk(
         yield block.nbytes
 
 
-def copy_untouched(
-    source: ZarrArray, folder: str, do: Callable[..., None] = lambda call, *args: call(*args)
-) -> Iterator[int]:
-    """Have `do` copy every stored chunk that `folder` does not have yet.
-
-    Yields the bytes of the cells of each.
-    """
-    for key in source.stored_keys():
-        if not os.path.lexists(os.path.join(folder, key)):
-            do(copy_chunk, source, key, folder)
-            yield source.chunk_bytes
+def iter_untouched(keys: Iterable[str], folder: str) -> Iterator[str]:
+    """Those of some stored chunks that `folder` does not have yet."""
+    return (key for key in keys if not os.path.lexists(os.path.join(folder, key)))
 
 
 def copy_chunk(source: ZarrArray, key: str, folder: str) -> int:

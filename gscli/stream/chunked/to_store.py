@@ -37,7 +37,7 @@ from gscli.kernel import gather, scatter, to_result_axes
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.gather import iter_rows_by_chunk
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
-from gscli.stream.chunked.scatter import copy_untouched, create_like, scatter_by_chunk
+from gscli.stream.chunked.scatter import copy_chunk, create_like, iter_untouched, scatter_by_chunk
 from gscli.stream.scatter import ExternalSort, Updates
 from gscli.stream.to_file import (
     Progress,
@@ -122,7 +122,9 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
                 touched = _iter_touched(plan, grid, folder)
                 yield from scatter_by_chunk(layout, grid, store, touched, write)
         with WriteBehind(target.name, MAX_PENDING) as behind:
-            yield from copy_untouched(store, hidden, behind.submit)
+            for key in iter_untouched(store.stored_keys(), hidden):
+                behind.submit(copy_chunk, store, key, hidden)
+                yield store.chunk_bytes
         return
     target = create_zarr_array(ZarrPath(hidden), dtype, layout.output_shape, like=store)
     with _write_behind(target) as behind:

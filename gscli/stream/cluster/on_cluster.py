@@ -19,7 +19,7 @@ from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_sourc
 from gscli.kernel.walks import tile_plan
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import ChunkGrid
-from gscli.stream.chunked.scatter import create_like
+from gscli.stream.chunked.scatter import create_like, iter_untouched
 from gscli.stream.chunked.to_store import chunk_grid, open_new_store
 from gscli.stream.cluster import tasks
 from gscli.stream.cluster.connection import cancel_futures, check_workers, cluster_client
@@ -123,8 +123,7 @@ class _ClusterRun:
     def _scatter(self, hidden: str) -> None:
         patched = self._submit_each(tasks.scatter_chunks, create_like(self.store, hidden))
         self._wait_for(patched, self.store.nbytes)
-        stored = self.store.stored_keys()
-        keys = [key for key in stored if not os.path.lexists(os.path.join(hidden, key))]
+        keys = list(iter_untouched(self.store.stored_keys(), hidden))
         copied = [
             self._submit(tasks.copy_chunks, self.store, hidden, keys[at : at + KEYS])
             for at in range(0, len(keys), KEYS)

@@ -27,7 +27,7 @@ from gscli.files.stores.zarr_store import ZarrArray
 from gscli.plan.findings import has_out_of_bounds
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.grid import ChunkedRows, ChunkGrid, Coordinates
-from gscli.stream.chunked.scatter import copy_chunk, scatter_by_chunk
+from gscli.stream.chunked.scatter import copy_chunk, iter_untouched, scatter_by_chunk
 from gscli.stream.scatter import split_by_number, update_records
 from gscli.stream.to_file import make_update_reader, output_dtype
 
@@ -113,10 +113,9 @@ def write_result_chunks(
 def copy_chunks(source: ZarrArray, folder: str, keys: Sequence[str]) -> int:
     """Chunks that nobody touches, as they are stored."""
     done = 0
-    for key in keys:
-        if not os.path.lexists(os.path.join(folder, key)):
-            with _check_store_exists(folder):
-                done += copy_chunk(source, key, folder)
+    for key in iter_untouched(keys, folder):
+        with _check_store_exists(folder):
+            done += copy_chunk(source, key, folder)
     return done
 
 
