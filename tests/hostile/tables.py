@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hostile.corpus import Case, Content, Refusal, of_bytes
 
-from gscli.base import ContentRefused, LimitRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, LimitRefused
 
 
 def _case(
@@ -57,4 +57,4 @@ def cases() -> Iterator[Case]:
     yield _case("long", lambda: b"1\n".rjust((64 << 20) + 1), LimitRefused, "limit")
     text = b"a" * 100_000 + b"\n" + b"b\n" * 20_000
     yield _case("amplify_text", text, LimitRefused, "limit")
-    yield Case("table/member", of_bytes("case.csv", b"1\n", member="a"), UsageError, "holds one")
+    yield Case("table/member", of_bytes("case.csv", b"1\n", member="a"), CannotRead, "no column")
