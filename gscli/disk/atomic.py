@@ -83,13 +83,6 @@ class AtomicFile(io.RawIOBase):
         with write_errors(self.name):
             return os.lseek(self.fileno(), offset, whence)
 
-    def truncate(self, size: int | None = None, /) -> int:
-        """Set the length, by default to the present place."""
-        length = self.tell() if size is None else size
-        with write_errors(self.name):
-            os.ftruncate(self.fileno(), length)
-        return length
-
     def close(self) -> None:
         """Close the descriptor exactly once: after a failed close it is gone all the same."""
         if self.closed:

@@ -33,7 +33,7 @@ def clone_file(source: RegularFile, target: AtomicFile) -> None:
     needed = os.fstat(source.descriptor).st_blocks * _BLOCK
     hint = "--in-place=direct patches without a copy"
     check_space(target.fileno(), needed, source.name, "a copy of ", hint)
-    target.truncate(source.size)
+    os.ftruncate(target.fileno(), source.size)
     for begin, end in _iter_data_extents(source):
         _copy_range(source, target, begin, end)
 
