@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -231,6 +232,31 @@ class ComparisonResult:
         if output is None or base is None or output.shape != base.shape:
             return None
         return unequal_cells(output, base)
+
+
+Item = TypeVar("Item")
+
+
+def group_alike(items: Iterable[Item], is_alike: Callable[[Item, Item], bool]) -> list[list[Item]]:
+    """Items that are like the first of a group as one group, in the order of these.
+
+    >>> group_alike([3, 8, 5], lambda first, other: first % 2 == other % 2)
+    [[3, 5], [8]]
+    """
+    groups = list[list[Item]]()
+    for item in items:
+        home = next((group for group in groups if is_alike(group[0], item)), None)
+        if home is None:
+            groups.append([item])
+        else:
+            home.append(item)
+    return groups
+
+
+def group_equal_results(results: Iterable[RuleSetResult]) -> tuple[ResultGroup, ...]:
+    """Rows that answer alike as one group, in the order of their first rows."""
+    groups = group_alike(results, RuleSetResult.has_same_result)
+    return tuple(ResultGroup(tuple(group)) for group in groups)
 
 
 def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:

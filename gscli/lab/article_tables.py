@@ -2,57 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from gscli.base.arrays import has_same_cells
 from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
 
-CellDifference: TypeAlias = Callable[[str], str]
+OPERATORS: Mapping[int, Mapping[str, str]] = {
+    1: {
+        "ONNX GatherND": "onnx.gather_nd",
+        "TF gather_nd": "tensorflow.gather_nd",
+        "MXNet gather_nd": "mxnet.gather_nd",
+        "ONNX ScatterND": "onnx.scatter_nd",
+        "TF scatter_nd": "tensorflow.scatter_nd",
+        "MXNet scatter_nd": "mxnet.scatter_nd",
+    },
+    2: {
+        "ONNX Gather": "onnx.gather",
+        "TF gather": "tensorflow.gather",
+        "Caffe2 Gather": "caffe2.gather",
+        "NumPy take": "numpy.take",
+        "MXNet nd.take": "mxnet.take",
+        "MXNet np.take": "mxnet.np.take",
+    },
+}
+"""The columns of each table."""
 
-TABLE_1 = {
-    "ONNX GatherND": "onnx.gather_nd",
-    "TF gather_nd": "tensorflow.gather_nd",
-    "MXNet gather_nd": "mxnet.gather_nd",
-    "ONNX ScatterND": "onnx.scatter_nd",
-    "TF scatter_nd": "tensorflow.scatter_nd",
-    "MXNet scatter_nd": "mxnet.scatter_nd",
+ROWS: Mapping[int, Mapping[str, str]] = {
+    1: {
+        "Coordinates of a vector run along": "vector_axis",
+        "Negative indices": "negative",
+        "Out of range": "out_of_range",
+        "Duplicate indices": "duplicates",
+        "Cells not indexed": "untouched",
+    },
+    2: {
+        "Axis not given": "default_axis",
+        "Negative axis": "negative_axis",
+        "Negative indices": "negative",
+        "Out of range": "out_of_range",
+    },
 }
-TABLE_2 = {
-    "ONNX Gather": "onnx.gather",
-    "TF gather": "tensorflow.gather",
-    "Caffe2 Gather": "caffe2.gather",
-    "NumPy take": "numpy.take",
-    "MXNet nd.take": "mxnet.take",
-    "MXNet np.take": "mxnet.np.take",
-}
+"""The rows of each table: columns of the rules, or what is asked of a probe."""
+
 VARIANT_PREFIXES = ("mode=", "device=", "release=")
 
 
 def format_article_table(number: int) -> str:
     """Table 1 (GatherND, ScatterND) or 2 (Gather, Take) as Markdown."""
-    columns = TABLE_1 if number == 1 else TABLE_2
-    heads = ["", *columns]
-    cells: dict[str, CellDifference] = (
-        {
-            "Coordinates of a vector run along": _describe_vector_axis,
-            "Negative indices": lambda name: _format_behaviour(name, "negative"),
-            "Out of range": lambda name: _format_behaviour(name, "out_of_range"),
-            "Duplicate indices": lambda name: _format_behaviour(name, "duplicates"),
-            "Cells not indexed": lambda name: _format_behaviour(name, "untouched"),
-        }
-        if number == 1
-        else {
-            "Axis not given": lambda name: _format_behaviour(name, "default_axis"),
-            "Negative axis": _describe_negative_axis,
-            "Negative indices": lambda name: _format_behaviour(name, "negative"),
-            "Out of range": lambda name: _format_behaviour(name, "out_of_range"),
-        }
-    )
-    rows = [[title, *(cell(name) for name in columns.values())] for title, cell in cells.items()]
-    return format_markdown_table(heads, rows)
+    probed = {"vector_axis": _describe_vector_axis, "negative_axis": _describe_negative_axis}
+    columns = OPERATORS[number]
+    rows = [
+        [title, *(
+            probed[question](name) if question in probed else _format_behaviour(name, question)
+            for name in columns.values()
+        )]
+        for title, question in ROWS[number].items()
+    ]  # fmt: skip
+    return format_markdown_table(["", *columns], rows)
 
 
 def _format_behaviour(name: str, column: str) -> str:

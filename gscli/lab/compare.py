@@ -14,7 +14,12 @@ from gscli.base.words import suggest_names
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
-from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
+from gscli.lab.answers import (
+    ComparisonResult,
+    RuleSetResult,
+    UnsupportedRuleSet,
+    group_equal_results,
+)
 from gscli.lab.concepts import (
     CONCEPTS,
     REDUCTION_NAMES,
@@ -80,7 +85,7 @@ def compare(
     if not rows:
         valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
         raise _no_rule_set_error(concept, call, only, unsaid, valid)
-    groups = tuple(group_equal_results(rows))
+    groups = group_equal_results(rows)
     return ComparisonResult(
         concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
     )
@@ -263,15 +268,3 @@ def _split_indices(comparison: Comparison, name: str, indices: Array) -> dict[st
     if comparison.vector_layout == "first":
         return {name: columns.copy()}
     return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
-
-
-def group_equal_results(results: Iterable[RuleSetResult]) -> Iterator[ResultGroup]:
-    """Rows that answer alike as one group, in the order of their first rows."""
-    groups: list[list[RuleSetResult]] = []
-    for row in results:
-        home = next((group for group in groups if group[0].has_same_result(row)), None)
-        if home is None:
-            groups.append([row])
-        else:
-            home.append(row)
-    return (ResultGroup(tuple(group)) for group in groups)

@@ -21,8 +21,13 @@ from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import ConceptName, Operator
 from gscli.lab.answers import SCHEMA as COMPARED
-from gscli.lab.answers import ComparisonResult, RuleSetResult, comparison_to_dict
-from gscli.lab.compare import compare, group_equal_results
+from gscli.lab.answers import (
+    ComparisonResult,
+    RuleSetResult,
+    comparison_to_dict,
+    group_equal_results,
+)
+from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
 
@@ -155,7 +160,7 @@ def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:
     names = {require_text(row, "operator").partition(".")[0] for row in runtime_rows}
     rules = {row.label: row for row in compared(only=sorted(names)).rows}
     answers = [_restore_runtime_result(row, rules) for row in runtime_rows]
-    return replace(comparing, groups=tuple(group_equal_results([*comparing.rows, *answers])))
+    return replace(comparing, groups=group_equal_results([*comparing.rows, *answers]))
 
 
 def _restore_runtime_result(

@@ -13,7 +13,7 @@ from gscli.base.records import Record
 from gscli.files.formats.jsonarray import dump_json
 from gscli.gradients.call import trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
-from gscli.lab.answers import ComparisonResult, RuleSetResult
+from gscli.lab.answers import ComparisonResult, RuleSetResult, group_alike
 from gscli.lab.cases import GRADIENT_TOLERANCE
 from gscli.lab.difference import compare_tensors
 from gscli.layout.axes import Reduction
@@ -96,20 +96,13 @@ def compare_gradients(
     >>> compare_gradients(answers).agree
     True
     """
-    groups, refusals = list[list[GradientRow]](), list[GradientRow]()
-    for row in [*map(_differentiate, comparing.rows), *others]:
-        if row.refusal:
-            refusals.append(row)
-            continue
-        home = next((group for group in groups if _has_same_gradients(group[0], row)), None)
-        if home is None:
-            groups.append([row])
-        else:
-            home.append(row)
+    rows = [*map(_differentiate, comparing.rows), *others]
+    refusals = tuple(row for row in rows if row.refusal)
+    groups = group_alike((row for row in rows if not row.refusal), _has_same_gradients)
     groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
     traces = [row.trace for row in comparing.rows if row.trace is not None]
     kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
-    return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), tuple(refusals))
+    return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals)
 
 
 def _differentiate(row: RuleSetResult) -> GradientRow:

@@ -57,18 +57,16 @@ def _select_by_name(
             chosen.setdefault(pair[0].framework.title, []).append(pair)
         return chosen, []
     absent: list[UnsupportedRuleSet] = []
-    for wish in only:
-        pairs = _match_name(wish, declared)
+    for word in only:
+        name = ALIASES.get(word.lower(), word.lower())
+        pairs = [pair for pair in declared if _is_called(*pair, name)]
         if pairs:
             frameworks = {pair[0].framework.title for pair in pairs}
             label = pairs[0][1].label if len(pairs) == 1 else " ".join(frameworks)
             chosen.setdefault(label, []).extend(pairs)
         else:
-            absent.append(
-                UnsupportedRuleSet(
-                    _find_framework_title(wish, declared), f"no {concept}", is_requested=True
-                )
-            )
+            title = _find_framework_title(word, name, declared)
+            absent.append(UnsupportedRuleSet(title, f"no {concept}", is_requested=True))
     return chosen, absent
 
 
@@ -119,34 +117,27 @@ def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
     return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
 
 
-def _match_name(
-    rule_set_name: str, declared: Sequence[DeclaredComparison]
-) -> list[DeclaredComparison]:
-    """The comparisons that a word of `--as` asks for."""
-    name = ALIASES.get(rule_set_name.lower(), rule_set_name.lower())
-    return [
-        pair
-        for pair in declared
-        if name in (pair[0].framework.name, pair[0].framework.title.lower())
-        or pair[1].label.lower().startswith(name)
-    ]
+def _is_called(operator: Operator, comparison: Comparison, name: str) -> bool:
+    """Whether a word of `--as` asks for a comparison."""
+    framework = operator.framework
+    is_framework = name in (framework.name, framework.title.lower())
+    return is_framework or comparison.label.lower().startswith(name)
 
 
-def _find_framework_title(rule_set_name: str, declared: Sequence[DeclaredComparison]) -> str:
+def _find_framework_title(word: str, name: str, declared: Sequence[DeclaredComparison]) -> str:
     """The framework that a word of `--as` names, though it does not have the operation."""
-    name = ALIASES.get(rule_set_name.lower(), rule_set_name.lower())
     titles = {known: load_framework(known).title for known in NAMES}
     for known, title in titles.items():
         if name in (known, title.lower()):
             return title
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
     raise UsageError(
-        f"nothing called {rule_set_name!r} to compare"[:200],
+        f"nothing called {word!r} to compare"[:200],
         where="--as",
         valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
         hint=suggest_names(
-            rule_set_name.lower(),
+            word.lower(),
             [*titles, *ALIASES, *labels],
-            write=lambda word: labels.get(word, word),
+            write=lambda known: labels.get(known, known),
         ),
     )

@@ -9,9 +9,8 @@ import numpy as np
 
 from gscli.base import InputRefused, UsageError
 from gscli.frameworks import find_operator
-from gscli.lab.answers import ComparisonResult, RuleSetResult
+from gscli.lab.answers import ComparisonResult, RuleSetResult, group_equal_results
 from gscli.lab.cases import Case, CaseResult, describe_gradient_difference
-from gscli.lab.compare import group_equal_results
 from gscli.lab.difference import describe_difference
 from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
@@ -63,7 +62,7 @@ def add_runtime_results(
     """
     rules = _list_rules(compare_with, runtime, comparing.concept)
     rows = list(_run_rule_sets(rules, runtime))
-    return replace(comparing, groups=tuple(group_equal_results([*comparing.rows, *rows])))
+    return replace(comparing, groups=group_equal_results([*comparing.rows, *rows]))
 
 
 def ask_for_gradients(

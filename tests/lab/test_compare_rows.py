@@ -14,8 +14,13 @@ from gscli.base import ContentRefused, InputRefused, UsageError
 from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import NAMES, load_framework, operators
-from gscli.lab.answers import ComparisonResult, RuleSetResult, comparison_to_dict
-from gscli.lab.compare import compare, group_equal_results
+from gscli.lab.answers import (
+    ComparisonResult,
+    RuleSetResult,
+    comparison_to_dict,
+    group_equal_results,
+)
+from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
 from gscli.lab.documents import replay_comparison
 
@@ -190,7 +195,7 @@ def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
         replace(rules[1], label=f"odd 3: {rules[1].label}", error=InputRefused("no such kernel"),
                 from_runtime=True),
     ]  # fmt: skip
-    asked = replace(made, groups=tuple(group_equal_results([*rules, *own])))
+    asked = replace(made, groups=group_equal_results([*rules, *own]))
     text = json.dumps(comparison_to_dict(asked))
     again = replay_comparison(json.loads(text))
     assert json.dumps(comparison_to_dict(again)) == text
