@@ -45,19 +45,15 @@ def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
     words = [str(name).strip().lower() for name in listed]
     targets: dict[str, TargetFramework] = {}
     for word in words:
-        if word == "all":
-            targets |= TARGETS
-            continue
-        name = ALIASES.get(word, word)
-        if name not in TARGETS:
-            raise UsageError(
-                f"no code is written for {sanitize(word, 60)!r}",
-                valid=f"{' '.join(TARGETS)}, or all",
-                hint=suggest_names(
-                    word, [*TARGETS, *ALIASES, "all"], "--code all", count=1, similarity=0.5
-                ),
-            )
-        targets[name] = TARGETS[name]
+        for name in TARGETS if word == "all" else [ALIASES.get(word, word)]:
+            if name not in TARGETS:
+                known = [*TARGETS, *ALIASES, "all"]
+                raise UsageError(
+                    f"no code is written for {sanitize(word, 60)!r}",
+                    valid=f"{' '.join(TARGETS)}, or all",
+                    hint=suggest_names(word, known, "--code all", count=1, similarity=0.5),
+                )
+            targets[name] = TARGETS[name]
     return list(targets.values())
 
 
@@ -76,44 +72,44 @@ def generate_code(
 
 
 def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:
+    language = load_language(target.name)
+    answer = Snippet(target.name, target.title, "exact")
     try:
         check_types(meaning, target)
-        own = write_own_call(meaning, target.name)
-        if own is not None:
-            title = f"{target.title}'s own {meaning.operator.name}"
-            return _add_preamble(
-                Snippet(target.name, target.title, "exact", title, call=tuple(own)), loading
-            )
-        translation = translate_call(meaning, target)
-        writer = _WRITERS.get(target.name, SnippetWriter)
-        call = writer(translation.program, translation.output, load_language(target.name)).write()
+        call = write_own_call(meaning, target.name)
+        if call is not None:
+            answer = answer._replace(operation=f"{target.title}'s own {meaning.operator.name}")
+        else:
+            translation = translate_call(meaning, target)
+            writer = _WRITERS.get(target.name, SnippetWriter)
+            call = writer(translation.program, translation.output, language).write()
+            answer = _judge(answer, meaning, target, translation)
     except CannotTranslate as reason:
-        return Snippet(target.name, target.title, "none", reason=str(reason))
-    broken = list_breaking_inputs(meaning, target, translation.op, translation.handlings)
-    apart = describe_value_difference(meaning, target, translation.op)
-    answer = Snippet(
-        target.name,
-        target.title,
-        "differs" if apart else "exact for these indices" if broken else "exact",
-        translation.op.name if translation.op else "nothing is moved",
-        translation.composed,
-        call=tuple(call),
+        return answer._replace(verdict="none", reason=str(reason))
+    return answer._replace(preamble=tuple(loading.write(language, call)), call=tuple(call))
+
+
+def _judge(
+    answer: Snippet, meaning: CallAnalysis, target: TargetFramework, translation: Translation
+) -> Snippet:
+    """The answer with what is true of its lines."""
+    op = translation.op
+    broken = list_breaking_inputs(meaning, target, op, translation.handlings)
+    apart = describe_value_difference(meaning, target, op)
+    return answer._replace(
+        verdict="differs" if apart else "exact for these indices" if broken else "exact",
+        operation=op.name if op else "nothing is moved",
+        composed=translation.composed,
         breaks=tuple(broken),
         notes=(target.note,) if target.note else (),
         reason=apart,
     )
-    return _add_preamble(answer, loading)
 
 
 _WRITERS: dict[str, type[SnippetWriter]] = {
     "onnx": OnnxWriter, "openvino": OpenvinoWriter, "stablehlo": StablehloWriter,
 }  # fmt: skip
 """Writers of targets that are not written as Python's arrays are."""
-
-
-def _add_preamble(answer: Snippet, loading: PreambleWriter) -> Snippet:
-    lines = loading.write(load_language(answer.target), answer.call)
-    return answer._replace(preamble=tuple(lines))
 
 
 def code(
@@ -144,8 +140,6 @@ def code(
 
 
 # A call in the steps of a target.
-
-DTYPE_WORDS = {"str": "strings", "bool": "bool"}
 
 
 class Translation(Record):
@@ -201,14 +195,10 @@ def _emit_unchanged(
 
 def check_types(meaning: CallAnalysis, target: TargetFramework) -> None:
     """Raises CannotTranslate where the target has no such element type."""
-    named = meaning.arrays_by_variable
-    for name in named:
-        if name in ("data", "updates"):
-            kind = dtype_name(named[name].dtype)
-            if kind not in target.dtypes:
-                raise CannotTranslate(f"{target.title} has no {DTYPE_WORDS.get(kind, kind)} here")
-    if meaning.layout.dtype not in target.dtypes:
-        raise CannotTranslate(f"{target.title} has no {meaning.layout.dtype} here")
+    for dtype in (*(dtype_name(array.dtype) for array in meaning.values), meaning.layout.dtype):
+        if dtype not in target.dtypes:
+            kind = "strings" if dtype == "str" else dtype
+            raise CannotTranslate(f"{target.title} has no {kind} here")
 
 
 # What does the same as a call of a comparison.
@@ -232,18 +222,14 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     unsaid = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
         known = {entry.label for entry in unsaid}
-        absent = [title for title in titles if title not in known]
         unsaid += [
             UnsupportedRuleSet(title, f"no {comparing.concept}", is_requested=False)
-            for title in absent
+            for title in titles
+            if title not in known
         ]
-    labels = [entry.label for entry in unsaid if entry.label in titles]
-    targets = [TARGETS[titles[label]] for label in labels]
-    code = generate_code(trace.operator, trace.plan, trace.output, targets)
-    equivalents = {
-        label: _describe_equivalent(answer)
-        for label, answer in zip(labels, code.answers, strict=True)
-    }
+    targets = [TARGETS[titles[entry.label]] for entry in unsaid if entry.label in titles]
+    answers = generate_code(trace.operator, trace.plan, trace.output, targets).answers
+    equivalents = {answer.title: _describe_equivalent(answer) for answer in answers}
     entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
     return replace(comparing, unsupported=entries)
 

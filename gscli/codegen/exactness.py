@@ -149,28 +149,26 @@ def describe_value_difference(
     difference = _describe_nan_difference(meaning, target)
     if difference and meaning.has_nan:
         return difference
-    if target.computes_in_32_bits and meaning.has_wide_values:
-        return (
-            f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"
-        )
-    return ""
+    wide = target.computes_in_32_bits and meaning.has_wide_values
+    plugin = f"{target.title}'s CPU plugin computes in 32 bits"
+    return f"{plugin}, which do not hold every number here" if wide else ""
+
+
+NAN_WORDS = {
+    True: "keeps NaN", False: "keeps the number", None: "does not say what becomes of it",
+}  # fmt: skip
+"""What a target does with NaN under max and min."""
 
 
 def _describe_nan_difference(meaning: CallAnalysis, target: TargetFramework) -> str:
     """What NaN under max and min does otherwise there."""
-    layout = meaning.layout
+    layout, propagates = meaning.layout, target.propagates_nan
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
-    if layout.updates is None or not compared or layout.updates.nan_wins == target.propagates_nan:
+    if layout.updates is None or not compared or layout.updates.nan_wins == propagates:
         return ""
-    if target.propagates_nan is None:
-        does = "does not say what becomes of it"
-    elif target.propagates_nan:
-        if meaning.has_nan:
-            return ""
-        does = "keeps NaN"
-    else:
-        does = "keeps the number"
-    return f"NaN under {layout.reduction}: {target.title} {does}"
+    if propagates and meaning.has_nan:
+        return ""  # the lines take it out of the updates
+    return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
 
 
 def _breaking_values(meaning: CallAnalysis, target: TargetFramework) -> list[str]:

@@ -74,13 +74,9 @@ class OnnxWriter(SnippetWriter):
         kind = self._type_name("float32" if is_half else dtype)
         dims = f"[{', '.join(map(str, sizes))}]" if sizes else ""
         text = f"Constant <value = {kind}{dims} {{{', '.join(map(_format_number, values))}}}> ()"
-        key = f"{text} {dtype}"
-        if key not in self.constants:
-            name = self.constants[key] = f"c{len(self.constants)}"
-            self.body.append(f"{name}_wide = {text}" if is_half else f"{name} = {text}")
-            if is_half:
-                self.body.append(f"{name} = Cast <to = {ONNX_TYPE_CODES[dtype]}> ({name}_wide)")
-        return self.constants[key]
+        name = self.name_constant(text)
+        code = ONNX_TYPE_CODES[dtype]
+        return self.name_constant(f"Cast <to = {code}> ({name})") if is_half else name
 
     def _type_name(self, dtype: str) -> str:
         return self.language.types.get(dtype, dtype)

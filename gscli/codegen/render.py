@@ -196,6 +196,13 @@ class SnippetWriter:
             return self.fields[key](self, step)
         return self.format_fact(step.attributes[key])
 
+    def name_constant(self, text: str) -> str:
+        """The name of a constant in a text of the target's own; the same one is made once."""
+        if text not in self.constants:
+            name = self.constants[text] = f"{self.prefix}c{len(self.constants)}"
+            self.body.append(f"{name} = {text}")
+        return self.constants[text]
+
     def write_parts(self, step: Instruction) -> list[str]:
         """The operands of a stack, each written as a line of its own with the new axis."""
         name, shape = self.names[step.result.number], part_shape(step)

@@ -137,13 +137,13 @@ class StablehloWriter(SnippetWriter):
         if isinstance(fact, Constant):
             row = step.attributes.get("row")
             shape = row if isinstance(row, tuple) else shape
-            return self._constant(
-                f"dense<{_format_number(fact)}> : {tensor_type(shape, fact.dtype)}"
-            )
+            kind = tensor_type(shape, fact.dtype)
+            return self.name_constant(f"stablehlo.constant dense<{_format_number(fact)}> : {kind}")
         if isinstance(fact, VectorConstant):
             own = Value(0, "", (len(fact.numbers),), fact.dtype)
-            text = f"dense<{list(fact.numbers)}> : {tensor_type(own.shape, own.dtype)}"
-            return self._broadcast(self._constant(text), own, shape, [fact.dim])
+            kind = tensor_type(own.shape, own.dtype)
+            text = f"stablehlo.constant dense<{list(fact.numbers)}> : {kind}"
+            return self._broadcast(self.name_constant(text), own, shape, [fact.dim])
         return super().format_field(key, step)
 
     def format_fact(self, fact: object) -> str:
@@ -153,13 +153,7 @@ class StablehloWriter(SnippetWriter):
     def write_positions(self, positions: range) -> str:
         """The name of a constant with some positions."""
         kind = tensor_type((len(positions),), "int64")
-        return self._constant(f"dense<{list(positions)}> : {kind}")
-
-    def _constant(self, text: str) -> str:
-        if text not in self.constants:
-            name = self.constants[text] = f"%c{len(self.constants)}"
-            self.body.append(f"{name} = stablehlo.constant {text}")
-        return self.constants[text]
+        return self.name_constant(f"stablehlo.constant dense<{list(positions)}> : {kind}")
 
     def _broadcast(self, name: str, value: Value, shape: Shape, dims: Sequence[int]) -> str:
         stretched = f"%b{1 + sum(' = stablehlo.broadcast_in_dim ' in line for line in self.body)}"
