@@ -108,8 +108,11 @@ class ScatterLowering:
         self.target = lowering.target
         self.composed = False
         self.data, self.update_value = data, updates
+        assert self.layout.updates is not None
+        self.declared = self.layout.updates
         self.rule = REDUCTIONS.get(self.layout.reduction)
         self.averages = self.rule is not None and self.rule.divisor is not None
+        self.combines_bool = self._combines_bool()
         self.reduction = self._target_reduction()
         self.accumulator_dtype = self._accumulator_dtype()
 
@@ -118,7 +121,7 @@ class ScatterLowering:
         place, request = self._choose_op()
         base, updates = self._emit_base(), self._emit_updates()
         reduction = self.layout.reduction
-        if reduction == "sub" and request.op == "add" and not self._is_bool_reduction():
+        if reduction == "sub" and request.op == "add" and not self.combines_bool:
             updates = self._emit_composed("negative", updates)
         if self.rule is not None and self.rule.epilogue is not None:
             output = self._emit_product(place, updates)
@@ -133,7 +136,7 @@ class ScatterLowering:
     def _target_reduction(self) -> str:
         """The reduction as targets know it: bool has only max and min, a mean begins as a sum."""
         reduction = self.layout.reduction
-        if self._is_bool_reduction():
+        if self.combines_bool:
             return BOOL_REDUCTIONS.get(reduction, reduction)
         complex_order = reduction in ("max", "min") and self.layout.dtype in COMPLEX
         if complex_order and not self.target.complex_order:
@@ -142,56 +145,55 @@ class ScatterLowering:
             return "mul"
         return "add" if self.averages else reduction
 
-    def _is_bool_reduction(self) -> bool:
+    def _combines_bool(self) -> bool:
         """Whether each step combines bool with bool."""
-        layout = self.layout
-        assert layout.updates is not None
-        plain = (
-            self.update_value is None or self.update_value.dtype == "bool" or layout.updates.cast
-        )
-        return layout.dtype == "bool" and layout.accumulate_dtype is None and plain
+        if self.layout.dtype != "bool" or self.layout.accumulate_dtype is not None:
+            return False
+        updates = self.update_value
+        return updates is None or updates.dtype == "bool" or self.declared.cast
 
     def _accumulator_dtype(self) -> str:
         """The type that the reduction runs in."""
         layout = self.layout
         if layout.accumulate_dtype is not None:
             return layout.accumulate_dtype
-        if self._is_bool_reduction() and layout.reduction != "none":
-            odd = layout.reduction == "sub"
-            return "int32" if odd or not self.target.bool_reductions else "bool"
+        if self.combines_bool and layout.reduction != "none":
+            has_own = self.target.bool_reductions and layout.reduction != "sub"
+            return "bool" if has_own else "int32"
         return layout.dtype
 
     def _choose_op(self) -> tuple[LoweredIndices, ReductionRequest]:
         """The operation that does most of the work, by preference one without anything composed."""
         mean, out = self.layout.reduction == "mean", not self.layout.include_self
-        alone = (
-            mean or (out and self.reduction != "none")
-        ) and self.accumulator_dtype == self.layout.dtype
-        wishes = [ReductionRequest(self.reduction, mean, out)] * alone + [
-            ReductionRequest(self.reduction)
-        ]
+        requests = [ReductionRequest(self.reduction)]
+        is_own_type = self.accumulator_dtype == self.layout.dtype
+        if is_own_type and (mean or (out and self.reduction != "none")):
+            requests.insert(0, ReductionRequest(self.reduction, mean, out))
         if self.reduction == "sub":
-            wishes.append(ReductionRequest("add"))
-        for wish in wishes:
-            able = [native for native in self.target.scatter_ops if self._is_able(native, wish)]
+            requests.append(ReductionRequest("add"))
+        for request in requests:
+            able = [native for native in self.target.scatter_ops if self._is_able(native, request)]
             place = self.lowering.lower(able)
             if place is not None:
-                self.composed |= place.native.form == "rows" or wish.op != self.reduction
-                return place, wish
+                self.composed |= place.native.form == "rows" or request.op != self.reduction
+                return place, request
         raise CannotTranslate(f"{self.target.title} has no scatter with {self.reduction}")
 
     def _is_able(self, native: NativeOp, request: ReductionRequest) -> bool:
-        floors = not native.truncates_mean or self.layout.dtype not in INTEGERS
-        able = ("mean" in native.reductions and floors) or not request.mean
-        return (
-            request.op in native.reductions
-            and able
-            and (native.can_exclude_data or not request.leaves_out)
-        )
+        truncates = native.truncates_mean and self.layout.dtype in INTEGERS
+        if request.mean and (truncates or "mean" not in native.reductions):
+            return False
+        if request.leaves_out and not native.can_exclude_data:
+            return False
+        return request.op in native.reductions
 
     def _emit_composed(self, form: str, x: Value, /, *others: Value, **facts: object) -> Value:
         self.composed = True
         return self.steps.apply(form, x, *others, **facts)
+
+    def _cast(self, x: Value, dtype: str) -> Value:
+        self.composed |= x.dtype != dtype
+        return self.steps.cast(x, dtype)
 
     def _replace_cells(self, x: Value, mask: Value, op: str) -> Value:
         """What changes nothing under a reduction where a mask is true, else x."""
@@ -199,45 +201,31 @@ class ScatterLowering:
 
     def _emit_base(self) -> Value:
         """What is written into, in the working type."""
-        layout, steps = self.layout, self.steps
+        shape, dtype = self.layout.view_shape, self.accumulator_dtype
         if self.data is None:
-            return steps.full(
-                layout.view_shape, layout.fill_value, self.accumulator_dtype, "output"
-            )
-        data = steps.reshape(self.data, layout.view_shape)
-        if data.dtype != self.accumulator_dtype:
-            self.composed = True
-        return steps.cast(data, self.accumulator_dtype)
+            return self.steps.full(shape, self.layout.fill_value, dtype, "output")
+        return self._cast(self.steps.reshape(self.data, shape), dtype)
 
     def _emit_updates(self) -> Value:
         """The values to write, fitted to the shape of the result and in the working type."""
-        layout, steps = self.layout, self.steps
-        declared = layout.updates
-        assert declared is not None
-        shape = layout.result_shape
+        steps, declared = self.steps, self.declared
+        shape, dtype = self.layout.result_shape, self.accumulator_dtype
         if self.update_value is None:
-            value = cast_number(declared.value, layout.dtype)
-            return steps.full(shape, value, self.accumulator_dtype, "updates")
-        updates = fit_updates(self.steps, self.update_value, declared.fit, shape)
-        if updates.dtype != self.accumulator_dtype:
+            value = cast_number(declared.value, self.layout.dtype)
+            return steps.full(shape, value, dtype, "updates")
+        updates = fit_updates(steps, self.update_value, declared.fit, shape)
+        if updates.dtype != dtype:
             self._check_cast(updates.dtype)
-            updates = steps.cast(updates, self.accumulator_dtype)
+            updates = steps.cast(updates, dtype)
         if declared.scale is not None:
-            factor = Constant(
-                cast_number(declared.scale, self.accumulator_dtype), self.accumulator_dtype
-            )
+            factor = Constant(cast_number(declared.scale, dtype), dtype)
             updates = self._emit_composed("times", updates, factor=factor)
         return self._neutralize_nan(updates)
 
     def _check_cast(self, dtype: str) -> None:
         """Where each step runs in a wider type than data's, only whole conversions are the same."""
-        declared = self.layout.updates
-        assert declared is not None
-        if (
-            declared.cast
-            or self.layout.reduction == "none"
-            or self.layout.accumulate_dtype is not None
-        ):
+        layout = self.layout
+        if self.declared.cast or layout.reduction == "none" or layout.accumulate_dtype is not None:
             return
         if np.can_cast(parse_dtype(dtype), parse_dtype(self.accumulator_dtype), "safe"):
             return
@@ -248,9 +236,7 @@ class ScatterLowering:
 
     def _neutralize_nan(self, updates: Value) -> Value:
         """NaN that must not win becomes what changes nothing, where the target lets NaN win."""
-        declared = self.layout.updates
-        assert declared is not None
-        loses = not declared.nan_wins and self.target.propagates_nan is not False
+        loses = not self.declared.nan_wins and self.target.propagates_nan is not False
         compared = self.layout.reduction in ("max", "min") and self.lowering.meaning.has_nan
         if not (loses and compared) or updates.dtype not in FLOATS:
             return updates
@@ -260,11 +246,9 @@ class ScatterLowering:
     def _cast_to_output(self, output: Value) -> Value:
         """The result in the type of the output."""
         layout = self.layout
-        if self._is_bool_reduction() and layout.reduction == "sub":
+        if self.combines_bool and layout.reduction == "sub":
             output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))
-        if output.dtype != layout.dtype:
-            self.composed = True
-        return self.steps.cast(output, layout.dtype)
+        return self._cast(output, layout.dtype)
 
     def _emit_scatter(
         self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
@@ -299,9 +283,8 @@ class ScatterLowering:
     def _emit_identity_base(self, place: LoweredIndices, base: Value) -> Value:
         """Data, but the identity where something is written."""
         if "add" not in place.native.reductions:
-            raise CannotTranslate(
-                f"{self.target.title} cannot leave data out of {self.reduction} here"
-            )
+            title = self.target.title
+            raise CannotTranslate(f"{title} cannot leave data out of {self.reduction} here")
         touched = self.steps.cast(self._emit_counts(place, 0), "bool")
         return self._replace_cells(base._replace(name="data"), touched, self.reduction)
 
