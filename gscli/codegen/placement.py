@@ -16,7 +16,7 @@ from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
 from gscli.codegen.steps import SnippetProgram, Value, broadcast_shape
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Column, Consecutive, Shape
+from gscli.layout.axes import Axis, Column, Consecutive, GeneratedIndices, Shape
 from gscli.layout.matching import (
     IndexForm,
     match_along_axis,
@@ -69,13 +69,10 @@ class IndexLowering:
         self.addressing = meaning.layout.addressing
         self.is_scatter = self.layout.kind == "scatter"
         self.normalizer = IndexNormalizer(meaning, target, steps)
-        following = [
-            positions.name
-            for positions in self.addressing.generated
-            if isinstance(positions.recipe, Consecutive)
-        ]
-        self.policy_inputs = {*meaning.variables_by_input, *following}
-        """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
+        self.index_values = {
+            name: inputs[variable] for name, variable in meaning.variables_by_input.items()
+        }
+        self.generated = {positions.name: positions for positions in self.addressing.generated}
 
     def lower(self, ops: Iterable[NativeOp]) -> LoweredIndices | None:
         """Indices prepared for the first of some operations that suits the call.
@@ -93,9 +90,7 @@ class IndexLowering:
         return None
 
     def _match_op(self, native: NativeOp) -> IndexForm | None:
-        if not self.addressing.columns or len(self.meaning.index_names) != 1:
-            return None
-        if self.addressing.generated:
+        if not self.addressing.columns or self.generated or len(self.index_values) != 1:
             return None
         form = MATCHERS[native.form](self.addressing, self._index_shape(native))
         return form if form is not None and self._is_suitable(native, form) else None
@@ -103,7 +98,7 @@ class IndexLowering:
     @property
     def _index(self) -> Value:
         """The one input of index numbers."""
-        return self.inputs[self.meaning.variables_by_input[self.meaning.index_names[0]]]
+        return next(iter(self.index_values.values()))
 
     def _index_shape(self, native: NativeOp) -> Shape:
         """The shape of the indices; for slices and cells, rank 0 may count as rank 1."""
@@ -220,16 +215,12 @@ class IndexLowering:
     def _normalize_columns(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
         columns = self.addressing.columns
-        if len(columns) < 2 or self.meaning.has_skips:  # noqa: PLR2004  several
+        places = {(column.source, column.vector_dim) for column in columns}
+        if len(columns) == 1 or len(places) != 1 or self.meaning.has_skips:
             return None
-        if len({column.source for column in columns}) != 1 or columns[0].component is None:
-            return None
-        if columns[0].source not in self.meaning.variables_by_input:
-            return None
-        dims = {column.vector_dim for column in columns}
-        index = self.inputs[self.meaning.variables_by_input[columns[0].source]]
-        dim = columns[0].vector_dim
-        if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
+        source, dim = places.pop()
+        index = self.index_values.get(source)
+        if index is None or dim is None or index.shape[dim] != len(columns):
             return None
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         profile = self.meaning.index_profile
@@ -249,14 +240,13 @@ class IndexLowering:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
             profile = self.meaning.index_profiles[axis.column]
-            if whole is None and column.source in self.policy_inputs:
+            if whole is None and self._is_read(column):
                 if _is_judged_by_cell(axis, self.layout):
                     number = self.normalizer.cast_to_integers(number, native, profile)
                 else:
                     number, live = self.normalizer.normalize(number, [axis], native, profile)
             terms.append(self._align_to_grid(number, grid))
-            if live is not None:
-                live = self._align_to_grid(live, grid)
+            live = live and self._align_to_grid(live, grid)
         rank = len(grid)
         if axis.entry is not None:
             extent = self.addressing.entry_shape[axis.entry]
@@ -285,25 +275,27 @@ class IndexLowering:
 
     def _column_value(self, column: Column, whole: Value | None) -> Value:
         """The numbers of one column as an array of its input's shape, without the vector axis."""
-        for positions in self.addressing.generated:
-            if positions.name == column.source:
-                return self._emit_positions(column.source)
-        index = (
-            self.inputs[self.meaning.variables_by_input[column.source]] if whole is None else whole
-        )
+        positions = self.generated.get(column.source)
+        if positions is not None:
+            return self._emit_positions(positions)
+        index = whole or self.index_values[column.source]
         if column.component is None or column.vector_dim is None:
             return index
         return self.steps.slot(index, column.vector_dim, column.component)
 
-    def _emit_positions(self, name: str) -> Value:
+    def _is_read(self, column: Column) -> bool:
+        """Whether the policy is for its numbers; a slice's and a mask's are right as they are."""
+        positions = self.generated.get(column.source)
+        return positions is None or isinstance(positions.recipe, Consecutive)
+
+    def _emit_positions(self, positions: GeneratedIndices) -> Value:
         """Numbers that the layout makes: those of a slice, or of a mask's True cells."""
-        positions = next(entry for entry in self.addressing.generated if entry.name == name)
         numbers = positions.recipe
         if isinstance(numbers, range):
             dim = next((at for at, size in enumerate(positions.shape) if size != 1), 0)
             return self.steps.iota(numbers, dim, len(positions.shape))
         if isinstance(numbers, Consecutive):
-            first = self.inputs[self.meaning.variables_by_input[numbers.source]]
+            first = self.index_values[numbers.source]
             rank = len(first.shape)
             first = self.steps.reshape(self.steps.cast(first, "int64"), (*first.shape, 1))
             return self.steps.plus(first, self.steps.iota(range(numbers.steps), rank, rank + 1))
