@@ -20,7 +20,7 @@ from gscli.disk.uncached import MIN_DIRECT_BYTES, allocate_pages, set_direct, wr
 
 PreparedCall: TypeAlias = Callable[[], object]
 
-BUFFER_BYTES = 3 << 20
+BUFFER_BYTES = 6 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
 
 THREADS = 2
