@@ -58,7 +58,8 @@ def test_a_race_times_every_candidate_in_every_round(monkeypatch: pytest.MonkeyP
     row = kernel_race.race(without_bare_loop(), 2, TOY)
     assert row["exact"] == dict.fromkeys(["gscli 1", "gscli 2", "plain 1", "numpy"], True)
     for clock in ("wall", "cpu"):
-        assert set(row[clock]["min"]) == {"gscli 1", "gscli 2", "plain 1", "numpy", "copyto"}
+        own = {"gscli 1", "gscli 2", "plain 1", "numpy", "copyto"}
+        assert set(row[clock]["min"]) - set(kernel_table.SPIN) == own
     assert row["rounds"] == 2
     assert kernel_table.best(row, "min") == ("numpy", row["wall"]["min"]["numpy"])
 

@@ -178,7 +178,9 @@ def compare_blocks(
 
 def _sample_positions(count: int) -> Indices:
     """At most MAX_SAMPLED of `count` places, evenly spread, the first and last among them."""
-    return np.unique(np.linspace(0, max(count - 1, 0), min(count, MAX_SAMPLED)).astype(np.int64))
+    if count <= MAX_SAMPLED:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, MAX_SAMPLED).astype(np.int64))
 
 
 def _thin_samples(kept: list[Indices]) -> list[Indices]:

@@ -22,7 +22,7 @@ UFUNCS: Mapping[str, np.ufunc] = {
     "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip
 DTYPES = ("float16", "int8", "uint8", "int64", "float64")
-GOAL, HALF_GOAL = 1.0, 0.5
+GOAL, HALF_GOAL = 1.0, 0.7
 
 
 class Maker:

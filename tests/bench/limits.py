@@ -10,7 +10,7 @@ import ctypes
 import math
 import subprocess
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
@@ -21,12 +21,15 @@ import numpy as np
 from gscli.kernel.tuning import run_parallel
 
 from .kernel_peers import Call
-from .kernel_table import BARE
+from .kernel_table import BARE, SPIN
 from .kernel_workloads import Array, Inputs, Workload
 
 SOURCE = Path(__file__).with_name("limits.c")
 PLANES = 1000
 """Numbers that choose from all cells are dealt to the threads in so many planes."""
+
+STEPS = 3_000_000
+"""Of `spin`: about 3 ms, as long as the shortest jobs."""
 
 OWN_CELLS = ("W2", "W3", "W4", "W4 negative", "W8", "W14 axis 1")
 ALL_CELLS = ("W1", "W6", "W6 negative", "W7", "W10 add", "W11 rows add")
@@ -55,6 +58,15 @@ def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
     part = _sums if "updates" in inputs else _gather
     planes = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
     return {name: part(loops, planes, inputs, count) for count, name in enumerate(BARE, 1)}
+
+
+def spin_calls() -> Mapping[str, Call]:
+    """The same steps without memory in one and in two threads; nothing without a compiler."""
+    loops = library()
+    if loops is None:
+        return {}
+    spin = loops.spin
+    return {name: partial(_shared, spin, STEPS, count) for count, name in enumerate(SPIN, 1)}
 
 
 class Planes(NamedTuple):

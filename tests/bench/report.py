@@ -23,6 +23,8 @@ BIG_FILES = (
     "A float32 table in a .npy file, 100,000 rows patched, 1,000,000 rows picked, outputs synced; "
     "gscli's go past the system's cache from 128 MiB on, cp's stay in it; medians (minima):"
 )
+SLOWER = 1.05
+"""Times as long from which a way is called slower than another, by minima and medians."""
 AFTER_TABLES = "## What the tables hold\n"
 
 
@@ -75,8 +77,24 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
     against_idiom = Counter(kernel_table.judged(row)[1] for row in rows)
     return (
         f"Kernels. Against the best peer: {_counted(against_best)}. "
-        f"The plain way, at most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}."
+        f"The plain way, at most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}. "
+        f"Slower with two threads than with one: {_named(rows, *kernel_table.OWN[::-1])}. "
+        f"Compiled slower than plain: {_named(rows, kernel_table.OWN[0], kernel_table.PLAIN)}."
     )
+
+
+def _named(rows: Sequence[kernel_table.Row], slower: str, quicker: str) -> str:
+    """The rows in which a way takes longer than another, of minima and of medians."""
+    keys = [
+        row["key"]
+        for row in rows
+        if all(times[slower] > SLOWER * times[quicker] for times in _times(row))
+    ]
+    return ", ".join(keys) or "none"
+
+
+def _times(row: kernel_table.Row) -> list[Mapping[str, float]]:
+    return [row["wall"][figure] for figure in kernel_table.FIGURES]
 
 
 def _counted(verdicts: Counter[str]) -> str:
