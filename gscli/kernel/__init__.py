@@ -9,6 +9,7 @@ does not promise it.)
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,14 @@ def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning
 
 _scatter_quietly = np.errstate(all="ignore")(_scatter)
 """Overflow and NaN are part of a reduction's result, of which NumPy need not warn."""
+
+
+class Sharing(Enum):
+    """What threads that walk the same entries have of their own: nothing, a table, or rows."""
+
+    NONE = auto()
+    TABLES = auto()
+    ROWS = auto()
 
 
 class ScatterOutput:
@@ -246,13 +255,11 @@ def _apply_updates(
         target.init_identity()
     threads = tuning.threads_for(target.accumulator, updates.nbytes)
     alone = len(route.partitions) == 1
-    count = threads if alone and _can_split_partition(target, dtype, threads) else 1
-    filled = PRIVATIZE_RATIO * count * target.accumulator.nbytes
-    if count > 1 and dtype.kind in "biu" and updates.nbytes >= filled and _can_privatize(target):
-        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, count)
+    sharing = _choose_sharing(target, updates, threads if alone else 1)
+    if sharing is Sharing.TABLES:
+        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, threads)
         return
-    if count > 1 and not _can_share_rows(target):
-        count = 1
+    count = threads if sharing is Sharing.ROWS else 1
     if source is not None and alone:
         _parallel_copy(source, target.data, tuning)
         source = None
@@ -347,30 +354,23 @@ def _copy_partition(
     return steps
 
 
-def _can_split_partition(target: ScatterOutput, updates: np.dtype[Any], threads: int) -> bool:
-    """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
+def _choose_sharing(target: ScatterOutput, updates: Array, threads: int) -> Sharing:
+    """How several threads pay to walk the only partition, each for a share of the cells."""
+    cells, rule = target.accumulator, target.rule
     if (
-        target.rule is None
+        threads == 1
+        or rule is None
         or target.keeps_lone
-        or target.accumulator.nbytes < threads * MIN_SHARE_BYTES
+        or cells.nbytes < threads * MIN_SHARE_BYTES
     ):
-        return False
+        return Sharing.NONE
     from gscli.kernel import loops
 
     # Without compiled loops the threads would wait for each other.
-    known = loops.native_reduction(target.accumulator.dtype, target.combining_ufunc(updates))
-    return known is not None and has_native_loops()
-
-
-def _can_privatize(target: ScatterOutput) -> bool:
-    """Whether it pays that each thread has a table of its own."""
-    from gscli.kernel import loops
-
-    return loops.can_privatize(target.accumulator.nbytes)
-
-
-def _can_share_rows(target: ScatterOutput) -> bool:
-    """Whether it pays that each thread picks the rows of its own range, or has part of each."""
-    from gscli.kernel import loops
-
-    return loops.can_share_rows(target.rows[:1].nbytes)
+    known = loops.native_reduction(cells.dtype, target.combining_ufunc(cells.dtype))
+    if known is None or loops.library() is None:
+        return Sharing.NONE
+    filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
+    if filled and cells.dtype.kind in "biu" and loops.can_privatize(cells.nbytes):
+        return Sharing.TABLES
+    return Sharing.ROWS if loops.can_share_rows(target.rows[:1].nbytes) else Sharing.NONE
