@@ -16,7 +16,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 OWN, PLAIN, IDIOM, COPY = ("gscli 1", "gscli 2"), "plain 1", "numpy", "copyto"
 BARE, SPIN = ("bare 1", "bare 2"), ("spin 1", "spin 2")
-SECOND_CORE = 1.6
+SECOND_CORE = 1.4
 """Times as much that two threads must do without memory for a race of two to say anything."""
 IDIOM_GOAL = 1.05
 FIGURES = ("min", "median")
