@@ -140,8 +140,8 @@ def test_turned_for_telephones_a_block_tells_who_has_which_value() -> None:
     (table,) = re.findall(r'<table class="turned">.*?</table>', text, re.DOTALL)
     blocks = [[spoken(cell) for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", block)]
               for block in re.findall("<tbody>(.*?)</tbody>", table)]  # fmt: skip
-    assert [block[0] for block in blocks] == ["entry a 0", "entry b -1", "entry c 9", "entry d 2"]
-    told = dict(zip(blocks[2][1::2], blocks[2][2::2], strict=True))
+    assert [block[0] for block in blocks] == ["entry b -1", "entry c 9", "entry a 0", "entry d 2"]
+    told = dict(zip(blocks[1][1::2], blocks[1][2::2], strict=True))
     assert told["ONNX Gather-13, NumPy take (raise)"] == "refused"
     assert told["NumPy take (clip), TF gather XLA"] == "40 to the edge"
     assert "turned" not in render_page([planes()]).partition("<body>")[2]
@@ -194,18 +194,27 @@ def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
         render_page([comparing], options=ViewOptions(full=True))
 
 
-def test_a_strip_per_behaviour_stands_below_the_table() -> None:
+def test_a_strip_stands_below_each_row_of_the_table() -> None:
     text = render_page([gathered(0, -1, 9)])
     line = make_number_line(ComparisonTexts(gathered(0, -1, 9), ViewOptions()))
     assert line is not None
-    names = re.findall(r'<div class="strip"><p><b>(.*?)</b>', text)
+    kinds = re.findall(r"<tr( class=\"strip\")?>", text[text.index('<table class="answers') :])
+    assert [bool(kind) for kind in kinds[1 : 1 + 2 * len(line.behaviours)]] == (
+        [False, True] * len(line.behaviours)
+    )
+    names = re.findall(r'<tr class="strip"><td colspan="5"><b>(.*?)</b>', text)
     assert names == [behaviour.name for behaviour in line.behaviours]
-    assert text.index('<figure class="strips">') > text.index('<table class="answers')
     wrapped = text[text.index("<b>wrap around</b>") :]
     strip = wrapped[: wrapped.index("</svg>")]
     assert ">9 mod 4 = 1<" in strip
     assert strip.count('class="tip') == 2
-    assert "<figure" not in render_page([planes_of_elements()])
+    assert 'class="strip"' not in render_page([planes_of_elements()])
+
+
+def test_on_a_telephone_what_differs_comes_first() -> None:
+    text = render_page([gathered(0, 1, -1)])
+    turned = text[text.index('<table class="turned">') :].partition("</table>")[0]
+    assert re.findall(r"<code>(-?\d+)</code>", turned) == ["-1", "0", "1"]
 
 
 def planes_of_elements() -> ComparisonResult:

@@ -15,7 +15,7 @@ from gscli.views.number_line import make_number_line
 from gscli.views.page.cells import entry_chip
 from gscli.views.page.section import RunSection
 from gscli.views.page.sheets import TraceView
-from gscli.views.page.strips import render_number_line
+from gscli.views.page.strips import render_strip
 from gscli.views.words.comparison import (
     LISTED_ENTRIES,
     ComparisonTexts,
@@ -61,14 +61,12 @@ class ComparisonSection:
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
         summary = self._answers.summary()
-        line = make_number_line(self._answers)
-        drawn = render_number_line(line, self._answers) if line else ""
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.list_footnotes())
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
             f'{notes}<p class="summary">{escape(summary)}</p>'
-            f'<div class="wide">{self._blocks()}{self._table()}</div>{drawn}</div>'
+            f'<div class="wide">{self._blocks()}{self._table()}</div></div>'
         )
 
     def _inputs(self) -> Iterator[str]:
@@ -79,11 +77,17 @@ class ComparisonSection:
 
     def _table(self) -> str:
         columns = self._answers.columns
-        names = self._heads() if columns else ["cells that differ"]
+        names = list(self._heads() if columns else ["cells that differ"])
         heads = "".join(f'<th scope="col">{name}</th>' for name in names)
         one_each = f", one column per {self._column_word}" if columns else ""
         caption = f"One row per answer{one_each}"
-        rows = "".join(map(self._row, self._answers.groups))
+        line = make_number_line(self._answers)
+        rows = ""
+        for number, group in enumerate(self._answers.groups):
+            rows += self._row(group)
+            if line:
+                strip = render_strip(line, line.behaviours[number])
+                rows += f'<tr class="strip"><td colspan="{len(names) + 2}">{strip}</td></tr>'
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
             f'<thead><tr><th scope="col">rule sets</th>{heads}'
@@ -92,17 +96,16 @@ class ComparisonSection:
 
     def _blocks(self) -> str:
         """The table turned, for telephones: a block per column, in it who has which value."""
-        groups, blocks = self._answers.groups, list[str]()
-        columns = zip(*map(self._answers.make_cells, groups), strict=True)
-        for head, column in zip(
-            self._heads(), columns if self._answers.columns else (), strict=True
-        ):
+        answers, blocks = self._answers, list[str]()
+        heads = list(self._heads())
+        for number in answers.order:
             names: dict[str, list[str]] = {}
-            for group, cell in zip(groups, column, strict=True):
-                names.setdefault(self._render_cell(cell), []).extend(group.labels)
+            for group, row in zip(answers.groups, answers.rows, strict=True):
+                names.setdefault(self._render_cell(row[number]), []).extend(group.labels)
             rows = (f'<tr><th scope="row">{escape(", ".join(labels))}</th>{cell}</tr>'
                     for cell, labels in names.items())  # fmt: skip
-            blocks.append(f'<tbody><tr><th scope="col" colspan="2">{head}</th></tr>{"".join(rows)}')
+            head = f'<th scope="col" colspan="2">{heads[number]}</th>'
+            blocks.append(f"<tbody><tr>{head}</tr>{''.join(rows)}")
         caption = f"<caption>One block per {self._column_word}</caption>"
         table = f'<table class="turned">{caption}{"</tbody>".join([*blocks, ""])}</table>'
         return table * bool(blocks)

@@ -1,6 +1,6 @@
 """A comparison's number line as drawings: a strip of cells per behaviour, arcs and arrows above.
 
-The drawings are for the eye; the table above them says the same in words.
+The drawings are for the eye; the row of the table above each says the same in words.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gscli.views.markup import escape
-from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
-from gscli.views.page.cells import chip_class, entry_chip
-from gscli.views.words.comparison import ComparisonTexts
+from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
+from gscli.views.page.cells import chip_class
 
 SLOT, WIDE, HIGH = 46, 40, 30
 """Pixels from cell to cell, and a cell's width and height."""
@@ -25,45 +24,10 @@ TOP, FOOT = 44, 94
 MIDDLE = TOP + HIGH // 2
 
 
-def render_number_line(line: NumberLine, answers: ComparisonTexts) -> str:
-    """A `<figure>` with a row per behaviour: its name and rule sets, its strip, its answer."""
-    rows = "".join(_row(line, each, answers) for each in line.behaviours)
-    return (
-        '<figure class="strips"><figcaption>Where each index lands: a line per behaviour. '
-        'The table above says the same in words.</figcaption><div class="wide" tabindex="0" '
-        f'role="group" aria-label="where each index lands">{rows}</div></figure>'
-    )
-
-
-def _row(line: NumberLine, behaviour: Behaviour, answers: ComparisonTexts) -> str:
-    labels = escape(" · ".join(behaviour.group.labels))
+def render_strip(line: NumberLine, behaviour: Behaviour) -> str:
+    """The name of a behaviour and its strip."""
     name = escape(behaviour.name or behaviour.group.first.label)
-    duplicates = "".join(map(_render_duplicate_write, behaviour.duplicate_writes))
-    return (
-        f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
-        f"{_BehaviourStrip(line, behaviour).render()}"
-        f'<p class="result">{_render_result(behaviour, answers)}{duplicates}</p></div>'
-    )
-
-
-def _render_duplicate_write(duplicate: DuplicateWrite) -> str:
-    """Who wins in a cell that several entries write, or what adds up there."""
-    chips = "".join(entry_chip(number, spoken=False) for number in duplicate.numbers)
-    return f'<small class="met">{chips} {escape(duplicate.outcome_text)}</small>'
-
-
-def _render_result(behaviour: Behaviour, answers: ComparisonTexts) -> str:
-    output = behaviour.group.first.output
-    if output is None and behaviour.group.first.error is not None:
-        reason = escape(answers.describe_refusal(behaviour.group))
-        return f'<b class="refused">✗ refused</b> <small>{reason}</small>'
-    if output is None or not answers.columns:
-        return ""
-    return "".join(
-        f'<b class="{chip_class(number, live=True) if answers.is_per_entry else ""}">'
-        f"{escape(text)}</b>"
-        for number, text in enumerate(answers.format(output))
-    )
+    return f"<b>{name}</b>{_BehaviourStrip(line, behaviour).render()}"
 
 
 class _BehaviourStrip:

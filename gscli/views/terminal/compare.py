@@ -81,10 +81,6 @@ class ComparisonView(Drawing):
             for entry, text in self.answers.heads
         ]  # fmt: skip
 
-    @cached_property
-    def _rows(self) -> list[list[ResultCell]]:
-        return list(map(self.answers.make_cells, self.answers.groups))
-
     def _value(self, cell: ResultCell, entry: int | None) -> TextRun:
         """The value of a cell, in the colour of its entry if it is that of one."""
         look, differs = self.look, cell.kind == "differs"
@@ -97,7 +93,10 @@ class ComparisonView(Drawing):
 
     def _column(self, number: int, *, below: bool) -> list[Block]:
         """A head, and for each group the value and what led to it, beside or below the value."""
-        (entry, index), cells = self.answers.heads[number], [row[number] for row in self._rows]
+        (entry, index), cells = (
+            self.answers.heads[number],
+            [row[number] for row in self.answers.rows],
+        )
         top: Line = [self._heads[number], *([] if entry is None else [(f" {index}", PLAIN)])]
         values = [self._value(cell, entry) for cell in cells]
         landings = [(cell.landing, self.look.dim) for cell in cells]
@@ -114,19 +113,13 @@ class ComparisonView(Drawing):
                 blocks.append(Block(([*line, (BETWEEN, PLAIN), landing],), width))
         return blocks
 
-    def _is_alike(self, column: int) -> bool:
-        """Whether all that answer do the same in a column, and nobody refuses there."""
-        cells = [row[column] for row in self._rows if row[column].kind != "none"]
-        return len({(cell.text, cell.landing) for cell in cells}) <= 1
-
     def _choose_columns(self, widths: Sequence[int], room: int) -> list[int]:
         """The columns that fit, those first in which answers differ; none if not all of those."""
-        alike = [number for number in range(len(widths)) if self._is_alike(number)]
-        order = [number for number in range(len(widths)) if number not in alike] + alike
+        order = list(self.answers.order)
         if sum(widths) <= room:
             return sorted(order)
         while order and sum(widths[number] for number in order) > room:
-            if order.pop() not in alike:
+            if not self.answers.is_alike(order.pop()):
                 return []
         return order
 
@@ -201,7 +194,7 @@ class ComparisonView(Drawing):
 
     def _render_answer(self, group: ResultGroup, width: int, *, landings: bool) -> list[Line]:
         """The answers one after the other behind their letters or places."""
-        row = self._rows[self.answers.groups.index(group)]
+        row = self.answers.make_cells(group)
         blocks: list[Block] = []
         for head, (entry, _), cell in zip(self._heads, self.answers.heads, row, strict=True):
             landing = f" {cell.landing}" * bool(cell.landing and landings)

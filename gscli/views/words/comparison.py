@@ -111,6 +111,21 @@ class ComparisonTexts:
             values = "  ".join(self.format(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
+    @cached_property
+    def order(self) -> list[int]:
+        """The columns, those first in which answers differ or are refused."""
+        return sorted(range(self.columns), key=self.is_alike)
+
+    def is_alike(self, column: int) -> bool:
+        """Whether all that answer do the same in a column, and nobody refuses there."""
+        cells = [row[column] for row in self.rows if row[column].kind != "none"]
+        return len({(cell.text, cell.landing) for cell in cells}) <= 1
+
+    @cached_property
+    def rows(self) -> list[list[ResultCell]]:
+        """The cells of each group."""
+        return list(map(self.make_cells, self.groups))
+
     def make_cells(self, group: ResultGroup) -> list[ResultCell]:
         """A cell per column."""
         output = group.first.output
