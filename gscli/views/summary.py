@@ -59,7 +59,7 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
     >>> name_axes(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).layout)
     ('row', 'col')
     """
-    names = _axis_words(layout)
+    names = ({"column": "col"}.get(name, name) for name in _axis_words(layout))
     batches = layout.addressing.window or any(
         column.vector_dim is not None for column in layout.addressing.columns
     )
@@ -70,10 +70,23 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
 
 
 def _axis_words(layout: Layout) -> tuple[str, ...]:
-    if layout.view_shape != layout.data_shape:
-        return ("cell",) if len(layout.axes) == 1 else _axis_labels(len(layout.axes))
-    names = {1: ("cell",), _GRID: ("row", "col"), _PLANE: ("plane", "row", "col")}
-    return names.get(len(layout.axes), _axis_labels(len(layout.axes)))
+    rank = len(layout.axes)
+    if layout.view_shape != layout.data_shape and rank > 1:
+        return tuple(f"axis {axis}" for axis in range(rank))
+    return tuple(axis_word(axis, rank) for axis in range(rank))
+
+
+def axis_word(axis: int, rank: int) -> str:
+    """What an axis of a tensor is called where it is drawn.
+
+    >>> [axis_word(axis, 2) for axis in range(2)], axis_word(0, 1), axis_word(0, 4)
+    (['row', 'column'], 'cell', 'axis 0')
+    """
+    if rank == 1:
+        return "cell"
+    if axis < rank - _GRID:
+        return "plane" if rank == _PLANE else f"axis {axis}"
+    return "column" if axis == rank - 1 else "row"
 
 
 def name_slice(sizes: tuple[int, ...]) -> str:
@@ -84,10 +97,6 @@ def name_slice(sizes: tuple[int, ...]) -> str:
     """
     rank = sum(size != 1 for size in sizes)
     return _SLICES[rank] if rank < len(_SLICES) else "cuboid"
-
-
-def _axis_labels(count: int) -> tuple[str, ...]:
-    return tuple(f"axis {number}" for number in range(count))
 
 
 def _is_elementwise(layout: Layout) -> bool:
@@ -135,8 +144,7 @@ def _describe_numbers(layout: Layout, source: str) -> tuple[str, str]:
         return _describe_elements(source, axis, names), "cell"
     data = layout.data_name or "output"
     if len(names) <= _GRID:
-        word = {"col": "column"}.get(names[axis], names[axis])
-        return f"Each number of {source} names a {word} of {data}", word
+        return f"Each number of {source} names a {names[axis]} of {data}", names[axis]
     batch = " in its own batch" if any(axis.is_positional for axis in layout.axes) else ""
     return f"Each number of {source} names a slice on axis {axis} of {data}{batch}", "slice"
 
@@ -144,8 +152,8 @@ def _describe_numbers(layout: Layout, source: str) -> tuple[str, str]:
 def _describe_elements(source: str, axis: int, names: tuple[str, ...]) -> str:
     """The elements: one coordinate is the number, the others are where the number stands."""
     if len(names) == _GRID:
-        word, other = ("row", "column") if axis == 0 else ("column", "row")
-        return f"Each number of {source} names a {word}, in the {other} where it stands"
+        other = names[1 - axis]
+        return f"Each number of {source} names a {names[axis]}, in the {other} where it stands"
     return f"Each number of {source} is a coordinate on axis {axis}, the others are its own place's"
 
 

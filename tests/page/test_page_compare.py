@@ -159,7 +159,7 @@ def test_many_cells_and_entries_are_counted() -> None:
     told = rows(render_page([compare("gather", inputs, only=["numpy"])]))
     clipped = next(row for row in told if "clip" in row[0])
     assert clipped[1].endswith("and 6 more cells")
-    assert clipped[-1].endswith("and 12 more")
+    assert clipped[-1].endswith("and 16 more such numbers")
 
 
 def test_a_lone_scalar_is_one_entry_and_its_columns_are_cells() -> None:

@@ -164,7 +164,7 @@ def test_entries_that_meet_say_what_comes_of_it(reduction: str, told: str, name:
     (met,) = [one for one in drawn.split("\n") if told in one]
     ruler = next(one for one in drawn.split("\n") if one.startswith("index"))
     assert met.index("ab") + 1 == ruler.index("1")
-    assert f"  entries a and b write output[1]: {told}." in describe_comparison(comparing, PLAIN)
+    assert f"  entries a, b: output[1], twice: {told}." in describe_comparison(comparing, PLAIN)
 
 
 def test_a_meeting_is_shown_where_all_agree() -> None:

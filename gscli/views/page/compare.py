@@ -5,7 +5,7 @@ What it says comes from `ComparisonTexts`, as on the screen; signs are put into 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.lab.concepts import CONCEPTS
@@ -16,6 +16,7 @@ from gscli.views.page.cells import entry_chip
 from gscli.views.page.section import RunSection
 from gscli.views.page.sheets import TraceView
 from gscli.views.page.strips import render_strip
+from gscli.views.words.below import LISTED
 from gscli.views.words.comparison import (
     LISTED_ENTRIES,
     ComparisonTexts,
@@ -168,9 +169,9 @@ class ComparisonSection:
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
         reasons, trace = self._answers.reasons(group), group.first.trace
-        has_unusual = any(entry is not None for entry, _ in reasons)
+        has_unusual = trace is not None and any(ComparisonTexts.unusual_entries(trace))
         if trace is not None and trace.entry_count <= LISTED_ENTRIES and not has_unusual:
-            reasons = [(None, "every index is used as written"), *reasons]
+            reasons = [([], "every index is used as written"), *reasons]
         return "".join(_render_reason(*item) for item in reasons)
 
 
@@ -194,6 +195,7 @@ class AnswerSection(RunSection):
         return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
-def _render_reason(entry: int | None, text: str) -> str:
-    chip = "" if entry is None else f"{entry_chip(entry)} "
-    return f"<p>{chip}<span>{escape(text)}</span></p>"
+def _render_reason(entries: Sequence[int], text: str) -> str:
+    chips = "".join(f"{entry_chip(number)} " for number in entries[:LISTED])
+    more = f"+{len(entries) - LISTED} " * (len(entries) > LISTED)
+    return f"<p>{chips}{more}<span>{escape(text)}</span></p>"

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from gscli.traces import Entry, Trace
-from gscli.views.page.words import axis_word
 from gscli.views.subject import initial_output, take_box
+from gscli.views.summary import axis_word
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import PATH_TEMPLATES
 

@@ -14,7 +14,6 @@ from gscli.views.page.predict import MistakeKind, Mistakes
 from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
 from gscli.views.page.table import render_tensor
 from gscli.views.page.words import (
-    axis_word,
     coordinate_headers,
     describe_end,
     describe_start,
@@ -22,7 +21,7 @@ from gscli.views.page.words import (
     format_counts_line,
     verb_of,
 )
-from gscli.views.summary import describe_purpose, explain_signs
+from gscli.views.summary import axis_word, describe_purpose, explain_signs
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer

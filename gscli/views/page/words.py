@@ -14,7 +14,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
-from gscli.views.summary import count_cells, format_counts
+from gscli.views.summary import axis_word, count_cells, format_counts
 from gscli.views.words.facts import Describer
 
 OUTCOME_WORDS: dict[OutcomeSign, str] = {
@@ -124,19 +124,6 @@ def _place(ends: tuple[int, int], size: int) -> str:
     if stop <= start or (ends == (0, size) and size > 1):
         return ""
     return str(start) if stop == start + 1 else f"{start} … {stop - 1}"
-
-
-def axis_word(axis: int, rank: int) -> str:
-    """What an axis of a tensor is called where it is drawn.
-
-    >>> [axis_word(axis, 2) for axis in range(2)], axis_word(0, 1), axis_word(0, 4)
-    (['row', 'column'], 'cell', 'axis 0')
-    """
-    if rank == 1:
-        return "cell"
-    if axis < rank - _MATRIX:
-        return "plane" if rank == _MATRIX + 1 else f"axis {axis}"
-    return header_of(axis, rank)
 
 
 def header_of(axis: int, rank: int) -> Header:

@@ -27,6 +27,7 @@ from gscli.views.words.comparison import (
     ComparisonTexts,
     ResultCell,
     describe_lettered_refusal,
+    format_entries,
 )
 
 LABEL_SHARE = 0.3
@@ -247,10 +248,10 @@ class ComparisonView(Drawing):
         reasons = answers.reasons(group)
         if answers.is_per_entry and (row.output is not None or row.entry is not None):
             refuses = row.output is None
-            reasons = [(None, answers.describe_refusal(group, problem=False))] if refuses else []
+            reasons = [([], answers.describe_refusal(group, problem=False))] if refuses else []
         lines: list[Line] = []
-        for entry, text in reasons:
-            head = "" if entry is None else f"{entry_label(entry)}: "
+        for entries, text in reasons:
+            head = f"{format_entries(entries)}: " * bool(entries)
             safe = self.signs.sanitize_line(head + text)
             lines += [[(part, self.look.dim)] for part in wrap(safe, width, break_on_hyphens=False)]
         return lines

@@ -12,7 +12,6 @@ from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import running_value
-from gscli.views.summary import name_slice
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index
 
@@ -30,9 +29,11 @@ class Remark(Record):
 
 
 def make_remarks(
-    teller: Describer, entries: Sequence[Entry], *, duplicates: bool = True
+    teller: Describer, entries: Sequence[Entry], *, duplicates: bool = True, signed: bool = True
 ) -> list[Remark]:
     """First what became of the numbers, then the cells that several entries met, if asked for.
+
+    `signed`: beside each number stands its sign, as in the picture.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
@@ -40,11 +41,11 @@ def make_remarks(
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
     >>> teller = Describer(found, NumberFormat())
     >>> [one.text for one in make_remarks(teller, found.entries())]
-    ['-1↺ counts from the end: cell 1', 'one cell, twice: 2 + 9 + 8 = 19']
+    ['-1↺ counts from the end: cell 1', 'output[1], twice: 2 + 9 + 8 = 19']
     """
     if teller.is_empty:
         return []
-    adjusted = list(_iter_index_remarks(teller, entries))
+    adjusted = list(_iter_index_remarks(teller, entries, signed=signed))
     remarks = limit_remarks(adjusted, "number")
     if duplicates and teller.trace.kind == "scatter":
         remarks += limit_remarks(list(_iter_duplicate_remarks(teller, entries)), "cell")
@@ -58,7 +59,9 @@ def limit_remarks(remarks: list[Remark], thing: str, unlisted: int = 0) -> list[
     return remarks[:LISTED] + more
 
 
-def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
+def _iter_index_remarks(
+    teller: Describer, entries: Sequence[Entry], *, signed: bool
+) -> Iterator[Remark]:
     """A remark per number and axis, with all entries that say it."""
     groups: dict[tuple[object, ...], list[tuple[Entry, AdjustedIndex]]] = {}
     for entry in entries:
@@ -67,18 +70,15 @@ def _iter_index_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator
             groups.setdefault(key, []).append((entry, index))
     for group in groups.values():
         _, index = group[0]
-        # as it stands in the picture
-        signed = f"{index.raw_value}{teller.signs.for_outcome(index.sign)}"
-        text = describe_index(teller, index).remark.replace(str(index.raw_value), signed, 1)
+        number, sign = str(index.raw_value), teller.signs.for_outcome(index.sign) * signed
+        text = describe_index(teller, index, "remark").replace(number, number + sign, 1)
         yield Remark(tuple(entry for entry, _ in group), text)
 
 
 def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
     for writers, text in find_duplicate_writes(teller, entries):
-        assert writers[0].target is not None
-        thing = name_slice(tuple(stop - start for start, stop in writers[0].target))
         times = "twice" if len(writers) == 2 else f"{len(writers)} times"  # noqa: PLR2004
-        yield Remark(tuple(writers), f"one {thing}, {times}: {text}")
+        yield Remark(tuple(writers), f"{teller.format_target(writers[0])}, {times}: {text}")
 
 
 def find_duplicate_writes(

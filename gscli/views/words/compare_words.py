@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
 from gscli.views.look import ViewOptions
-from gscli.views.words.comparison import LISTED_CELLS, SHORT_TENSOR, ComparisonTexts, join_names
+from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, format_entries, join_names
 from gscli.views.words.vocabularies import describe_tensor
 
 
@@ -40,12 +40,12 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
         if group.first is answers.reference and output is not None and not answers.columns:
             lines = describe_tensor("output", output, numbers, SHORT_TENSOR)
             yield from (f"  {line}" for line in lines)
-        if trace is not None:
-            for entry, remark in [] if answers.is_per_entry else answers.describe_unusual(trace):
-                whose = "" if entry is None else f"entry {entry_label(entry)}: "
-                yield f"  {whose}{remark.replace(' … ', ' to ')}."
-            duplicates = answers.describe_duplicates(trace, LISTED_CELLS)
-            yield from (f"  entries {line}." for line in duplicates)
+        for entries, remark in (
+            [] if trace is None or answers.is_per_entry else answers.reasons(group)
+        ):
+            names = format_entries(entries)
+            whose = f"{'entry' if len(entries) == 1 else 'entries'} {names}: " * bool(entries)
+            yield f"  {whose}{remark.replace(' … ', ' to ')}."
     yield from answers.list_footnotes()
     yield answers.summary("To differ is to have")
 

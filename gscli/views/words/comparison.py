@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,9 +16,8 @@ from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, Unsu
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
-from gscli.views.words.below import find_duplicate_writes
+from gscli.views.words.below import LISTED, make_remarks
 from gscli.views.words.facts import Describer
-from gscli.views.words.vocabularies import describe_index
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8
@@ -33,9 +31,6 @@ SHORT_TENSOR = 64
 
 LISTED_CELLS = 8
 """Differing cells or slices that a sentence tells each."""
-
-MAX_UNUSUAL = 8
-"""Unusual entries that one row tells."""
 
 LISTED_ENTRIES = 200
 """Entries that are looked through for unusual ones."""
@@ -248,34 +243,16 @@ class ComparisonTexts:
         ]
         return ", ".join(lines) + "".join(does)
 
-    def reasons(self, group: ResultGroup) -> list[tuple[int | None, str]]:
-        """Why it refuses, or what became of unusual entries: the entry, if it is one, and words."""
+    def reasons(self, group: ResultGroup) -> list[tuple[list[int], str]]:
+        """Why it refuses, or what became of unusual entries: numbers of entries, and words."""
         row = group.first
         if row.output is None:
-            return [(row.entry, self.describe_refusal(group))]
+            return [([] if row.entry is None else [row.entry], self.describe_refusal(group))]
         if row.trace is None:
-            return [(None, "answered by the runtime itself")]
-        duplicates = self.describe_duplicates(row.trace, MAX_UNUSUAL)
-        return self.describe_unusual(row.trace) + [(None, text) for text in duplicates]
-
-    def describe_unusual(self, trace: Trace) -> list[tuple[int | None, str]]:
-        """What became of unusual entries, and how many more there are."""
-        unusual, teller = list(self.unusual_entries(trace)), Describer(trace, self.numbers)
-        lines: list[tuple[int | None, str]] = []
-        for entry in unusual[:MAX_UNUSUAL]:
-            means = [describe_index(teller, index).remark for index in entry.adjustments]
-            lines.append((entry.number, "; ".join(means)))
-        if len(unusual) > MAX_UNUSUAL:
-            lines.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
-        return lines
-
-    def describe_duplicates(self, trace: Trace, limit: int) -> Iterator[str]:
-        """Who wins, or what adds up, where entries write the same cells."""
-        teller = Describer(trace, self.numbers)
-        written = trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else []
-        for entries, outcome in islice(find_duplicate_writes(teller, written), limit):
-            letters = join_names([entry.label for entry in entries])
-            yield f"{letters} write {teller.format_target(entries[0])}: {outcome}"
+            return [([], "answered by the runtime itself")]
+        entries = row.trace.entries(LISTED_ENTRIES)
+        remarks = make_remarks(Describer(row.trace, self.numbers), entries, signed=False)
+        return [([entry.number for entry in each.entries], each.text) for each in remarks]
 
     @staticmethod
     def unusual_entries(trace: Trace) -> Iterator[Entry]:
@@ -308,6 +285,16 @@ class ComparisonTexts:
         common = ", the most common answer" * (first > max(others))
         mark = mark or f"{self.signs.differs} marks"
         return f"{text} {mark} a value other than {self.reference.label}'s{common}."
+
+
+def format_entries(numbers: Sequence[int]) -> str:
+    """The letters of entries, of many the first.
+
+    >>> format_entries([0, 2]), format_entries(range(9))
+    ('a, c', 'a, b, c, d and 5 more')
+    """
+    letters = ", ".join(map(entry_label, numbers[:LISTED]))
+    return f"{letters} and {len(numbers) - LISTED} more" if len(numbers) > LISTED else letters
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -322,7 +322,7 @@ def explain_entry(teller: Describer, entry: Entry) -> list[str]:
     place = formula.format_bindings(entry)
     equation = formula.equation if trace.words is None else trace.words.equations[0]
     lines = [f"{equation} with {place}." if place else f"{equation}."]
-    lines += [f"{i.words()}: {describe_index(teller, i).rule}." for i in entry.adjustments]
+    lines += [f"{i.words()}: {describe_index(teller, i, 'rule')}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:
         lines.append("The window lies outside the data.")
     return [*lines, *_explain_duplicate(teller, entry), cite_rule(trace)]

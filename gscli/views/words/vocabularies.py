@@ -7,6 +7,7 @@ is said of numbers that are not their own coordinates stands in `gscli.plan.outc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def describe_entry(teller: Describer, entry: Entry) -> str:
     """
     place, vector = teller.locate_index(entry)
     parts, notes = format_entry(teller, entry, PLAIN_TEMPLATES)
-    means = [describe_index(teller, index).plain for index in entry.adjustments]
+    means = [describe_index(teller, index, "plain") for index in entry.adjustments]
     return "; ".join([f"entry {entry.label}: {place} is {vector}", *means, *parts, *notes]) + "."
 
 
@@ -151,41 +152,31 @@ def describe_tensor(
     return lines
 
 
-class IndexDescription(Record):
-    """`remark` under a picture, `plain` in sentences, `path` in an address, `rule` as a reason."""
-
-    remark: str
-    plain: str
-    path: str
-    rule: str
-
-
-def describe_index(teller: Describer, index: AdjustedIndex) -> IndexDescription:
-    """What one number of an entry means, for every audience.
+def describe_index(
+    teller: Describer, index: AdjustedIndex, audience: Literal["remark", "plain", "rule"]
+) -> str:
+    """What one number of an entry means: under a picture, in sentences, as a reason.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
-    >>> describe_index(Describer(found, NumberFormat()), entry.adjustments[0])[:2]
-    ('-1 counts from the end: row 1', '-1 counts from the end and means 1')
+    >>> describe_index(Describer(found, NumberFormat()), entry.adjustments[0], "remark")
+    '-1 counts from the end: row 1'
     """
     layout, words = teller.trace.layout, OUTCOMES[index.outcome]
     axis = layout.column_axes[index.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
-    patterns = words.remark, words.plain, words.path, words.rule
-    return IndexDescription(*(
-        index.format(
-            pattern,
-            place=f"{name_axes(layout)[axis]} {index.coordinate}",
-            low=low,
-            high=high,
-            fate=describe_skip(teller),
-            change=index.change(layout),
-            does=effect(layout, index.outcome),
-        )
-        for pattern in patterns
-    ))  # fmt: skip
+    patterns = {"remark": words.remark, "plain": words.plain, "rule": words.rule}
+    return index.format(
+        patterns[audience],
+        place=f"{name_axes(layout)[axis]} {index.coordinate}",
+        low=low,
+        high=high,
+        fate=describe_skip(teller),
+        change=index.change(layout),
+        does=effect(layout, index.outcome),
+    )
 
 
 def describe_skip(teller: Describer) -> str:
