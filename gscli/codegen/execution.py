@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 
 import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array, dtype_name, parse_dtype
+from gscli.codegen.native import TARGETS
 from gscli.codegen.render import load_language
 from gscli.codegen.target_answers import Code, Snippet
 from gscli.files.formats.jsonarray import dump_json
@@ -22,12 +24,6 @@ TIMEOUT_SECONDS = 60.0
 
 MAX_INPUT_CELLS = 1 << 20
 """Cells of an input that are sent to another process."""
-
-PACKAGES = {
-    "numpy": ("numpy",), "torch": ("torch",), "jax": ("jax",), "tensorflow": ("tensorflow",),
-    "onnx": ("onnxruntime", "onnx"), "openvino": ("openvino",), "stablehlo": ("jax", "jaxlib"),
-}  # fmt: skip
-"""What an interpreter must have for each target."""
 
 
 class SnippetProcess(RuntimeProcess):
@@ -68,7 +64,7 @@ def start_snippet_process(
     target: str, python: str | None, timeout: float = TIMEOUT_SECONDS
 ) -> Iterator[SnippetProcess]:
     """A started process for one target. CannotRead where its framework does not come up."""
-    adapter = Adapter("lines", PACKAGES[target][0])
+    adapter = Adapter("lines", TARGETS[target].packages[0])
     with SnippetProcess(
         build_adapter_command(adapter, target, python), patience=timeout
     ) as running:
@@ -99,12 +95,13 @@ def check_input_sizes(inputs: Mapping[str, Array]) -> None:
 
 def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, str]:
     """For each target the packages that the interpreter lacks."""
-    names = dict.fromkeys(package for target in targets for package in PACKAGES[target])
+    packages = {target: TARGETS[target].packages for target in targets}
+    names = dict.fromkeys(chain.from_iterable(packages.values()))
     rows = list_installed(python, [Adapter(name, name) for name in names])
     lacking = {row.adapter.package for row in rows if not row.version}
     return {
-        target: " ".join(package for package in PACKAGES[target] if package in lacking)
-        for target in targets
+        target: " ".join(name for name in needed if name in lacking)
+        for target, needed in packages.items()
     }
 
 

@@ -112,6 +112,12 @@ class TargetFramework(Record):
     computes_in_32_bits: bool = False
     """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
+    needs: tuple[str, ...] = ()
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """What an interpreter must have to run its lines; the first says the version."""
+        return self.needs or (self.name,)
 
 
 _SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
@@ -192,7 +198,7 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("ScatterElements", "along", "onnx.scatter_elements", takes_smaller=True),
                 NativeOp("ScatterND", "vectors", "onnx.scatter_nd", needs_int64=True),
             ),
-            bool_reductions=False, propagates_nan=None,
+            bool_reductions=False, propagates_nan=None, needs=("onnxruntime", "onnx"),
         ),
         TargetFramework(
             "openvino", "OpenVINO",
@@ -220,7 +226,7 @@ TARGETS: dict[str, TargetFramework] = {
             (
                 NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
             ),
-            INTEGERS, complex_order=True,
+            INTEGERS, complex_order=True, needs=("jax", "jaxlib"),
         ),
     )
 }  # fmt: skip

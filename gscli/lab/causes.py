@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -49,11 +49,8 @@ class PossibleCause(Record):
     is_exact: bool
 
 
-class CandidateCause(Record):
-    """A possible cause: the end of "this is what you get when …", and its answer."""
-
-    cause: str
-    output: Array
+CandidateCause: TypeAlias = tuple[str, Array]
+"""A possible cause, the end of "this is what you get when …", and its answer."""
 
 
 def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
@@ -64,8 +61,7 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
     call = CallVariants(trace, cells)
     yield from _rule_set_causes(call)
     for table in (_layout_mistakes, order_mistakes, _input_mistakes):
-        for cause, output in run_candidates(table(call)):
-            yield CandidateCause(cause, output)
+        yield from run_candidates(table(call))
 
 
 # --- other frameworks -------------------------------------------------------------------------
@@ -91,18 +87,18 @@ def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
             continue
         for group in comparing.groups:
             if group.first.output is not None:
-                yield CandidateCause(
-                    f"the rules are those of {', '.join(group.labels)}", group.first.output
-                )
+                yield f"the rules are those of {', '.join(group.labels)}", group.first.output
         return
 
 
 def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
-    fixed = all(
-        trace.attributes.get(name) == value for name, value in comparison.fixed_attributes.items()
+    fixed = comparison.fixed_attributes.items()
+    return (
+        all(trace.attributes.get(name) == value for name, value in fixed)
+        and all(name in trace.inputs for name in comparison.inputs if name)
+        and comparison.vector_layout == "last"
+        and not comparison.has_zero_data
     )
-    fixed = fixed and all(name in trace.inputs for name in comparison.inputs if name)
-    return fixed and comparison.vector_layout == "last" and not comparison.has_zero_data
 
 
 def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:

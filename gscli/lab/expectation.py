@@ -113,11 +113,8 @@ class OutputDiagnosis:
 
         0 where entries move single cells.
         """
-        return (
-            self._slice_counter.count
-            if self.difference.differing_count and self._slice_counter
-            else 0
-        )
+        counts = self.difference.differing_count and self._slice_counter
+        return counts.count if counts else 0
 
     @cached_property
     def _slice_counter(self) -> SliceCounter | None:
@@ -230,9 +227,8 @@ class OutputDiagnosis:
             return None  # explains no cell, or breaks others
         is_exact = not wrong.any()
         differing = output.reshape(-1)[apart], expected[apart]
-        if not is_exact and (
-            2 * mended.size < differing[0].size or self._fits_by_chance(*differing)
-        ):
+        few = 2 * mended.size < differing[0].size
+        if not is_exact and (few or self._fits_by_chance(*differing)):
             return None
         return PossibleCause(cause, mended.size, self._entries_reaching(mended), is_exact=is_exact)
 
@@ -256,31 +252,28 @@ class OutputDiagnosis:
         lines = difference_sentences(diff, self.name)
         if diff.differing_count:
             lines.append(_describe_reach(self))
-        if self.has_only_dtype_difference:
-            return lines
+        return lines if self.has_only_dtype_difference else [*lines, *self._describe_causes()]
+
+    def _describe_causes(self) -> list[str]:
+        """What would give the expected answer, or that nothing does."""
         if not self.is_searched:
-            return [
-                *lines,
-                f"causes of another shape are looked for up to {MAX_FULL_SEARCH_CELLS:,} cells",
-            ]
+            limit = f"{MAX_FULL_SEARCH_CELLS:,}"
+            return [f"causes of another shape are looked for up to {limit} cells"]
+        lines = list[str]()
         if self.sampled_cells is not None:
-            lines.append(
-                f"causes are tried on {self.sampled_cells.size:,} of the cells, "
-                f"{diff.sample.size:,} "
-                "of them differing ones"
-            )
+            share = f"{self.difference.sample.size:,} of them differing ones"
+            lines.append(f"causes are tried on {self.sampled_cells.size:,} of the cells, {share}")
         if not self.causes:
             return [
                 *lines,
                 "no rule set of compare and no common mistake gives the expected answer",
             ]
-        exact = self.causes[0].is_exact
-        lines.append(
-            "the expected answer is what you get when" if exact
-            else f"nothing gives the expected answer; {self.causes[0].cells} of the "
-                f"differing cells "
-            f"{'is' if self.causes[0].cells == 1 else 'are'} what you get when"
-        )  # fmt: skip
+        first = self.causes[0]
+        lines.append("the expected answer is what you get when")
+        if not first.is_exact:
+            are = "is" if first.cells == 1 else "are"
+            explained = f"{first.cells} of the differing cells {are} what you get when"
+            lines[-1] = f"nothing gives the expected answer; {explained}"
         return [*lines, *(f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes)]
 
     def to_dict(self) -> dict[str, object]:
@@ -301,20 +294,15 @@ class OutputDiagnosis:
 
 def _describe_reach(diagnosis: OutputDiagnosis) -> str:
     """How many slices differ, and which entries reach a differing cell."""
-    slices = (
-        f"in {format_count(diagnosis.differing_slice_count, 'slice')}, "
-        if diagnosis.differing_slice_count
-        else ""
-    )
-    total = format_count(diagnosis.trace.entry_count, "entry", "entries")
-    if diagnosis.trace.kind == "scatter" and diagnosis.trace.entry_count > MAX_SEARCHED_ENTRIES:
+    trace, entries = diagnosis.trace, diagnosis.differing_entries
+    count = diagnosis.differing_slice_count
+    slices = f"in {format_count(count, 'slice')}, " if count else ""
+    total = format_count(trace.entry_count, "entry", "entries")
+    if trace.kind == "scatter" and trace.entry_count > MAX_SEARCHED_ENTRIES:
         total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
-    if not diagnosis.differing_entries:
+    if not entries:
         return f"{slices}reached by none of {total}"
-    return (
-        f"{slices}reached by {len(diagnosis.differing_entries):,} of {total}: "
-        f"{_format_letters(diagnosis.differing_entries)}"
-    )
+    return f"{slices}reached by {len(entries):,} of {total}: {_format_letters(entries)}"
 
 
 def _describe_cause_reach(fit: PossibleCause) -> str:

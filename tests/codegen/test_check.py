@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.codegen import execution
 from gscli.codegen.execution import compare_reply, run_checks
+from gscli.codegen.native import TARGETS
 from gscli.runtimes.protocol import Reply
 
 
 def test_numpys_lines_are_run_and_missing_frameworks_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(execution.PACKAGES, "tensorflow", ("no-tensorflow",))
+    lacking = TARGETS["tensorflow"]._replace(needs=("no-tensorflow",))
+    monkeypatch.setitem(TARGETS, "tensorflow", lacking)
     inputs = {"data": [1.5, 2.5], "indices": [1]}
     found = gscli.code("onnx.gather", inputs, to="numpy,tensorflow", check=True)
     numpy, tensorflow = (answer.run_result for answer in found.answers)
@@ -83,9 +84,3 @@ def test_bits_of_bfloat16_are_read() -> None:
 def test_what_gives_no_output_is_told(how: str, result: str) -> None:
     said = compare_reply(Reply(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
     assert said == {"result": result, "text": "why"}
-
-
-def test_every_target_has_its_packages() -> None:
-    from gscli.codegen.native import TARGETS
-
-    assert set(execution.PACKAGES) == set(TARGETS)
