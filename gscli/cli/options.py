@@ -309,6 +309,15 @@ class Settings(Record):
         return not (self.quiet or self.in_place or elsewhere)
 
     @property
+    def is_verdict_alone(self) -> bool:
+        """In quiet, one line of an expectation still goes to stdout, where nothing else does.
+
+        >>> Settings(quiet=True).is_verdict_alone, Settings(quiet=True, json="x").is_verdict_alone
+        (True, False)
+        """
+        return self.quiet and self._replace(quiet=False).is_screen_used
+
+    @property
     def is_picture_drawn(self) -> bool:
         """A picture goes to stdout: nothing else does, and `-o` is quiet unless one is asked for.
 

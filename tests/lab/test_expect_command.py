@@ -210,7 +210,7 @@ def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> No
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "x: equal: all 2 cells"
-    assert lines[1].startswith("y: 1 of 1 cell differ from b.npz::y")
+    assert lines[1].startswith("y: 1 of 1 cells differ from b.npz::y")
     assert lines[-1] == "only is only in a.npz"
     document = json.loads(gscli("diff", "a.npz", "b.npz", "--json", cwd=tmp_path).stdout)
     assert not document["equal"]

@@ -146,7 +146,7 @@ def report_diagnosis(
             else render_table(differences, sentences, settings, letters, shown_count=shown_count)
         )  # fmt: skip
         sys.stdout.write("\n" * below + text)
-    elif settings._replace(quiet=False).is_screen_used:
+    elif settings.is_verdict_alone:
         sys.stdout.write(f"{diagnosis.describe()[0]}\n")
     return int(not diagnosis.is_equal)
 

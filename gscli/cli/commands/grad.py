@@ -91,6 +91,8 @@ def run_grad(
         show_steps(flow, settings)
     if verdict is not None and settings.is_screen_used:
         sys.stdout.write("\n" * bool(text) + verdict.text())
+    elif verdict is not None and settings.is_verdict_alone:
+        sys.stdout.write(verdict.text().partition("\n")[0] + "\n")
     if settings.strict and gradients.differs_from_loop:
         return 1
     return int(verdict is not None and not verdict.is_equal)
