@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from typing import BinaryIO
@@ -183,12 +183,14 @@ def save(
     stdout: BinaryIO | None = None,
     max_bytes: int | None = None,
     chunks: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
     r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
 
     The suffix of `path` decides the format; where it names none, `format` does. `FILE::NAME` puts
     the array into an .npz, .safetensors, .h5 file or .zarr group under that name and keeps the
-    other members. `chunks`: sizes of the chunks of a .zarr store.
+    other members. `chunks`: sizes of the chunks of a .zarr store. `progress` is told how many bytes
+    more of a new file are written.
 
     Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
 
@@ -204,7 +206,7 @@ def save(
         if path == "-":
             writers.save_stream(stdout or getattr(sys.stdout, "buffer", None), array, format)
         else:
-            writers.save_file(path, array, format, max_bytes or MAX_BYTES, chunks)
+            writers.save_file(path, array, format, max_bytes or MAX_BYTES, chunks, progress)
 
 
 def _memory_errors(name: str) -> AbstractContextManager[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -35,9 +35,10 @@ STANDARD_OUTPUT = "standard output"
 
 
 def save_file(
-    path: str, array: Array, form: str | None, limit: int, chunks: Sequence[int] | None
-) -> None:
-    """Replace the file `path` (or one member of it) as a whole."""
+    path: str, array: Array, form: str | None, limit: int, chunks: Sequence[int] | None,
+    progress: Callable[[int], None] | None,
+) -> None:  # fmt: skip
+    """Replace the file `path` (or one member of it) as a whole; `progress` is told of bytes."""
     source = Source.parse(path)
     target = source.path or path
     suffix = _choose_suffix(form, target)
@@ -67,7 +68,14 @@ def save_file(
                 mapped.check_unchanged(array)
             return
     with open_atomic(target, size=checked.nbytes) as out:
-        format_for(suffix).write(out.write, {source.member or DEFAULT_MEMBER: checked}, suffix)
+
+        def write(data: bytes | memoryview) -> int:
+            count = out.write(data)
+            if progress is not None:
+                progress(count)
+            return count
+
+        format_for(suffix).write(write, {source.member or DEFAULT_MEMBER: checked}, suffix)
         mapped.check_unchanged(array)
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -16,6 +18,7 @@ import pytest
 from library_process import library_in_this_process
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
+from gscli.base.arrays import parse_dtype
 from gscli.files import isolated, load, members, save
 from gscli.files.formats import hdf5, hdf5_library
 from gscli.files.request import Member
@@ -328,3 +331,38 @@ def test_metadata_with_right_checksums_end_no_process_of_ours(
     monkeypatch.setattr(isolated, "PATIENCE", 1.0)
     with pytest.raises(ContentRefused, match=r"x\.h5 is not (sound; .*(SIG|no answer)|a sound)"):
         load(str(path))
+
+
+@pytest.mark.parametrize("name", ["output", "a/b/c"])
+@pytest.mark.parametrize("dtype", ["float32", "int16", "bool", "complex64", "bfloat16", "S3"])
+def test_a_large_table_is_written_around(
+    tmp_path: Path, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library itself reads what it never saw being written."""
+    monkeypatch.setattr(hdf5, "LARGE_TABLE", 1)
+    array = np.arange(60).reshape(5, 12).astype(parse_dtype(dtype))
+    path = tmp_path / "t.h5"
+    save(f"{path}::{name}", array)
+    save(f"{tmp_path / 'turned.h5'}::{name}", array.T)
+    with h5py.File(path) as file:
+        assert file[name][...].tobytes() == array.tobytes()
+    read = load(f"{path}::{name}", dtype="bfloat16" if dtype == "bfloat16" else None)
+    assert np.array_equal(read.array, array)
+    with h5py.File(tmp_path / "turned.h5") as file:
+        assert file[name][...].tobytes() == array.T.tobytes()
+    save(f"{path}::more", np.arange(3))
+    assert [member.name for member in members(str(path))] == sorted([name, "more"])
+
+
+@pytest.mark.slow
+def test_a_large_table_is_not_held(tmp_path: Path) -> None:
+    np.lib.format.open_memmap(tmp_path / "t.npy", "w+", "f4", (1 << 25,)).flush()
+    code = (
+        "import resource, sys; from gscli.cli import run_safely; "
+        "resource.setrlimit(resource.RLIMIT_DATA, (160 << 20, 160 << 20)); "
+        "sys.exit(run_safely(['convert', 't.npy', 't.h5']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    with h5py.File(tmp_path / "t.h5") as file:
+        assert file["output"].shape == (1 << 25,)

@@ -66,6 +66,7 @@ def convert(
 ) -> int:
     from gscli import files
     from gscli.base.arrays import document_dtype, parse_dtype
+    from gscli.views.progress_bar import ProgressBar
 
     if cast and settings.dtype is None:
         raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
@@ -79,7 +80,11 @@ def convert(
     array = loaded.array
     if cast and settings.dtype is not None:
         array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
-    files.save(target, array, format=settings.format, max_bytes=limit, chunks=chunks)
+    with ProgressBar("writing", array.nbytes, unit="bytes") as bar:
+        files.save(
+            target, array, format=settings.format, max_bytes=limit, chunks=chunks,
+            progress=bar.advance,
+        )  # fmt: skip
     if settings.json is not None:
         written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
         print_json({"file": target, **written})
