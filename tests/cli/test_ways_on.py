@@ -278,6 +278,9 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
     refused = forked("gather", "[1,2]", "[true,false]").stderr.decode()
     assert "help: write the positions of true: '[0]'" in refused
     assert forked("gather", "[1,2]", "[0]").returncode == 0
+    for mask in ("true", "[[true]]"):
+        refused = forked("gather", "[1,2]", mask)
+        assert refused.stderr.endswith(b"help: write the positions of true\n")
     with pytest.raises(GscliError, match=r"numpy\.flatnonzero\(indices\)"):
         gscli.gather(np.arange(3), np.array([True, False, True]))
 

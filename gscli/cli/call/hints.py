@@ -189,9 +189,11 @@ def _rewrite_hint(error: DtypeRefused, array: Array, *, typed: bool) -> str:
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
         if array.dtype.kind == "b":
+            advice = "write the positions of true"
+            if array.ndim != 1:
+                return advice
             positions = json.dumps(array.nonzero()[0].tolist(), separators=(",", ":"))
-            example = f": '{positions}'" if array.ndim == 1 else ""
-            return f"write the positions of true{example}"[:LONGEST_COMMAND]
+            return f"{advice}: '{positions}'"[:LONGEST_COMMAND]
         return "write them as whole numbers, without a point"
     return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
