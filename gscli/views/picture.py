@@ -398,7 +398,7 @@ class EntryTable:
             return [f"{name_slice(sizes)} {self.signs.times.join(map(str, sizes))}"]
         values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
-        texts = self.numbers.format_column(values.reshape(-1))
+        texts = self.numbers.format_values(values)
         return [_prefix_sign(prefix, text) for text in texts]
 
 

@@ -131,8 +131,13 @@ def _describe_addressing(trace: Trace) -> tuple[str, str]:
 
 def _describe_vectors(trace: Trace, source: str) -> str:
     layout, rank = trace.layout, len(trace.inputs[source].shape)
-    last = layout.addressing.columns[0].vector_dim == rank - 1
-    whole = f"Each {'row' if last else 'column'} of {source} is" if rank > 1 else f"{source} is"
+    place = layout.addressing.columns[0].vector_dim
+    each = (
+        f"Each row of {source}"
+        if place == rank - 1
+        else f"Each line along axis {place} of {source}"
+    )
+    whole = f"{each} is" if rank > 1 else f"{source} is"
     batch = " within its own batch" if any(axis.is_positional for axis in layout.axes) else ""
     return f"{whole} an address{batch}"
 

@@ -746,6 +746,23 @@ def test_a_step_can_be_predicted_and_each_misunderstanding_is_met(show: Any) -> 
 
 
 @pytest.mark.slow
+def test_while_steps_are_predicted_the_list_does_not_tell_them(show: Any) -> None:
+    window = show(added())
+    seen = "return [...document.querySelectorAll('.entries .s')].map("
+    seen += "e => getComputedStyle(e).visibility)"
+    window.click(PREDICT)
+    assert window.run(seen) == ["hidden"] * 4
+    window.click(".ask button:last-of-type")
+    assert window.run(seen) == ["visible"] + ["hidden"] * 3
+    window.click(PREDICT)
+    assert window.run(seen) == ["visible"] * 4
+
+
+def test_the_quiz_of_a_gather_asks_for_all_cells(show: Any) -> None:
+    said = words(show(gathered(), quiz=True).run(SAID))
+    assert said == "What is the output? Type the values of the cells, then check."
+
+
 def test_a_prediction_is_clicked_and_counts_what_came_before(show: Any) -> None:
     window = show(added())
     go(window, 2)

@@ -47,7 +47,13 @@ function Example(section) {
     if (asks && to === step + 1 && to <= rows.length) { question(); } else { go(to); }
   }
 
+  // While steps are predicted, the list below does not tell those that are to come.
+  function veil() {
+    rows.forEach(function (row, entry) { row.classList.toggle("ahead", asks && entry >= step); });
+  }
+
   function question() {
+    veil();
     light([]);
     crosshair.redraw();
     linked[step].forEach(function (cell) {
@@ -72,6 +78,7 @@ function Example(section) {
   }
 
   function settle() {
+    veil();
     var entry = step ? step - 1 : 0;
     if (entry >= rows.length) {
       light([]);

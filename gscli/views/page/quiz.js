@@ -22,7 +22,8 @@ function Quiz(section, solved) {
     return input;
   });
   var changing = cells.filter(function (cell, place) { return changes(place); }).length;
-  score.textContent = "What is the output? Type the values of the cells that change, then check."
+  var counted = gather ? "cells" : "cells that change"; // a gather fills all there are
+  score.textContent = "What is the output? Type the values of the " + counted + ", then check."
     + (gather ? "" : " A cell that you leave empty keeps the value it starts with.");
   controls.appendChild(button("check", check));
   controls.appendChild(button("reveal", reveal));
@@ -50,10 +51,10 @@ function Quiz(section, solved) {
       cells[place].className = !good ? "wrong" : changes(place) ? "right" : "";
       input.setAttribute("aria-invalid", String(!good));
     });
-    var verdict = right + " of " + changing + " cells that change are right";
+    var verdict = right + " of " + changing + " " + counted + " are right";
     if (spoilt) { verdict += ", and " + spoilt + " should have kept its value"; }
     score.textContent = right === changing && !spoilt
-      ? "All " + changing + " cells that change are right. Reveal shows the steps."
+      ? "All " + changing + " " + counted + " are right. Reveal shows the steps."
       : verdict + ". Try again, or reveal.";
   }
 
