@@ -71,6 +71,7 @@ class ModelWatch(Report):
     def __init__(self, model: OnnxModel) -> None:
         super().__init__()
         self.model = model
+        self.inner_only = False  # the nodes of the main graph have been judged
         self._runs = Counter[str]()
         self._nodes = {
             (node.op_type, node.message.name, *node.outputs): node for node in model.nodes
@@ -87,8 +88,10 @@ class ModelWatch(Report):
         node = self._nodes.get((message.op_type, message.name, *message.output))
         address = node.address if node else message.name or next(iter(message.output), "")
         self._runs[address] += 1
-        self.calls[message.op_type] += 1
-        self.indices += sum(array.size for name, array in inputs.items() if name == "indices")
+        is_counted = node is None or node.graph.outer is not None or not self.inner_only
+        if is_counted:
+            self.calls[message.op_type] += 1
+            self.indices += sum(array.size for name, array in inputs.items() if name == "indices")
         label = f"{sanitize(address, 60)} ({message.op_type}-{opset})"
         label += f", run {self._runs[address]}" if self._runs[address] > 1 else ""
         try:
@@ -96,9 +99,9 @@ class ModelWatch(Report):
         except GscliError as error:
             self._add_refusal(error, label, [*self._describe_inputs(message, node, inputs)])
             return None
-        for finding in iter_findings(operator, inputs, attrs, 1):
+        for finding in iter_findings(operator, inputs, attrs, 1) if is_counted else ():
             if finding.kind == "duplicate":
-                self.note("lost", label, f"{finding.where}: {finding.problem}"[:300])
+                self.note("lost", label, finding.text()[:300])
                 break
         return answer
 
@@ -147,10 +150,19 @@ def watch_model(
             valid=", ".join(sanitize(name, 60) for name in model.inputs),
         )
     watch = ModelWatch(_inline_functions(model))
-    if runtime:
-        _watch_runtime(watch, feeds, runtime, python)
-    else:
+    if not runtime:
         _run_rules(watch, feeds)
+        return watch
+    _watch_runtime(watch, feeds, runtime, python)
+    inner = sum(node.graph.outer is not None for node in watch.model.supported_nodes)
+    if inner and not watch.has_bad_index:
+        watch.inner_only = True
+        try:
+            _run_rules(watch, feeds)
+            reason = "answer inside a branch or loop|answers inside branches or loops"
+        except RuntimeStopped:
+            reason = "node inside a branch or loop|nodes inside branches or loops"
+        watch.unjudged[reason] += inner
     return watch
 
 
@@ -177,7 +189,10 @@ def _run_rules(watch: ModelWatch, feeds: Mapping[str, Array]) -> None:
     names = {node.op_type for node in watch.model.supported_nodes}
     hooks = [type(name, (base,), {"op_domain": "", "_run": run}) for name in sorted(names)]
     try:
-        with translate_errors(lambda error: _make_stop("onnx.reference", str(error), watch.model)):
+        with (
+            np.errstate(all="ignore"),
+            translate_errors(lambda error: _make_stop("onnx.reference", str(error), watch.model)),
+        ):
             evaluator(message, new_ops=hooks).run(None, dict(feeds))
     except RuntimeStopped as error:
         if not isinstance(error.__cause__, _BadNode):
@@ -187,8 +202,9 @@ def _run_rules(watch: ModelWatch, feeds: Mapping[str, Array]) -> None:
 def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     lines = text.strip().splitlines() or ["it said nothing"]
     return RuntimeStopped(
-        f"{runtime} does not run this model", where=model.where, details=tuple(lines[-3:])
-    )
+        f"{runtime} does not run this model", where=model.where, details=tuple(lines[-3:]),
+        hint="--on onnxruntime has that runtime run it" if runtime == "onnx.reference" else "",
+    )  # fmt: skip
 
 
 def _watch_runtime(
@@ -196,9 +212,6 @@ def _watch_runtime(
 ) -> None:
     model = watch.model
     nodes = [node for node in model.supported_nodes if node.graph.outer is None]
-    inner = len(model.supported_nodes) - len(nodes)
-    if inner:
-        watch.unjudged["node inside a branch or loop|nodes inside branches or loops"] += inner
     names = [name for node in nodes for name in (*node.inputs, *node.outputs) if name]
     ask = _Asker(model, feeds, runtime, python)
     try:

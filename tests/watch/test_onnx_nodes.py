@@ -138,13 +138,73 @@ def test_the_branch_that_runs_is_judged(side: bool) -> None:
     report = watch_model(branch(), {"c": np.array(side), "i": np.array([7])})
     assert ("first" if side else "second") in report.findings[0].error.where
     aside = watch_model(branch(), {"c": np.array(side), "i": np.array([0])}, REFERENCE)
-    assert "not judged: 2 nodes inside branches or loops" in aside.last_line()
+    assert "not judged: 2 answers inside branches or loops" in aside.last_line()
 
 
 def test_an_attribute_of_a_function_reaches_its_nodes() -> None:
     report = watch_model(function(), {"i": np.array([2])})
     assert "axis 1 of data has size 2" in report.report()
     assert not watch_model(function(), {"i": np.array([1])}).findings
+
+
+def best() -> OnnxModel:
+    """The largest of each row, and where a cache takes them."""
+    node = helper.make_node
+    nodes = [
+        node("TopK", ["x", "two"], ["values", "where"], axis=1),
+        node("GatherElements", ["x", "where"], ["most"], axis=1, name="/topk/GatherElements"),
+        node("ScatterElements", ["x", "cells", "most"], ["out"], axis=1, reduction="add",
+             name="/cache/ScatterElements"),
+    ]  # fmt: skip
+    inputs = [value("x", FLOAT, ["n", "m"]), value("cells", INT, ["n", 2])]
+    return make_model(nodes, inputs, ["most", "out"], two=[2])
+
+
+def chosen() -> OnnxModel:
+    """The cells that are not zero, by GatherND, and by other positions too."""
+    node = helper.make_node
+    nodes = [
+        node("NonZero", ["x"], ["found"]),
+        node("Transpose", ["found"], ["cells"]),
+        node("GatherND", ["x", "cells"], ["picked"], name="/nonzero/GatherND"),
+        node("GatherND", ["x", "more"], ["others"], name="/more/GatherND", batch_dims=1),
+    ]
+    inputs = [value("x", FLOAT, ["n", "m"]), value("more", INT, ["n", 1])]
+    return make_model(nodes, inputs, ["picked", "others"])
+
+
+MADE: dict[str, tuple[OnnxModel, dict[str, Any], dict[str, Any], str]] = {
+    "embedding": (embedding(), feeds([0, 3], 2, [0, 3]), feeds([0], 5, [0]), "/positions/Gather"),
+    "loop": (loop(), {"trips": np.array(4)}, {"trips": np.array(6)}, "/decode/Gather"),
+    "branch": (
+        branch(), {"c": np.array(True), "i": np.array([1])},
+        {"c": np.array(False), "i": np.array([7])}, "second",
+    ),
+    "function": (function(), {"i": np.array([1])}, {"i": np.array([2])}, "inner"),
+    "best": (
+        best(), {"x": TABLE, "cells": np.array([[0, 1]] * 4)},
+        {"x": TABLE, "cells": np.array([[0, 2]] * 4)}, "/cache/ScatterElements",
+    ),
+    "chosen": (
+        chosen(), {"x": TABLE, "more": np.array([[1]] * 4)},
+        {"x": TABLE, "more": np.array([[1], [2], [0], [0]])}, "/more/GatherND",
+    ),
+}  # fmt: skip
+"""A model, inputs that are sound, inputs that are not, and where that shows."""
+
+
+@pytest.mark.parametrize("runtime", [RULES, pytest.param("onnxruntime", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", MADE)
+def test_made_models_run_on_a_real_runtime(name: str, runtime: str) -> None:
+    if runtime:
+        pytest.importorskip("onnxruntime")
+    model, sound, bad, place = MADE[name]
+    report = watch_model(model, sound, runtime)
+    assert not report.findings, report.report()
+    assert report.calls
+    (finding,) = watch_model(model, bad, runtime).findings
+    assert finding.kind == "index"
+    assert f": {place}" in finding.error.where or f"/{place} " in finding.error.where
 
 
 FAKE = """
