@@ -142,7 +142,7 @@ TOOLS: dict[str, str] = {
     "explain": "The formula and one line per entry, in words.",
     "grad": "What flows back: gradients, and who is given them at ties and duplicates.",
     "check": "Every finding about some inputs, not only the first.",
-    "watch": "Run a PyTorch program and name bad indices at its own lines.",
+    "watch": "Run a PyTorch or JAX program and name bad indices at its own lines.",
     "verify": "Run recorded cases and compare with their answers.",
     "fuzz": "Random calls put to an installed runtime; what differs is made small.",
     "cases": "Write test cases that cover each rule, for a CI that cannot call gscli.",

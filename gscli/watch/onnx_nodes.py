@@ -203,7 +203,7 @@ def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     lines = text.strip().splitlines() or ["it said nothing"]
     return RuntimeStopped(
         f"{runtime} does not run this model", where=model.where, details=tuple(lines[-3:]),
-        hint="--on onnxruntime has that runtime run it" if runtime == "onnx.reference" else "",
+        hint="with --on onnxruntime that runtime runs it" if runtime == "onnx.reference" else "",
     )  # fmt: skip
 
 

@@ -80,6 +80,10 @@ class TorchWatch(Report):
     def __exit__(self, *error: object) -> None:
         for entered in reversed((*self._counters, *self._modes)):
             entered.__exit__(*error)
+        compiler = sys.modules.get("torch._dynamo.utils")
+        compiled = compiler.counters["frames"]["ok"] if compiler else 0
+        if compiled:  # PyTorch 2.4 compiles in spite of the modes
+            self.unwatched["function that runs compiled|functions that run compiled"] += compiled
 
     def judge(
         self, function: WatchedAten, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -142,8 +146,13 @@ class TorchWatch(Report):
         elif legal.is_refused:
             self._refuse(seen)
         else:
-            problem = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
-            self._note(seen, "moved", problem, f"{seen.function.label}: {least} … {greatest}")
+            seen.moved = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
+            seen.moved_label = f"{seen.function.label}: {least} … {greatest}"
+
+    def note_moved(self, seen: _SeenCall) -> None:
+        """Tell of a call that PyTorch answered, though its numbers are none of the legal ones."""
+        if seen.moved:
+            self._note(seen, "moved", seen.moved, seen.moved_label)
 
     def _note(
         self, seen: _SeenCall, kind: WatchKind, problem: str, label: str, hint: str = ""
@@ -293,7 +302,7 @@ class _SeenCall:
     ) -> None:
         self.function, self._args, self._kwargs = function, args, kwargs
         self.tensors, self.known, self.history, self.frame = tensors, known, history, frame
-        self.least = 0
+        self.least, self.moved, self.moved_label = 0, "", ""
 
     @cached_property
     def bound(self) -> BoundCall:
@@ -414,10 +423,13 @@ class _FunctionMode(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        function = self._functions.get(func)
+        function, seen = self._functions.get(func), None
         if function is not None and len(args) + len(kwargs or ()) >= function.rule.input_count:
-            self._watch.judge(function, args, kwargs or {})
-        return func(*args, **(kwargs or {}))
+            seen = self._watch.judge(function, args, kwargs or {})
+        output = func(*args, **(kwargs or {}))
+        if seen is not None:  # PyTorch 2.4 refuses what later ones take modulo the size
+            self._watch.note_moved(seen)
+        return output
 
 
 class _StartCounter:

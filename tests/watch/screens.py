@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,18 @@ def run_in_child(folder: Path, options: ProgramOptions) -> None:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def list_commands(screen: str) -> list[list[str]]:
+    """The commands that a screen hints at, as words: what looks at a saved case."""
+    paragraphs = (" ".join(part.split()) for part in screen.split("\n\n"))
+    hints = (paragraph.partition(" help: ")[2] for paragraph in paragraphs)
+    return [
+        shlex.split(part)[1:]
+        for hint in hints
+        for part in hint.split("; ")
+        if part.startswith("gscli ")
+    ]
 
 
 def record(page: str) -> Iterator[str]:

@@ -238,3 +238,13 @@ def test_jax_is_needed_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(GscliError, match="needs the JAX of your program"):
         gscli.watch.jax(len)
+
+
+def test_the_screen_of_readme_was_printed() -> None:
+    """It is one of torch.md, where test_torch.py has it printed anew."""
+    root = Path(__file__).parents[2]
+    section = (root / "README.md").read_text().partition("## Watch a program")[2].partition("<!--")
+    lines = [line for line in section[0].splitlines() if line.startswith("    ")]
+    assert lines
+    screen = "".join(f"{line.removeprefix('    ')}\n" for line in lines)
+    assert f"\n{screen}\nwatched " in (root / "tests" / "watch" / "torch.md").read_text()

@@ -17,7 +17,7 @@ import gscli  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from screens import read_sessions, replay  # noqa: E402
+from screens import list_commands, read_sessions, replay  # noqa: E402
 
 SESSIONS = read_sessions("jax")
 
@@ -104,3 +104,26 @@ def test_nothing_is_watched_behind_the_block() -> None:
     pick(TABLE, jnp.array([7]))
     assert watched.seen.calls == calls
     assert not jax.config.jax_disable_jit
+
+
+HINTS = [(name, words) for name in SESSIONS for words in list_commands(SESSIONS[name].screen)]
+
+
+@pytest.mark.parametrize(("name", "words"), HINTS)
+def test_a_hint_is_a_command_that_works(
+    name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it names is in the files that were saved; pictures, code and expectations take it."""
+    from gscli.cli import run_safely
+
+    replay(SESSIONS[name], tmp_path, forks=False)
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "check":
+        assert run_safely(words) == 1
+        return
+    assert run_safely([*words, "--svg", "finding.svg", "--html", "finding.html"]) == 0
+    assert run_safely(["check", *words]) == 1
+    assert run_safely(["explain", *words, "--code", "jax"]) == 0
+    assert run_safely([*words, "-o", "output.npy"]) == 0
+    assert run_safely([*words, "--expect", "output.npy"]) == 0
+    assert (tmp_path / "finding.svg").read_text().startswith("<svg")

@@ -14,7 +14,7 @@ from gscli.watch.subscripts import NAME, SubscriptWatch, rewrite
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from screens import read_sessions, replay
+from screens import list_commands, read_sessions, replay
 
 SESSIONS = read_sessions("numpy")
 ROOT = str(Path(__file__).parents[2])
@@ -124,3 +124,26 @@ def test_the_command_rewrites_the_script(tmp_path: Path) -> None:
 def test_a_script_prints_what_is_recorded(name: str, tmp_path: Path) -> None:
     """A screen that is right now is written anew by `python tests/watch/screens.py numpy`."""
     assert replay(SESSIONS[name], tmp_path) == SESSIONS[name].screen
+
+
+HINTS = [(name, words) for name in SESSIONS for words in list_commands(SESSIONS[name].screen)]
+
+
+@pytest.mark.parametrize(("name", "words"), HINTS)
+def test_a_hint_is_a_command_that_works(
+    name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it names is in the files that were saved; pictures, code and expectations take it."""
+    from gscli.cli import run_safely
+
+    replay(SESSIONS[name], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "check":
+        assert run_safely(words) == 1
+        return
+    assert run_safely([*words, "--svg", "finding.svg", "--html", "finding.html"]) == 0
+    assert run_safely(["check", *words]) == 1
+    assert run_safely(["explain", *words, "--code", "numpy"]) == 0
+    assert run_safely([*words, "-o", "output.npy"]) == 0
+    assert run_safely([*words, "--expect", "output.npy"]) == 0
+    assert (tmp_path / "finding.svg").read_text().startswith("<svg")

@@ -1,13 +1,13 @@
 """`gscli watch SCRIPT [WORD…]`, `gscli watch -m MODULE [WORD…]`.
 
-Run a PyTorch program and judge every index before its kernel runs.
+Run a PyTorch or JAX program and judge every index before its kernel runs.
 
 The first bad index stops the program and is named: file, line, expression, your own variable, the
 position, the value, what is legal. At the end stand values that others overwrote, and numbers that
-silently counted from the end. Use the Python that has torch: python -m gscli watch SCRIPT. All
-words behind SCRIPT are the program's own. The exit status is the program's, 65 where an index is
-bad, 1 with --strict for the rest. The program is run, with all that it does: watch only what you
-would run yourself.
+silently counted from the end or were clipped. Use the Python that has torch or jax: python -m gscli
+watch SCRIPT. All words behind SCRIPT are the program's own. The exit status is the program's, 65
+where an index is bad, 1 with --strict for the rest. The program is run, with all that it does:
+watch only what you would run yourself.
 
 \b
 Examples:
@@ -37,8 +37,10 @@ def watch(
         "a module of the program, in place of SCRIPT", "MODULE", short="-m"
     ),
     keep_going: bool = option("note bad indices and go on"),
-    numpy: bool = option("also x[…] of NumPy arrays in SCRIPT itself"),
-    save: str | None = option("write the first bad call to FILE.npz", "FILE"),
+    numpy: bool = option("also x[…], take, put and ufunc.at of NumPy in SCRIPT itself"),
+    save: str | None = option(
+        "write the first call of each kind to FILE.npz, FILE-lost.npz, …", "FILE"
+    ),
     no_read_back: bool = option("do not look for values that others overwrote"),
     every: int = option("look at every N-th call of a line", "N", default=1, minimum=1),
     strict: bool = option("exit status 1 for whatever is found"),

@@ -25,7 +25,7 @@ TOPICS = {
     "json": "documents in and out, errors as data",
     "porting": "a wrong answer: where, and whose rule would give it",
     "python": "operators, traces and pictures in Python and notebooks",
-    "watch": "your own PyTorch program, every index judged",
+    "watch": "your own program, every index judged",
     "code": "the same call in other frameworks, exact or not",
     "differences": "what surprises who comes from another framework",
     "runtimes": "asking installed runtimes, and how to write an adapter",
