@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-jax = pytest.importorskip("jax", reason="jax is not installed: run with a Python that has it")
+jax = pytest.importorskip("jax", reason="jax is not installed: tests/watch/run.py runs it")
 
 import jax.numpy as jnp  # noqa: E402
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="torch is not installed: run with a Python that has it")
+torch = pytest.importorskip("torch", reason="torch is not installed: tests/watch/run.py runs it")
 
 import torch.nn.functional as F  # noqa: E402, N812
 
