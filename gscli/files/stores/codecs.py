@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import bz2
-import copy
 import lzma
 import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,10 +188,7 @@ def _limit_codecs(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> 
         if hasattr(codec, "compressor"):  # of version 2, whose filters are inside
             filters = tuple(_LimitedNumcodec(item, limit, where) for item in codec.filters or ())
             first = codec.compressor and _LimitedNumcodec(codec.compressor, limit, where)
-            whole = copy.copy(codec)
-            object.__setattr__(whole, "filters", filters or None)
-            object.__setattr__(whole, "compressor", first)
-            yield whole
+            yield replace(codec, filters=filters or None, compressor=first)
         elif isinstance(codec, ShardingCodec):
             yield _limited_shard(codec, cell, where)
         elif isinstance(codec, BytesBytesCodec):
@@ -202,15 +199,11 @@ def _limit_codecs(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> 
 
 
 def _limited_shard(codec: Any, cell: int, where: str) -> Any:
-    inner = tuple(codec.chunk_shape)
     if {_name_and_settings(item)[0] for item in codec.index_codecs} - _INDEX_CODECS:
         names = ", ".join(sorted(_INDEX_CODECS))
         raise ContentRefused("the index of a shard is packed", where=where, valid=names)
-    codecs = tuple(_limit_codecs(codec.codecs, inner, cell, where))
-    return ShardingCodec(
-        chunk_shape=inner, codecs=codecs, index_codecs=codec.index_codecs,
-        index_location=codec.index_location,
-    )  # fmt: skip
+    inner = _limit_codecs(codec.codecs, tuple(codec.chunk_shape), cell, where)
+    return replace(codec, codecs=tuple(inner))
 
 
 def _limit(codecs: Iterable[Any], unit: tuple[int, ...], cell: int, where: str) -> int:
