@@ -1,7 +1,7 @@
 """ZIP archives as .npz files use them: the directory, checked, and members inflated within bounds.
 
-Only the standard library's reader of the directory is used, after the directory's own size was
-compared with the file.
+Of the standard library's reader only that of the directory is used, after the directory's own size
+was compared with the file.
 
 An archive of stored members is written from its first byte to its last, never going back.
 """
@@ -190,8 +190,8 @@ def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
 class ZipWriter(zipfile.ZipFile):
     """Stored members one after the other, then `finish`; after a failure nothing more is written.
 
-    Nothing is ever written again: the standard library's records of a member are made from its size
-    and checksum, which are known before, so that a pipe gets the same bytes as a file.
+    The standard library makes a member's records from its size and checksum, which are known
+    before: so nothing is written twice, and a pipe gets the same bytes as a file.
     """
 
     def __init__(self, out: Output) -> None:
