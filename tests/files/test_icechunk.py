@@ -194,3 +194,9 @@ def test_a_folder_of_something_else_is_no_new_repository(tmp_path: Path) -> None
     with pytest.raises(CannotWrite):
         save(str(tmp_path / "old.icechunk"), np.arange(3))
     assert (tmp_path / "old.icechunk" / "mine.txt").read_text() == "mine"
+
+
+def test_a_new_repository_has_no_version_to_be_named() -> None:
+    with pytest.raises(CannotWrite) as refusal:
+        save("new.icechunk@main", np.arange(3))
+    assert "a new repository is a folder" in refusal.value.where

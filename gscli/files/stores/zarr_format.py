@@ -132,7 +132,7 @@ def _create_repository(place: ZarrPath, array: Array, chunks: Chunks) -> None:
     """A new Icechunk repository in a folder, whose first commit has the array."""
     from gscli.files.stores.icechunk_store import BRANCH, create_repository
 
-    if "://" in place.path or place.version is not None:
+    if place.version is not None:
         where = f"{place.name}: a new repository is a folder NAME{REPOSITORY_SUFFIX}"
         raise CannotWrite(f"cannot write {place.name}", where=where)
     with open_folder(place.path, lambda _: False) as hidden:
