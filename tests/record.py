@@ -3,7 +3,7 @@
     python tests/record.py            everything
     python tests/record.py WHAT…      samples, one lesson (first-look), README, calls, help,
                                       usage, refusals, tables, stubs, code, gradients, backward,
-                                      views or compare
+                                      findings, views or compare
 
 Afterwards read `git diff`: a screen that changed is a change people see.
 """

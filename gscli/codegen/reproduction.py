@@ -24,7 +24,7 @@ from gscli.disk.system import write_errors
 from gscli.lab.calls import dump_call
 from gscli.plan.plan import ValidatedPlan
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
-from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
+from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import MISMATCH_WORDS, FuzzCase
@@ -80,6 +80,9 @@ inputs = nodes if axis is None else [*nodes, ops.constant(axis)]
 model = ov.Model([ops.{name}(*inputs, **{attrs})], nodes)
 settings = {{"INFERENCE_PRECISION_HINT": "f32"}}
 output = ov.compile_model(model, "CPU", settings)([*arrays.values()])[0]"""
+
+MAX_SCRIPT_LINES = 60
+"""Lines of a script that its text has in it; what has more is an adapter."""
 
 ADAPTER_END = 'if __name__ == "__main__":'
 
@@ -168,8 +171,9 @@ def format_expected(finding: FuzzFinding) -> str:
     )
 
 
-def format_markdown(finding: FuzzFinding, title: str, script: str) -> str:
+def format_markdown(cause: Cause, title: str, script: str) -> str:
     """A text that can be filed: versions, the call, what is seen and expected, the rule."""
+    finding = cause.findings[0]
     case, reply = finding.case, finding.reply
     operator = case.operator
     seen = reply.text or reply.status
@@ -182,19 +186,22 @@ def format_markdown(finding: FuzzFinding, title: str, script: str) -> str:
     after = f" after {finding.calls_before:,} other calls" if finding.calls_before else ""
     own = [f"The text leaves this open: {case.open_text}.", ""] if case.open_text else []
     runs = ["```python", script.rstrip(), "```"] if script else []
+    if len(script.splitlines()) > MAX_SCRIPT_LINES:
+        runs = ["The script beside this text shows it."]
     return "\n".join([
         f"# {operator.full_name}: {MISMATCH_WORDS[finding.mismatch.kind]}", "",
         f"Version: {title}. Met: {rules}{after}.", "", *runs, "",
         f"Expected: `{sanitize(format_expected(finding), 2000)}`", "",
         f"Seen: `{sanitize(seen, 2000)}`", "", *own,
         f"The rule ({link}):", "", *(f"> {line}".rstrip() for line in operator.doc.splitlines()),
-        "", "The same case as a line that `gscli verify` reads:", "",
-        "```json", json.dumps(case_to_record(case, 1)), "```", "",
+        "", "The case, and others of the same cause, as lines that `gscli verify` reads:", "",
+        "```json", *(json.dumps(case_to_record(other.case, number))
+                     for number, other in enumerate(cause.findings, 1)), "```", "",
     ])  # fmt: skip
 
 
 class ReportFolder:
-    """A script and a text for each finding, written as they come."""
+    """A script and a text for each cause, written as they come."""
 
     def __init__(self, folder: str, on: str) -> None:
         self._folder, self._on = Path(folder), on
@@ -213,9 +220,10 @@ class ReportFolder:
         self._written = files
 
     def _iter_files(self, report: FuzzReport) -> Iterator[tuple[str, str]]:
-        for finding in report.differences:
+        for cause in report.causes:
+            finding = cause.findings[0]
             name = re.sub(r"[^A-Za-z0-9]+", "-", finding.signature)[:120]
             script = write_script(finding.case, self._on, format_expected(finding))
             if script:
                 yield f"{name}.py", script
-            yield f"{name}.md", format_markdown(finding, report.hello.title, script)
+            yield f"{name}.md", format_markdown(cause, report.hello.title, script)

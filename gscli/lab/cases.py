@@ -1,4 +1,4 @@
-"""Recorded cases (JSON Lines): read, run, compare; tests/vectors/README.md describes the format.
+"""Recorded cases (JSON Lines), read and told as commands; tests/vectors/README.md describes them.
 
 A case holds an operator, its inputs and attributes, and what the framework answered: `expect` is
 "output", "error" or "open" (nothing is promised; it must only end in a value or a clear refusal).
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import sanitize
@@ -26,11 +26,8 @@ from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
-from gscli.gradients import VALUE
-from gscli.gradients.call import trace_gradients
 from gscli.lab.calls import read_call, read_name
-from gscli.lab.difference import Tolerance, describe_difference
-from gscli.traces import Trace, trace_call
+from gscli.lab.difference import Tolerance
 
 ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
 
@@ -62,22 +59,6 @@ class Case(Record):
     line: int = 1
     cotangent: Array | None = None
     gradients: Mapping[str, Array] = MappingProxyType({})
-
-
-class CaseResult(Record):
-    """What became of a case; `problem` is empty when it passed.
-
-    `is_tolerated`: a runtime answers where the record is a refusal, as `fuzz` tolerates.
-    """
-
-    case: Case
-    problem: str = ""
-    is_tolerated: bool = False
-
-    @property
-    def has_passed(self) -> bool:
-        """True when the answer is the recorded one."""
-        return not self.problem
 
 
 def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[Case]:
@@ -138,58 +119,6 @@ def _parse_expected_kind(record: Mapping[str, Any]) -> ExpectedOutput:
     ):
         raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
     return expected
-
-
-def run_case(case: Case) -> CaseResult:
-    """Run one case and compare with the record. Raises nothing.
-
-    A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
-    """
-    try:
-        operator = find_operator(case.operator)
-        trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
-    except (LimitRefused, MemoryError) as limit:
-        problem = f"not tried: {str(limit) or 'not enough memory'}"[:300]
-        return CaseResult(case, "" if case.expect == "open" else problem)
-    except GscliError as refusal:
-        problem = f"refused, recorded an answer: {refusal}"[:300]
-        return CaseResult(case, problem if case.expect == "output" else "")
-    if case.expect == "error":
-        return CaseResult(case, "answered, the framework refuses")
-    if case.expect == "open" or case.output is None:
-        return CaseResult(case)
-    problem = describe_difference(trace.output, case.output)
-    return CaseResult(case, problem or _describe_gradients(trace, case))
-
-
-def _describe_gradients(trace: Trace, case: Case) -> str:
-    if not case.gradients:
-        return ""
-    try:
-        arrays = trace_gradients(trace, case.cotangent).arrays
-    except GscliError as refusal:
-        return f"refused, recorded gradients: {refusal}"[:300]
-    return describe_gradient_difference(arrays, case.gradients)
-
-
-def describe_gradient_difference(
-    actual: Mapping[str, Array | None], recorded: Mapping[str, Array]
-) -> str:
-    """The first gradient that is not as recorded, in words; "" where all are.
-
-    >>> describe_gradient_difference({"data": np.array([1.0])}, {"data": np.array([2.0])})
-    'gradient of data[0] is 1.0, recorded 2.0'
-    """
-    for name, flow in recorded.items():
-        own = actual.get(name)
-        if own is None:
-            return f"no gradient of {name}, recorded one"
-        if name == VALUE:  # a number has no type of its own
-            own = own.astype(flow.dtype)
-        problem = describe_difference(own, flow, f"gradient of {name}", GRADIENT_TOLERANCE)
-        if problem:
-            return problem
-    return ""
 
 
 def build_repro_command(case: Case, file: str = "") -> str:

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from math import inf
 
 from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
+from gscli.runtimes.findings import FuzzCounts, FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.gradient_cases import generate_gradient_cases
-from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.protocol import Hello, Reply
+from gscli.runtimes.process import OutOfTime, RuntimeProcess
+from gscli.runtimes.protocol import Reply
 from gscli.runtimes.shrinking import shrink_case
-from gscli.runtimes.trials import (
-    COSTLY,
-    WARNINGS,
-    FuzzCase,
-    Mismatch,
-    find_mismatch,
-    has_changed,
-)
+from gscli.runtimes.trials import FuzzCase, Mismatch, find_mismatch, has_changed
 
 MAX_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
-
-MAX_COSTLY_REPEATS = 5
-"""Calls of one costly kind after which calls that meet the same rules are left out."""
 
 
 class FuzzOptions(Record):
@@ -45,101 +35,14 @@ class FuzzOptions(Record):
     has_gradients: bool = False
 
 
-@dataclass(eq=False)
-class FuzzFinding:
-    """One kind of difference: the smallest call that shows it, and how often it was met.
-
-    `calls_before`: of a fault of sequence, how many calls its process had answered.
-    """
-
-    case: FuzzCase
-    mismatch: Mismatch
-    reply: Reply
-    count: int = 1
-    is_known: bool = False
-    calls_before: int = 0
-
-    @property
-    def signature(self) -> str:
-        """A line for `--except`: operator, kind, and the rules that the smallest call meets."""
-        if self.mismatch.kind == "sequence":
-            return f"sequence: {self.mismatch.reason}"
-        words = ", ".join(sorted(self.case.distinctions)) or "plain"
-        return f"{self.case.operator.full_name} {self.mismatch.kind}: {words}"
-
-    @property
-    def is_warning(self) -> bool:
-        """Whether only --strict makes it a failure."""
-        return self.mismatch.kind in WARNINGS
-
-    def covers(self, other: FuzzCase, verdict: Mismatch) -> bool:
-        """Whether another call shows the same kind: it meets all the rules of the smallest.
-
-        What earlier calls did to the process has nothing to do with the call that shows it, and a
-        refusal in the same words is the same where the calls have something in common.
-        """
-        if verdict.kind == "sequence":
-            return self.mismatch == verdict
-        own, others = self.case.distinctions, other.distinctions
-        is_alike = own <= others or (verdict.kind == "refuses" and bool(own & others))
-        return self.case.operator is other.operator and self.mismatch == verdict and is_alike
-
-    def is_saturated(self, other: FuzzCase) -> bool:
-        """Whether another call would only show again what costs a process each time."""
-        return (
-            self.mismatch.kind in COSTLY
-            and self.count >= MAX_COSTLY_REPEATS
-            and self.covers(other, self.mismatch)
-        )
-
-
-@dataclass(eq=False)
-class FuzzCounts:
-    """What became of the calls of one operator."""
-
-    cases: int = 0
-    differing: int = 0
-    unsupported: int = 0
-    skipped: int = 0
-    flaky: int = 0
-    slow: int = 0
-
-
-@dataclass(eq=False)
-class FuzzReport:
-    """Everything one run found."""
-
-    hello: Hello
-    counts_by_operator: dict[str, FuzzCounts]
-    differences: list[FuzzFinding] = field(default_factory=list)
-    seconds: float = 0.0
-    restarts: int = 0
-    interrupt_status: int = 0
-
-    @property
-    def was_interrupted(self) -> bool:
-        """Whether a signal ended it; `interrupt_status` is the exit status that belongs to it."""
-        return bool(self.interrupt_status)
-
-    @property
-    def cases(self) -> int:
-        """How many calls were put to the runtime."""
-        return sum(tally.cases for tally in self.counts_by_operator.values())
-
-    def failures(self, *, strict: bool) -> list[FuzzFinding]:
-        """Differences that count against the runtime and are not known."""
-        return [
-            finding
-            for finding in self.differences
-            if not finding.is_known and (strict or not finding.is_warning)
-        ]
-
-
 ProgressCallback = Callable[[FuzzReport], None]
 CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
 
-CALLS_PER_SHAPE = 6
-"""Calls in a row that differ in their contents alone, where a runtime compiles for shapes."""
+CALLS_PER_SHAPE = 12
+"""Calls in a row that differ in their contents alone, where a runtime compiles for shapes.
+
+JAX takes 30 to 140 ms for a new one, and less than 1 ms for the next call.
+"""
 
 
 def fuzz(
@@ -155,13 +58,15 @@ def fuzz(
     """
     assert runtime.hello is not None
     began = time.monotonic()
-    deadline = began + options.seconds if options.seconds else inf
+    runtime.deadline = began + options.seconds if options.seconds else inf
     report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
     try:
-        for trial in _iter_cases(operators, options, runtime.hello, deadline):
-            _run_fuzz_case(runtime, trial, options.repeat, report, deadline)
+        for trial in _iter_cases(operators, options, runtime):
+            _run_fuzz_case(runtime, trial, options.repeat, report)
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
             on_progress(report)
+    except OutOfTime:
+        pass
     except KeyboardInterrupt:
         report.interrupt_status = ExitCode.INTERRUPTED
     except SystemExit as ending:  # of `DeferredSignals`: SIGTERM and others
@@ -173,22 +78,24 @@ def fuzz(
 
 
 def _iter_cases(
-    operators: Sequence[Operator], wishes: FuzzOptions, hello: Hello, deadline: float
+    operators: Sequence[Operator], options: FuzzOptions, runtime: RuntimeProcess
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
-    generate: CaseGenerator = generate_gradient_cases if wishes.has_gradients else generate_cases
+    hello = runtime.hello
+    assert hello is not None
+    generate: CaseGenerator = generate_gradient_cases if options.has_gradients else generate_cases
     in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
     sources = {
-        operator: generate(operator, wishes.seed, hello.rules, in_a_row) for operator in operators
+        operator: generate(operator, options.seed, hello.rules, in_a_row) for operator in operators
     }
-    for number in range(wishes.cases):
-        if time.monotonic() >= deadline:
+    for number in range(options.cases):
+        if time.monotonic() >= runtime.deadline:
             return
         yield next(sources[operators[number // in_a_row % len(operators)]])
 
 
 def _run_fuzz_case(
-    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport, deadline: float
+    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport
 ) -> None:
     """One call: ask, judge, and where it differs find the kind it belongs to."""
     tally = report.counts_by_operator[trial.operator.full_name]
@@ -215,7 +122,7 @@ def _run_fuzz_case(
                 report.differences.append(FuzzFinding(trial, sequence, first, calls_before=before))
             return
         if not _count_known_kind(report, trial, confirmed):
-            _record_finding(runtime, trial, confirmed, answer, repeat, report, deadline)
+            _record_finding(runtime, trial, confirmed, answer, repeat, report)
     tally.differing += 1
 
 
@@ -255,22 +162,11 @@ def _record_finding(
     answer: Reply,
     repeat: int,
     report: FuzzReport,
-    deadline: float,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
-    smallest = shrink_case(
-        trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1], deadline
-    )
-    last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-    if again != mismatch:  # what was asked before took part: each call in a new process, then
-        smallest = shrink_case(
-            trial,
-            mismatch,
-            lambda other: _rerun_in_new_process(runtime, other, mismatch, repeat)[1],
-            deadline,
-        )
-        last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-    if again != mismatch:  # the call as it was met is the evidence
+    try:
+        smallest, last = _shrink_and_confirm(runtime, trial, mismatch, answer, repeat)
+    except OutOfTime:  # the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
         if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
@@ -283,6 +179,24 @@ def _record_finding(
         finding.count += known.count
         report.differences.remove(known)
     report.differences.append(finding)
+
+
+def _shrink_and_confirm(
+    runtime: RuntimeProcess, trial: FuzzCase, mismatch: Mismatch, answer: Reply, repeat: int
+) -> tuple[FuzzCase, Reply]:
+    """The smallest call with its answer in a new process; the call as it was met where there is
+    none.
+    """
+    smallest = shrink_case(trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1])
+    last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
+    if again != mismatch:  # what was asked before took part: each call in a new process, then
+        smallest = shrink_case(
+            trial,
+            mismatch,
+            lambda other: _rerun_in_new_process(runtime, other, mismatch, repeat)[1],
+        )
+        last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
+    return (smallest, last) if again == mismatch else (trial, answer)
 
 
 def ask_runtime(

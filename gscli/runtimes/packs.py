@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from importlib.resources import files as package_files
 from itertools import islice
 from pathlib import Path
@@ -43,6 +44,9 @@ CANDIDATES_PER_CASE = 8
 
 FEWEST_CANDIDATES = 400
 
+OTHERS_FILE = "others.jsonl"
+"""Where a folder of node tests has the cases that none can hold."""
+
 
 class CaseSuite:
     """Cases of one operator, and which of its rules they meet."""
@@ -56,6 +60,12 @@ class CaseSuite:
         self.operator = operator
         self.rule_counts = Counter(rule for trial in drawn for rule in trial.covered_rules)
         self.cases = _select_cases(drawn, count)
+
+    def as_node_tests(self) -> CaseSuite:
+        """The suite with those cases alone that node tests can hold."""
+        suite = copy(self)
+        suite.cases = list(filter(has_one_output, self.cases))
+        return suite
 
     @property
     def cases_by_rule(self) -> Counter[str]:
@@ -142,13 +152,12 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
 def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> int:
     """A folder of ONNX node tests, whole or not at all; returns how many were written.
 
-    A node test has one right output, so that refusals and open results are left out. The errors
-    are those of `check_node_test_target`.
+    A node test has one right output, so that refusals and open results stand as recorded cases in
+    OTHERS_FILE beside them. The errors are those of `check_node_test_target`.
     """
     check_node_test_target(folder, packs)
-    chosen = {
-        name: [trial for trial in cases if _has_one_output(trial)] for name, cases in packs.items()
-    }
+    chosen = {name: list(filter(has_one_output, cases)) for name, cases in packs.items()}
+    others = [[case for case in cases if not has_one_output(case)] for cases in packs.values()]
     target = Path(folder)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -161,6 +170,8 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
         for name, cases in chosen.items():
             for number, trial in enumerate(cases):
                 _write_node_test(made / f"test_{name.removeprefix('onnx.')}_{number:04d}", trial)
+        if any(others):
+            (made / OTHERS_FILE).write_text(format_json_lines(others), "utf-8")
         made.chmod(0o755)
         with write_errors(folder):
             made.replace(target)
@@ -170,7 +181,8 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
     return sum(map(len, chosen.values()))
 
 
-def _has_one_output(trial: FuzzCase) -> bool:
+def has_one_output(trial: FuzzCase) -> bool:
+    """Whether a call has one right answer, which a node test can hold."""
     return isinstance(trial.expected_result, ExpectedResult) and not trial.is_open
 
 

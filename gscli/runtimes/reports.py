@@ -14,7 +14,7 @@ from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
-from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
+from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport, group_by_cause
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
 
@@ -23,8 +23,8 @@ LONGEST_VALUE = 400
 
 def format_report(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """The blocks and the summary, line by line."""
-    for number, finding in enumerate(report.differences):
-        yield from _format_finding(finding, number, report, strict=strict)
+    for number, cause in enumerate(report.causes, 1):
+        yield from format_cause(cause, number, report.hello.name, strict=strict)
     yield from format_summary(report, strict=strict)
 
 
@@ -48,30 +48,42 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
         ):
             parts += [f"{count:,} {words}"] if count else []
         yield f"  {name}: {', '.join(parts)}"
-    failures = report.failures(strict=strict)
-    warnings = [finding for finding in report.differences if finding not in failures]
+    failures = group_by_cause(report.failures(strict=strict))
+    others = len(report.causes) - len(failures)
     yield (
         f"{format_count(len(failures), 'kind')} of failures"
-        + (f", {format_count(len(warnings), 'kind')} of known or tolerated differences"
-           if warnings else "")
-    )  # fmt: skip
-
-
-def _format_finding(
-    diff: FuzzFinding, number: int, report: FuzzReport, *, strict: bool
-) -> Iterator[str]:
-    state = "known" if diff.is_known else "warning" if diff.is_warning and not strict else "failure"
-    yield (
-        f"[{number + 1}] {state}: {diff.case.operator.full_name} "
-        f"{MISMATCH_WORDS[diff.mismatch.kind]}, "
-        f"{format_count(diff.count, 'case')}"
+        + (f", {format_count(others, 'kind')} of known or tolerated differences" if others else "")
     )
+
+
+def format_cause(cause: Cause, number: int, runtime: str, *, strict: bool) -> Iterator[str]:
+    """A block: the smallest call of a cause with both answers, and the commands of the others."""
+    first, *others = cause.findings
+    state = "failure"
+    if first.is_known:
+        state = "known"
+    elif first.is_warning and not strict:
+        state = "warning"
+    words = f" ({', '.join(sorted(cause.words))})" if others and cause.words else ""
+    operators = ", ".join(cause.operators)
+    yield (
+        f"[{number}] {state}: {operators} {MISMATCH_WORDS[first.mismatch.kind]}{words}, "
+        f"{format_count(cause.total, 'case')}"
+    )
+    yield from _format_finding(first, runtime)
+    for other in others:
+        yield f"  also: {other.case.command}"
+        yield f"  known as: {other.signature}"
+    yield ""
+
+
+def _format_finding(diff: FuzzFinding, name: str) -> Iterator[str]:
+    """The smallest call of a finding, what the rules and what the runtime give."""
     yield f"  {diff.case.command}"
     inputs = diff.case.inputs.items()
     yield "  " + ", ".join(f"{name} {dtype_name(array.dtype)}" for name, array in inputs)
     if diff.mismatch.kind == "sequence":
         yield f"  asked after {format_count(diff.calls_before, 'call')} of the same process"
-    name = report.hello.name
     width = max(len("rules"), len(name)) + 2
     expected, answer = diff.case.expected_result, diff.reply
     if isinstance(expected, GscliError) or answer.output is None:
@@ -87,7 +99,6 @@ def _format_finding(
     else:
         yield from _format_tensors(diff, name, width)
     yield f"  known as: {diff.signature}"
-    yield ""
 
 
 def _format_tensors(diff: FuzzFinding, runtime: str, width: int) -> Iterator[str]:
@@ -171,6 +182,15 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
             }
             for name, tally in report.counts_by_operator.items()
         },
+        "causes": [
+            {
+                "kind": cause.findings[0].mismatch.kind,
+                "words": sorted(cause.words),
+                "count": cause.total,
+                "signatures": [finding.signature for finding in cause.findings],
+            }
+            for cause in report.causes
+        ],
         "differences": [
             {
                 "operator": finding.case.operator.full_name,
@@ -195,12 +215,10 @@ def format_junit(report: FuzzReport, *, strict: bool) -> str:
     """A JUnit report: a test case for each operator that has no failure, and for each failure."""
     failures = report.failures(strict=strict)
     broken = {finding.case.operator.full_name for finding in failures}
-    texts = [
-        "\n".join(_format_finding(finding, number, report, strict=strict))
-        for number, finding in enumerate(failures)
-    ]
+    name = report.hello.name
+    texts = ["\n".join(_format_finding(finding, name)) for finding in failures]
     return format_junit_suite(
-        f"gscli fuzz {report.hello.title}", report.hello.name, report.seconds,
+        f"gscli fuzz {report.hello.title}", name, report.seconds,
         [name for name in report.counts_by_operator if name not in broken],
         [
             (finding.signature, MISMATCH_WORDS[finding.mismatch.kind], text)

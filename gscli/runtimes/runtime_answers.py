@@ -1,4 +1,4 @@
-"""A runtime's own answers: to recorded cases, and as rows of a comparison beside the rules'."""
+"""A runtime's own answers as rows of a comparison, beside the rules'."""
 
 from __future__ import annotations
 
@@ -8,46 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from gscli.base import InputRefused, UsageError
-from gscli.frameworks import find_operator
 from gscli.lab.answers import ComparisonResult, RuleSetResult, group_equal_results
-from gscli.lab.cases import Case, CaseResult, describe_gradient_difference
-from gscli.lab.difference import describe_difference
 from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.reports import format_values
-from gscli.runtimes.trials import WARNINGS, FuzzCase, find_mismatch
-
-
-def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
-    """Ask a runtime and compare with the record; None where the runtime has no such thing."""
-    assert runtime.hello is not None
-    if case.operator not in runtime.hello.ops:
-        return None
-    flow = case.cotangent if runtime.hello.has_gradients else None
-    operator = find_operator(case.operator)
-    answer = runtime.run_call(operator, case.inputs, case.attrs, flow)
-    if answer.status == "unsupported":
-        return None
-    wrong = find_mismatch(FuzzCase(operator, case.inputs, case.attrs), answer)
-    is_tolerated = answer.status == "output" and case.expect == "error"
-    is_tolerated |= wrong is not None and wrong.kind in WARNINGS
-    return CaseResult(case, _describe_problem(answer, case)[:300], is_tolerated)
-
-
-def _describe_problem(answer: Reply, case: Case) -> str:
-    if answer.status not in ("output", "error"):
-        return f"{answer.status}: {answer.text}"
-    if case.expect == "open":
-        return ""
-    if answer.output is None:
-        return f"refused, recorded an answer: {answer.text}" if case.expect == "output" else ""
-    if case.expect == "error" or case.output is None:
-        return f"answered {format_values(answer.output)}, the record is a refusal"
-    problem = describe_difference(answer.output, case.output)
-    if problem or answer.gradients is None:
-        return problem
-    return describe_gradient_difference(answer.gradients, case.gradients)
 
 
 def add_runtime_results(

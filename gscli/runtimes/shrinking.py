@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from math import inf
 from typing import TypeAlias
 
 import numpy as np
@@ -36,11 +35,9 @@ SHAPES = ("shape", "slice_sizes")
 """Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
-def shrink_case(
-    trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder, deadline: float = inf
-) -> FuzzCase:
-    """The smallest call found for the same verdict, until `deadline` on the monotonic clock."""
-    calls, deadline = 0, min(time.monotonic() + MAX_SECONDS, deadline)
+def shrink_case(trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder) -> FuzzCase:
+    """The smallest call found for the same verdict."""
+    calls, deadline = 0, time.monotonic() + MAX_SECONDS
     seen: set[str] = set()
     better = True
     while better:

@@ -124,6 +124,17 @@ def test_indices_are_cut_to_32_bits_where_jax_does() -> None:
     assert_same(filled, np.array([1, 2, 1, 4, NAN]))
 
 
+def test_numbers_without_axes_are_cut_as_a_dynamic_slice_does() -> None:
+    far = [-(2**32), 2**32 + 1, 2**31 + 5, -(2**63), 2**63 - 1]
+    square = np.array([[0, 1, 2], [3, 4, 5]])
+    assert [at("get", ROW, np.array(number)).item() for number in far] == [1, 16, 16, 1, 16]
+    assert [at("get", square, np.array(number))[0].item() for number in far] == [0, 3, 0, 0, 3]
+    column = [JAX["at.get"](square, np.array(n), subscript=":,i")[0].item() for n in far]
+    assert column == [0, 1, 0, 0, 2]
+    stepped = [JAX["at.get"](square, np.array(n), subscript="::2,i")[0].item() for n in far]
+    assert stepped == [2, 1, 0, 2, 0]
+
+
 def test_unsigned_indices_never_count_from_the_end() -> None:
     high = np.array([2**64 - 1, 2**63, 2**32 + 1], np.uint64)
     assert_same(JAX["take"](ROW, high), np.array([NAN, 1, 2]))

@@ -11,7 +11,8 @@ from shell import forked
 
 from gscli.frameworks import find_operator
 from gscli.gradients.call import trace_gradients
-from gscli.lab.cases import Case, describe_gradient_difference, read_cases, run_case
+from gscli.lab.cases import Case, read_cases
+from gscli.runtimes.recorded import describe_gradient_difference, run_case
 from gscli.traces import trace_call
 
 FILE = Path(__file__).parents[1] / "vectors" / "gradients.jsonl"

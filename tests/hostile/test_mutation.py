@@ -22,6 +22,7 @@ from gscli.files import read_array
 from gscli.files.content import Content
 from gscli.files.request import ReadRequest, list_arrays
 from gscli.lab import cases, jobs
+from gscli.runtimes.recorded import run_case
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
 SEED = int(os.environ.get("GSCLI_SEED", "1"))
@@ -108,7 +109,7 @@ def damaged(document: bytes, choices: random.Random) -> bytes:
 
 def judged(line: bytes) -> None:
     case = cases.parse_case(line, "x")
-    cases.run_case(case)
+    run_case(case)
     cases.build_repro_command(case)
 
 

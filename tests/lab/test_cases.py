@@ -15,8 +15,9 @@ import shell
 from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files.formats import jsonlines
 from gscli.lab import cases
-from gscli.lab.cases import build_repro_command, parse_case, read_cases, run_case
+from gscli.lab.cases import build_repro_command, parse_case, read_cases
 from gscli.lab.difference import describe_difference
+from gscli.runtimes.recorded import run_case
 
 CASE: dict[str, Any] = {
     "id": "onnx/Gather/13/x/0001",
@@ -62,7 +63,7 @@ def test_verdicts() -> None:
     assert run_case(other).problem == "dtype is float32, recorded float64"
     shape = changed(output={"dtype": "float32", "shape": [1, 1], "data": [2]})
     assert run_case(shape).problem == "shape is [1], recorded [1,1]"
-    assert run_case(changed(expect="error")).problem == "answered, the framework refuses"
+    assert run_case(changed(expect="error")).problem == 'answered ["nan"], the record is a refusal'
     bad = {**CASE["inputs"], "indices": {"dtype": "int64", "shape": [1], "data": [5]}}
     assert run_case(changed(inputs=bad)).problem.startswith(
         "refused, recorded an answer: index out"
@@ -201,7 +202,7 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     done = verify(str(file))
     assert done.returncode == 1
     lines = done.stdout.splitlines()
-    assert lines[0] == "FAILED other: answered, the framework refuses"
+    assert lines[0] == 'FAILED other: answered ["nan"], the record is a refusal'
     assert lines[1].startswith("  gscli onnx gather ") or lines[1].startswith("  gscli gather ")
     assert lines[2] == "1 passed, 1 failed"
     assert verify(str(file), "--only", "onnx/").stdout == "1 passed, 0 failed\n"
@@ -213,7 +214,7 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     assert document["failures"] == [
         {
             "id": "other",
-            "problem": "answered, the framework refuses",
+            "problem": 'answered ["nan"], the record is a refusal',
             "command": lines[1].strip(),
         }
     ]

@@ -8,6 +8,7 @@
     gradients.py what the real frameworks give for gradients
     stubs.py     parameters of every operator, for type checkers
     backward.py  programs of `grad --code` that the real frameworks ran
+    findings.py  the findings about released runtimes as scripts and as texts that can be filed
 
 `python tests/record.py` writes all of it anew; tests/test_recorded.py fails where a file is not
 what is made.
@@ -20,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from recording import backward, drawn, gradients, lines, sessions, stubs, texts
+from recording import backward, drawn, findings, gradients, lines, sessions, stubs, texts
 
 ROOT = Path(__file__).parents[2]
 Made: TypeAlias = Mapping[str, bytes]
@@ -78,5 +79,6 @@ def recordings() -> dict[str, Recording]:
         "code": Recording(lines.made),
         "gradients": Recording(gradients.made),
         "backward": Recording(backward.made),
+        "findings": Recording(findings.made, f"{findings.FOLDER}/reports/*"),
         "compare": Recording(drawn.comparisons, "tests/golden/compare/*"),
     }

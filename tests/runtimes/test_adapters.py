@@ -29,10 +29,11 @@ from gscli.runtimes.catalogue import (
     list_installed,
     load_shared_module,
 )
-from gscli.runtimes.fuzz import FuzzOptions, FuzzReport, fuzz
+from gscli.runtimes.findings import FuzzReport
+from gscli.runtimes.fuzz import FuzzOptions, fuzz
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import select_supported
-from gscli.runtimes.runtime_answers import run_case_on
+from gscli.runtimes.recorded import run_case_on
 from gscli.runtimes.selftest import check_adapter
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -227,6 +228,8 @@ def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_
     ("message", "lacks"),
     [
         ("Numpy_type 256 can't be converted to MLDataType.", True),
+        ("translating to fact: Tensor { elem_type: Complex64, shape: Some(", True),
+        ("error: failed to legalize operation 'torch.operator' that was explicitly", True),
         ("MLDataType for: tensor(complex64) is not currently registered or supported", True),
         ("NOT_IMPLEMENTED : Could not find an implementation for TensorScatter(24) node", True),
         ("MLFloat16 data type is not supported with ScatterND opset 16 when reduction is", True),

@@ -22,12 +22,13 @@ from conftest import slow
 
 from gscli.cli import run_safely
 from gscli.cli.topics import RuntimeObservation, read_observations
-from gscli.codegen.reproduction import ReportFolder
+from gscli.codegen.reproduction import MAX_SCRIPT_LINES, ReportFolder
 from gscli.frameworks import find_operator
-from gscli.lab.cases import parse_case, run_case
+from gscli.lab.cases import parse_case
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
-from gscli.runtimes.fuzz import FuzzFinding, FuzzReport
+from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.protocol import Hello, Reply
+from gscli.runtimes.recorded import run_case
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 
@@ -139,6 +140,25 @@ def test_a_pack_of_node_tests_is_the_same_for_the_same_seed(tmp_path: Path) -> N
     for path in files:
         other = tmp_path / "other" / path.relative_to(tmp_path / "one")
         assert path.read_bytes() == other.read_bytes()
+
+
+@needs_onnx
+def test_what_node_tests_cannot_hold_stands_beside_them_and_counts_for_no_rule(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "tests"
+    code, out, err = gscli("cases", "onnx.scatter-elements", "--cases", "60", "-o", str(folder))
+    written, others = (int(line.split()[0]) for line in err.splitlines())
+    assert (code, written + others) == (0, 60)
+    assert f"{others} that a node test cannot hold (" in err
+    assert len(list(folder.glob("*/model.onnx"))) == written
+    lines = (folder / "others.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["expect"] for line in lines} == {"error", "open"}
+    assert len(lines) == others
+    assert gscli("verify", str(folder / "others.jsonl"))[1] == f"{others} passed, 0 failed\n"
+    count = re.findall(rf"{written} cases, (\d+) of", out)
+    measured = gscli("cases", "onnx.scatter-elements", "--measure", str(folder))[1]
+    assert re.findall(rf", {written} cases, (\d+) of", measured) == count
 
 
 @pytest.mark.parametrize(
@@ -398,7 +418,28 @@ def test_failures_of_verify_annotate_lines_for_github(cases: Path) -> None:
     place = str(cases).replace(",", "%2C")
     problem = "output[0] is 1, recorded 2; gscli gather '[1,2]' '[0]'"
     assert (code, first) == (1, f"::error file={place},line=1,title=one%3Aa::{problem}")
-    assert second.startswith(f"::error file={place},line=3,title=two::answered, ")
+    assert second.startswith(f"::error file={place},line=3,title=two::answered [1], ")
+
+
+def test_verify_groups_failures_and_reports_them_as_fuzz_does(tmp_path: Path) -> None:
+    path, known, folder = tmp_path / "c.jsonl", tmp_path / "known", tmp_path / "reports"
+    assert gscli("cases", "onnx.gather", "onnx.gather-nd", "--cases", "40", "-o", str(path))[0] == 0
+    words = ("verify", str(path), "--on", f"{WRONG} negative_is_zero")
+    code, out, _ = gscli(*words, "--report", str(folder))
+    at = out.index("one cause of ")
+    assert (code, out[:at].count("FAILED ")) == (1, int(out[at:].split()[3]))
+    title = "onnx.gather, onnx.gather_nd another value than the rules (negative index"
+    assert title in out[at:].splitlines()[0]
+    names = [line[12:] for line in out.splitlines() if line.startswith("  known as: ")]
+    assert {name.partition(": ")[0] for name in names} == {
+        "onnx.gather value",
+        "onnx.gather_nd value",
+    }
+    assert list(folder.glob("*.md"))
+    known.write_text("\n".join(names), "utf-8")
+    code, out, err = gscli(*words, "--except", str(known))
+    assert (code, err, ", 0 failed, " in out) == (0, "", True)
+    assert gscli("verify", str(path), "--report", str(folder))[0] == 2
 
 
 def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
@@ -473,7 +514,7 @@ def test_a_report_has_a_script_that_runs_without_gscli_and_a_text(tmp_path: Path
         assert all(
             word in told for word in ("Version: numpy 2.4.6", "Expected:", "Seen:", "The rule")
         )
-        assert text.rstrip() in told
+        assert (text.rstrip() in told) is (len(text.splitlines()) <= MAX_SCRIPT_LINES)
     shown = " ".join(map(str, seen))
     assert all(part in shown for part in ("True", "[11.5]", "[['ü']]", "'data': [1, 2]")), shown
 
@@ -496,3 +537,21 @@ def test_a_report_of_a_command_is_a_text_alone_and_stands_when_the_run_is_ended(
     assert "[1] failure: onnx.gather another value than the rules" in out
     assert list(folder.glob("*.md"))
     assert not list(folder.glob("*.py"))
+
+
+REPORTS = Path(__file__).parents[2] / "samples" / "53-runtime-findings" / "reports"
+
+
+def test_every_finding_has_a_script_without_gscli_and_a_text_with_what_it_printed() -> None:
+    scripts = sorted(REPORTS.glob("*.py"))
+    assert len(scripts) == len(read_observations())
+    for script, observation in zip(scripts, read_observations(), strict=True):
+        text = script.read_text("utf-8")
+        compile(text, script.name, "exec")
+        assert not re.search(r"^\s*(import|from) gscli", text, re.MULTILINE), script.name
+        report = script.with_suffix(".md").read_text("utf-8")
+        version = observation.runtime.split(",")[0].split()[-1]
+        assert f" {version}" in report.splitlines()[2], (script.name, report.splitlines()[2])
+        assert (text.rstrip() in report) is (len(text.splitlines()) <= MAX_SCRIPT_LINES)
+        _, printed = report.split("What the script printed:")
+        assert "expected: " in printed, script.name

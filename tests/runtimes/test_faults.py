@@ -9,7 +9,8 @@ import pytest
 from conftest import everyday, slow
 
 from gscli.disk.processes import ProcessSpec
-from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport, ProgressCallback, fuzz
+from gscli.runtimes.findings import FuzzFinding, FuzzReport
+from gscli.runtimes.fuzz import FuzzOptions, ProgressCallback, fuzz
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import select_supported
 from gscli.runtimes.reports import format_summary, report_to_dict

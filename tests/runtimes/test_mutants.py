@@ -9,7 +9,8 @@ from conftest import everyday
 from runtimes.mutants import FAULTS, Mutant
 
 from gscli.frameworks import find_operator, operators
-from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport, fuzz
+from gscli.runtimes.findings import FuzzFinding, FuzzReport
+from gscli.runtimes.fuzz import FuzzOptions, fuzz
 from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 500

@@ -21,7 +21,7 @@ from gscli.frameworks import find_operator, find_operators, operators
 from gscli.lab.calls import dump_call, read_call, read_name, to_gscli_name, to_wire_name
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.peer import answer_request as served
-from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.process import OutOfTime, RuntimeProcess
 from gscli.runtimes.protocol import (
     Reply,
     parse_hello,
@@ -192,6 +192,27 @@ def test_the_next_request_starts_a_new_process() -> None:
         runtime.start()
         assert [runtime.run_call(*CALL).status for _ in range(3)] == ["crash"] * 3
         assert runtime.restarts == 2
+
+
+def test_a_deadline_is_no_hang_of_the_runtime() -> None:
+    with RuntimeProcess(program("time.sleep(100)")) as runtime:
+        runtime.start()
+        began = time.monotonic()
+        runtime.deadline = began + 0.2
+        with pytest.raises(OutOfTime):
+            runtime.echo(np.array([1]))
+        assert time.monotonic() - began < 5
+
+
+def test_of_a_runtime_that_ended_the_next_process_is_started_ahead() -> None:
+    spec = program("os._exit(3)")._replace(is_isolated=True)
+    with RuntimeProcess(spec) as runtime:
+        runtime.start()
+        assert [runtime.echo(np.array([1])).status for _ in range(3)] == ["crash"] * 3
+        assert runtime._spare is not None
+        number = runtime._spare.number
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
 def test_nothing_is_left_running() -> None:

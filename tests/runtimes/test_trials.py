@@ -12,16 +12,23 @@ import numpy as np
 import pytest
 from conftest import slow
 
-from gscli.base import GscliError
+from gscli.base import GscliError, UsageError
 from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import load_json
 from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
+from gscli.runtimes.findings import FuzzFinding, group_by_cause
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import WARNINGS, ExpectedResult, FuzzCase, find_mismatch
+from gscli.runtimes.trials import (
+    WARNINGS,
+    ExpectedResult,
+    FuzzCase,
+    Mismatch,
+    find_mismatch,
+)
 
 OPERATORS = list(operators())
 
@@ -70,3 +77,36 @@ def test_what_a_text_leaves_open_is_no_failure() -> None:
     plain = call.with_changes({**inputs, "indices": np.array([[1, 1]])})
     assert not plain.is_open
     assert case_to_record(plain, 0)["expect"] == "output"
+
+
+def finding(name: str, kind: str, attrs: dict[str, object], **inputs: object) -> FuzzFinding:
+    arrays = {key: np.array(value) for key, value in inputs.items()}
+    case = FuzzCase(find_operator(name), arrays, attrs)
+    mismatch = Mismatch(kind, "words of the runtime")  # type: ignore[arg-type]  # a word of these
+    return FuzzFinding(case, mismatch, Reply("error"))
+
+
+def test_findings_of_one_cause_stand_together_and_others_apart() -> None:
+    low = finding("onnx.gather", "crash", {}, data=[1], indices=[-2])
+    high = finding("onnx.gather_nd", "crash", {}, data=[[1, 2]], indices=[[0, 7]])
+    empty = finding("onnx.gather", "crash", {}, data=[1], indices=np.zeros(0, int))
+    legal = finding("onnx.gather", "refuses", {}, data=[1], indices=[-1])
+    plain = finding("onnx.gather", "refuses", {}, data=[1], indices=[0])
+    same = finding("onnx.gather_elements", "refuses", {}, data=[1], indices=[0])
+    causes = group_by_cause([high, empty, legal, low, plain, same])
+    assert [cause.findings for cause in causes] == [
+        (low, high), (empty,), (legal,), (plain, same)
+    ]  # fmt: skip
+    assert causes[0].words == {"index out of range"}
+    assert causes[0].operators == ["onnx.gather", "onnx.gather_nd"]
+    low.is_known = True
+    assert len(group_by_cause([low, high])) == 2
+
+
+def test_an_attribute_that_is_none_yet_is_not_judged() -> None:
+    arrays = {name: np.array([1]) for name in ("data", "updates")} | {"indices": np.array([0])}
+    call = FuzzCase(
+        find_operator("onnx.scatter_elements"), arrays, {"reduction": "max", "opset": 13}
+    )
+    assert isinstance(call.expected_result, UsageError)
+    assert find_mismatch(call, Reply("output", np.array([1]))) is None

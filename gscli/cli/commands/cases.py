@@ -3,10 +3,12 @@
 Write cases that put every rule of an operator to the test, with the rules' answers.
 
 For a CI that cannot call gscli: ONNX node-test folders (model.onnx and test_data_set_0) or
-JSON Lines, the same for the same seed. Then a table: how many cases meet each rule (negative,
-border and bad indices, duplicates under each reduction, small indices, batches, nothing at
-all), beside how many of ONNX's own node tests do; --measure puts another pack in their place.
-Without -o only the table. `gscli verify FILE.jsonl --on R` puts cases to a runtime.
+JSON Lines, the same for the same seed. A node test has one right output: refusals and what a
+text leaves open stand in FOLDER/others.jsonl, for gscli verify. Then a table: how many cases
+meet each rule (negative, border and bad indices, duplicates under each reduction, small
+indices, batches, nothing at all), beside how many of ONNX's own node tests do; --measure puts
+another pack in their place. Without -o only the table. `gscli verify FILE.jsonl --on R` puts
+cases to a runtime.
 
 \b
 Examples:
@@ -21,9 +23,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import check_stdout_free, write_cases
+from gscli.cli.commands.runtimes import check_stdout_free, is_json_lines, write_cases
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
@@ -31,7 +32,6 @@ from gscli.cli.options import (
     argument,
     option,
     print_json,
-    print_stderr,
 )
 
 if TYPE_CHECKING:
@@ -72,13 +72,15 @@ def cases(
     chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
     made = [CaseSuite(operator, count, seed) for operator in chosen]
-    written = 0 if output is None else write_cases([suite.cases for suite in made], output)
+    written = 0
+    if output is not None:
+        written = write_cases([case for suite in made for case in suite.cases], output)
+        if not is_json_lines(output):
+            made = [suite.as_node_tests() for suite in made]
     if settings.json is not None:
         print_json(_coverage_to_dict(made, others, written))
     elif output != "-":
         sys.stdout.writelines(line + "\n" for line in format_coverage_table(made, others))
-    if output not in (None, "-"):
-        print_stderr(f"{format_count(written, 'case')} in {sanitize(output or '')}\n")
     return 0
 
 

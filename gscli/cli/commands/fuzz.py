@@ -2,7 +2,7 @@
 
 Put random calls to a runtime and hold its answers against the rules.
 
-A call that differs is made as small as it gets and told once per kind, with the command that
+A call that differs is made as small as it gets and told once per cause, with the command that
 shows the rules' answer. The runtime runs in a process of its own: a crash, a hang or garbage is
 an answer too. Exit status 1 for a failure that is not in --except. `gscli help runtimes` tells
 what R may be and how to write an adapter.
@@ -30,6 +30,7 @@ from gscli.cli.commands.runtimes import (
     ON,
     PATIENCE,
     PYTHON,
+    REPORT,
     KnownFailures,
     check_folders_exist,
     check_stdout_free,
@@ -50,7 +51,8 @@ from gscli.cli.options import (
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, FuzzReport
+    from gscli.runtimes.findings import FuzzFinding, FuzzReport
+    from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
@@ -84,9 +86,7 @@ def fuzz(
         "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
     junit: str | None = JUNIT,
-    reports: str | None = option(
-        "a script and a text for each finding, as they come", "FOLDER", flag="--report"
-    ),
+    reports: str | None = REPORT,
     gradients: bool = option("ask for gradients, too, of runtimes that have them", flag="--grad"),
     strict: bool = option("also fail where the rules refuse or leave open"),
     quiet: bool = option("only the summary", short="-q"),
@@ -127,7 +127,7 @@ def fuzz(
         save_text(junit, format_junit(report, strict=strict))
     if output is not None:
         new = [difference.case for difference in report.differences if not difference.is_known]
-        write_cases([new], output)
+        write_cases(new, output)
     if report.was_interrupted:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))

@@ -19,13 +19,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.completion import complete_names
 from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json, print_stderr
@@ -73,6 +72,9 @@ KNOWN = option(
     complete=complete_file,
 )  # fmt: skip
 JUNIT = option("also a JUnit report", "FILE")
+REPORT = option(
+    "a script and a text for each cause, as they come", "FOLDER", flag="--report"
+)  # fmt: skip
 
 
 class KnownFailures(Record):
@@ -117,18 +119,30 @@ def is_json_lines(output: str) -> bool:
     return output.endswith(".jsonl") or output == "-"
 
 
-def write_cases(suites: Sequence[Sequence[FuzzCase]], output: str) -> int:
-    """Write cases as lines of JSON, or as node tests where there are any; how many these are."""
+def write_cases(cases: Sequence[FuzzCase], output: str) -> int:
+    """Write cases as lines of JSON, or as node tests; how many, and which these cannot hold, is
+    told on standard error.
+    """
     from gscli.cli.call.results import save_text
     from gscli.runtimes import packs
 
-    if is_json_lines(output):
-        save_text(output, packs.format_json_lines(suites))
-        return sum(map(len, suites))
     by_operator: dict[str, list[FuzzCase]] = {}
-    for case in chain.from_iterable(suites):
+    for case in cases:
         by_operator.setdefault(case.operator.full_name, []).append(case)
-    return packs.write_node_tests(output, by_operator) if by_operator else 0
+    if is_json_lines(output):
+        save_text(output, packs.format_json_lines(by_operator.values()))
+        written = len(cases)
+    else:
+        written = packs.write_node_tests(output, by_operator) if by_operator else 0
+    if output != "-":
+        print_stderr(f"{format_count(written, 'case')} in {sanitize(output)}\n")
+    if written < len(cases):
+        refused = sum(case.has_refusal for case in cases)
+        left = len(cases) - written
+        reasons = f"{format_count(refused, 'refusal')}, {left - refused:,} open"
+        place = sanitize(str(Path(output) / packs.OTHERS_FILE))
+        print_stderr(f"{left:,} that a node test cannot hold ({reasons}) in {place}\n")
+    return written
 
 
 def check_stdout_free(output: str | None, settings: Settings) -> None:

@@ -15,8 +15,10 @@ problem and command. --on puts the cases to a runtime in place of gscli; what it
 support is skipped and counted, and an answer where the record refuses is a warning, unless
 --strict. Where no case was run the status is 65, or 2 with --only.
 
---except names a file of ids whose failures do not count. --format github prints failures as
-annotations of lines of CASES.jsonl, for GitHub's pull requests.
+Failures of one cause are told together at the end: how many, the rules that they meet, and the
+name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
+not count. --report writes a script and a text for each cause, as fuzz does. --format github prints
+failures as annotations of lines of CASES.jsonl, for GitHub's pull requests.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
@@ -38,6 +41,7 @@ from gscli.cli.commands.runtimes import (
     ON,
     PATIENCE,
     PYTHON,
+    REPORT,
     KnownFailures,
     check_folders_exist,
     start_checked,
@@ -46,7 +50,10 @@ from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_jso
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
-    from gscli.lab.cases import Case, CaseResult
+    from gscli.lab.cases import Case
+    from gscli.runtimes.findings import FuzzFinding
+    from gscli.runtimes.protocol import Hello
+    from gscli.runtimes.recorded import CaseResult
 
 
 Outcome: TypeAlias = Literal["failed", "warning", "known"]
@@ -64,6 +71,7 @@ def verify(
     patience: float = PATIENCE,
     known: str | None = KNOWN,
     junit: str | None = JUNIT,
+    reports: str | None = REPORT,
     report_format: str = option(
         "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text"
     ),
@@ -73,42 +81,53 @@ def verify(
     settings: Settings,
 ) -> int:
     from gscli.lab.cases import read_cases
+    from gscli.runtimes.findings import FuzzReport
     from gscli.views.progress_bar import ProgressBar
 
     check_folders_exist(junit)
+    if reports is not None and not on:
+        raise UsageError("--report is about a runtime", valid="--on R", where=reports)
     silent = quiet or settings.json is not None
     accepted, began = KnownFailures.read(known), time.monotonic()
     tally = _CaseCounts(accepted, strict, None if silent else report_format)
-    with _start_runner(on, python, patience) as run, ProgressBar("cases", None) as progress:
+    with (
+        _start_runner(on, python, patience) as (run, hello),
+        ProgressBar("cases", None) as progress,
+    ):
         for path in files:
             for case in read_cases(path, tally.refusals):
                 if only in case.id:
                     tally.add(run(case), case, path)
                     progress.advance()
-    accepted.warn_of_unmatched(failure.id for failure in tally.failures)
-    counts = {"passed": tally.passed, "failed": tally.count("failed")}
-    counts |= {name: number for name in ("warning", "known") if (number := tally.count(name))}
-    if on:
-        counts["skipped"] = tally.skipped
-    if tally.refusals:
-        counts["refused"] = len(tally.refusals)
+    accepted.warn_of_unmatched(name for failure in tally.failures for name in failure.names)
     if not tally.passed and not tally.failures and not tally.refusals:
         raise _nothing_run_error(tally, only)
+    if reports is not None and hello is not None:
+        from gscli.codegen.reproduction import ReportFolder
+
+        ReportFolder(reports, on).update(FuzzReport(hello, {}, tally.findings))
     if junit is not None:
         _save_junit(junit, tally, on, time.monotonic() - began)
+    _print_counts(tally, tally.to_dict(is_runtime=bool(on)), settings)
+    if tally.refusals:
+        raise tally.refusals[0]
+    return int(bool(tally.count("failed")))
+
+
+def _print_counts(tally: _CaseCounts, counts: dict[str, int], settings: Settings) -> None:
+    """The last lines, or the document of --json."""
     if settings.json is not None:
         failures = [failure.to_dict() for failure in tally.failures if failure.is_counted]
         print_json({**counts, "failures": failures})
-    else:
-        sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
-    if tally.refusals:
-        raise tally.refusals[0]
-    return int(bool(counts["failed"]))
+        return
+    if tally.form == "text":
+        sys.stdout.writelines(_format_causes(tally.findings))
+    sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
 
 
 def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
     """What to say where no case was run: a run that tries nothing must not look like a success."""
-    from gscli.base import InputRefused, UsageError
+    from gscli.base import InputRefused
 
     if tally.skipped:
         problem = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
@@ -128,6 +147,12 @@ class FailedCase(Record):
     command: str
     path: str
     line: int
+    finding: FuzzFinding | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What `--except` may call it: its id, and the name under which `fuzz` tells it."""
+        return (self.id,) if self.finding is None else (self.id, self.finding.signature)
 
     @property
     def is_counted(self) -> bool:
@@ -168,6 +193,25 @@ class _CaseCounts:
     failures: list[FailedCase] = field(default_factory=list)
     refusals: list[GscliError] = field(default_factory=list)
 
+    @property
+    def findings(self) -> list[FuzzFinding]:
+        """One for each kind of failure that counts, as `fuzz` tells them, with how many of it."""
+        kinds: dict[tuple[str, str], FuzzFinding] = {}
+        for failure in self.failures:
+            finding = failure.finding
+            if failure.is_counted and finding is not None:
+                kind = finding.signature, finding.mismatch.reason
+                kinds.setdefault(kind, replace(finding, count=0)).count += 1
+        return list(kinds.values())
+
+    def to_dict(self, *, is_runtime: bool) -> dict[str, int]:
+        """How many cases became what; what was skipped is told of a runtime."""
+        counts = {"passed": self.passed, "failed": self.count("failed")}
+        rare = {name: self.count(name) for name in ("warning", "known")}
+        counts |= {name: number for name, number in rare.items() if number}
+        counts |= {"skipped": self.skipped} if is_runtime else {}
+        return counts | ({"refused": len(self.refusals)} if self.refusals else {})
+
     def count(self, outcome: str) -> int:
         """How many cases failed so."""
         return sum(failure.outcome == outcome for failure in self.failures)
@@ -184,32 +228,47 @@ class _CaseCounts:
             self.passed += 1
             return
         outcome: Outcome = "failed"
-        if self.accepted.match(case.id):
-            outcome = "known"
-        elif result.is_tolerated and not self.strict:
-            outcome = "warning"
         command = build_repro_command(case, path)
-        self.failures.append(
-            FailedCase(outcome, case.id, case.operator, result.problem, command, path, case.line)
-        )
+        failure = FailedCase(
+            outcome, case.id, case.operator, result.problem, command, path, case.line,
+            result.finding,
+        )  # fmt: skip
+        if any(map(self.accepted.match, failure.names)):
+            failure = failure._replace(outcome="known")
+        elif result.is_tolerated and not self.strict:
+            failure = failure._replace(outcome="warning")
+        self.failures.append(failure)
         if self.form is not None:
-            sys.stdout.write(self.failures[-1].format_text(self.form))
+            sys.stdout.write(failure.format_text(self.form))
+
+
+def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
+    """A line for each cause of several failures."""
+    from gscli.runtimes.findings import group_by_cause
+    from gscli.runtimes.trials import MISMATCH_WORDS
+
+    for cause in group_by_cause(findings):
+        if cause.total > 1:
+            words = ", ".join(sorted(cause.words))
+            kind = MISMATCH_WORDS[cause.findings[0].mismatch.kind]
+            count = format_count(cause.total, "case")
+            yield f"one cause of {count}: {', '.join(cause.operators)} {kind}"
+            yield f" ({words})\n" if words else "\n"
+            yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
 
 
 @contextmanager
 def _start_runner(
     on: str, python: str | None, patience: float
-) -> Iterator[Callable[[Case], CaseResult | None]]:
-    """What runs a case: the runtime, or gscli where none is named."""
+) -> Iterator[tuple[Callable[[Case], CaseResult | None], Hello | None]]:
+    """What runs a case, the runtime or gscli where none is named; and who the runtime is."""
+    from gscli.runtimes.recorded import run_case, run_case_on
+
     if not on:
-        from gscli.lab.cases import run_case
-
-        yield run_case
+        yield run_case, None
         return
-    from gscli.runtimes.runtime_answers import run_case_on
-
     with start_checked(on, python, patience) as (started, _):
-        yield partial(run_case_on, started)
+        yield partial(run_case_on, started), started.hello
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:

@@ -42,7 +42,7 @@ from gscli.layout.axes import (
 )
 from gscli.layout.families import describe
 from gscli.layout.refusals import check_dtype
-from gscli.layout.subscripts import SubscriptRules, run_subscript
+from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
@@ -76,7 +76,7 @@ def at_get(
     Each word after x is an item of the subscript, with NumPy's rules: an index array, a bool mask,
     a number, a slice, None, .... -s … -1 count from the end once, in every mode. What is still
     outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
-    are cut to 32 bits after counting. An empty axis cannot be read.
+    are cut to 32 bits after counting, numbers without axes before. An empty axis cannot be read.
     """
     addressing, policy = _address_subscript(
         x, indices, subscript, READ_MODES[mode], wrap=wrap_negative_indices, reads=True
@@ -235,5 +235,21 @@ def _address_subscript(
         where = ", ".join(map(describe, indices))
         raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
     negative = Negative.FROM_END if wrap else Negative.OUTSIDE
-    cut = index_truncation(x.shape, Truncation.AFTER_NEGATIVE)
+    cut = Truncation.AFTER_NEGATIVE
+    if reads and beyond is OutOfBounds.CLIP and indices and numbers_only:
+        cut = _scalar_truncation(x, indices, subscript)
+    cut = index_truncation(x.shape, cut)
     return addressing, Policy(negative, OutOfBounds.SKIP if empty else beyond, truncation=cut)
+
+
+def _scalar_truncation(x: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Truncation:
+    """When numbers without axes are cut: JAX reads by them with a dynamic slice, not a gather.
+
+    It has no slices with steps and no masks. Seen in JAX 0.10.2, with and without jit, at 2^31 + 5,
+    ±2^32, 2^53 + 1 and the limits of int64; of a single axis all 64 bits count.
+    """
+    steps = (item.bounds[2] for item in parse_subscript(subscript or ""))
+    is_gather = any(abs(step or 1) != 1 for step in steps)
+    if is_gather or any(index.dtype == "bool" for index in indices):
+        return Truncation.AFTER_NEGATIVE
+    return Truncation.NEVER if x.rank == 1 else Truncation.BEFORE_NEGATIVE

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
-from onnx_models import OPS, lacks_a_kernel, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -20,20 +20,12 @@ def start(variant: str) -> Runtime:
     package = import_module(module.partition(".")[0])
     versions = [getattr(one, "__version__", "") for one in (found, backend, package)]
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
-        model = one_node(op, opset, inputs, attrs)
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         if not backend.is_compatible(model):
             raise Unsupported(f"{variant} does not take this model")
-        try:
-            return backend.run_model(model, list(inputs.values()))[0]
-        except Exception as error:
-            if lacks_a_kernel(error):
-                raise Unsupported(str(error)) from None
-            raise
+        return backend.run_model(model, list(inputs.values()))[0]
 
-    return Runtime(next((str(one) for one in versions if one), "unknown"), OPS, call)
+    return Runtime(next((str(one) for one in versions if one), "unknown"), OPS, caller_of(run))
 
 
 if __name__ == "__main__":

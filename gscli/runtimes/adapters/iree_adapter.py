@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from answerer import Runtime, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
     """The variant is a backend to compile for; llvm-cpu by default."""
     from iree import compiler, runtime
+    from iree.compiler.tools.import_onnx import __main__ as importer
 
     backend = variant or "llvm-cpu"
     driver = {"llvm-cpu": "local-task", "vmvx": "local-task"}.get(backend, backend)
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         with tempfile.TemporaryDirectory() as folder:
-            model, text = Path(folder, "model.onnx"), Path(folder, "model.mlir")
-            model.write_bytes(one_node(op, opset, inputs, attrs).SerializeToString())
-            command = [sys.executable, "-m", "iree.compiler.tools.import_onnx", str(model), "-o"]
-            done = subprocess.run(
-                [*command, str(text)], check=False, capture_output=True, text=True
-            )
-            if done.returncode:
-                raise RuntimeError(done.stderr.strip().splitlines()[-1])
+            path, text = Path(folder, "model.onnx"), Path(folder, "model.mlir")
+            path.write_bytes(model.SerializeToString())
+            importer.main(importer.parse_arguments([str(path), "-o", str(text)]))
             arguments = ["--iree-input-demote-f64-to-f32=false"]
             if backend == "llvm-cpu":
                 arguments.append("--iree-llvmcpu-target-cpu=generic")
@@ -41,7 +33,7 @@ def start(variant: str) -> Runtime:
         module = runtime.load_vm_flatbuffer(binary, driver=driver)
         return getattr(module, "one_node")(*inputs.values()).to_host()  # noqa: B009  its name
 
-    return Runtime(version("iree-base-compiler"), OPS, call)
+    return Runtime(version("iree-base-compiler"), OPS, caller_of(run))
 
 
 if __name__ == "__main__":

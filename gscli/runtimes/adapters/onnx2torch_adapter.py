@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 from answerer import Runtime, convert, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -20,13 +20,13 @@ def start(variant: str) -> Runtime:
     import onnx2torch
     import torch
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         tensors = [convert(torch.from_numpy, array.copy()) for array in inputs.values()]
-        return onnx2torch.convert(one_node(op, opset, inputs, attrs))(*tensors)
+        return onnx2torch.convert(model)(*tensors)
 
-    return Runtime(version("onnx2torch"), OPS, call, array_of=lambda tensor: tensor.numpy())
+    return Runtime(
+        version("onnx2torch"), OPS, caller_of(run), array_of=lambda tensor: tensor.numpy()
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from answerer import Runtime, serve
-from onnx_models import NEWEST, OPS, one_node
+from onnx_models import NEWEST, OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -16,16 +16,14 @@ def start(variant: str) -> Runtime:
     if variant:
         raise SystemExit(f"onnx has no variant {variant!r}")
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         arrays = {  # text as objects, which have no width to be cut to
             name: array.astype(object) if array.dtype.kind == "U" else array
             for name, array in inputs.items()
         }
-        return ReferenceEvaluator(one_node(op, opset, inputs, attrs)).run(None, arrays)[0]
+        return ReferenceEvaluator(model).run(None, arrays)[0]
 
-    return Runtime(onnx.__version__, [*OPS, *NEWEST], call)
+    return Runtime(onnx.__version__, [*OPS, *NEWEST], caller_of(run))
 
 
 if __name__ == "__main__":

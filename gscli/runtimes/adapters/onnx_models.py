@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 OPS = [
@@ -17,12 +18,30 @@ OLDEST_OPSET = 7
 
 
 LACKING = re.compile(
-    r"could not find an implementation|can't be converted to MLDataType|not currently registered"
+    r"could not find an implementation|failed to legalize|translating to fact"
+    r"|can't be converted to MLDataType|not currently registered"
     r"|type\b[^.]{0,60}\bnot (yet )?(supported|implemented)"
     r"|not (yet )?(supported|implemented)\b[^.]{0,60}\b(d?type|bfloat16|float16|complex)",
     re.IGNORECASE,
 )
-"""What runtimes say of element types that they have no kernel for."""
+"""What runtimes say of element types and operators that they have no kernel for."""
+
+
+def caller_of(run: Callable[[Any, dict[str, Any]], Any]) -> Callable[..., Any]:
+    """What a `Runtime` calls, of `run(model, inputs)`: what has no kernel there is unsupported."""
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        model = one_node(op, opset, inputs, attrs)
+        try:
+            return run(model, inputs)
+        except Exception as error:
+            if lacks_a_kernel(error):
+                raise NotImplementedError(str(error)) from None
+            raise
+
+    return call
 
 
 def lacks_a_kernel(error: Exception) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from answerer import Runtime, Unsupported, serve
-from onnx_models import NEWEST, OPS, lacks_a_kernel, one_node
+from answerer import Runtime, serve
+from onnx_models import NEWEST, OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -19,19 +19,13 @@ def start(variant: str) -> Runtime:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
-        model = one_node(op, opset, inputs, attrs).SerializeToString()
-        try:
-            session = onnxruntime.InferenceSession(model, options, providers=[provider])
-            return session.run(None, inputs)[0]
-        except Exception as error:
-            if lacks_a_kernel(error):
-                raise Unsupported(str(error)) from None
-            raise
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=[provider]
+        )
+        return session.run(None, inputs)[0]
 
-    return Runtime(onnxruntime.__version__, [*OPS, *NEWEST], call)
+    return Runtime(onnxruntime.__version__, [*OPS, *NEWEST], caller_of(run))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def array_of(found: Any, dtype: Any) -> Any:
         values = list(ir.DenseFPElementsAttr(found))
     else:
         values = list(ir.DenseIntElementsAttr(found))
-    return np.array(values).astype(dtype).reshape(shape)
+    return np.array(values, dtype).reshape(shape)
 
 
 def compiled(text: str, arrays: list[Any]) -> Any:

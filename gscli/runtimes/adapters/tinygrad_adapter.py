@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from answerer import Runtime, convert, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -17,16 +17,17 @@ def start(variant: str) -> Runtime:
     from tinygrad import Tensor
     from tinygrad.nn.onnx import OnnxRunner
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def tensor_of(array: Any) -> Any:
+        return Tensor(array).realize()  # what it cannot hold is told here, not by the operator
+
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-            file.write(one_node(op, opset, inputs, attrs).SerializeToString())
+            file.write(model.SerializeToString())
             file.flush()
-            tensors = {name: convert(Tensor, array) for name, array in inputs.items()}
+            tensors = {name: convert(tensor_of, array) for name, array in inputs.items()}
             return next(iter(OnnxRunner(file.name)(tensors).values())).realize()
 
-    return Runtime(version("tinygrad"), OPS, call, array_of=lambda tensor: tensor.numpy())
+    return Runtime(version("tinygrad"), OPS, caller_of(run), array_of=lambda tensor: tensor.numpy())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from answerer import Runtime, convert, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -17,18 +17,16 @@ def start(variant: str) -> Runtime:
     if variant:
         raise SystemExit(f"tract has no variant {variant!r}")
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         kind = getattr(tract, "Tensor", None) or tract.Value
         reader = tract.onnx() if hasattr(tract, "onnx") else tract
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-            file.write(one_node(op, opset, inputs, attrs).SerializeToString())
+            file.write(model.SerializeToString())
             file.flush()
-            model = reader.load(file.name).into_model().into_runnable()
-            return model.run([convert(kind.from_numpy, array) for array in inputs.values()])[0]
+            program = reader.load(file.name).into_model().into_runnable()
+            return program.run([convert(kind.from_numpy, array) for array in inputs.values()])[0]
 
-    return Runtime(version("tract"), OPS, call, array_of=lambda value: value.to_numpy())
+    return Runtime(version("tract"), OPS, caller_of(run), array_of=lambda value: value.to_numpy())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from answerer import Runtime, convert, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, caller_of
 
 
 def start(variant: str) -> Runtime:
@@ -17,17 +17,15 @@ def start(variant: str) -> Runtime:
 
     tensor = getattr(tvm.runtime, "tensor", None) or tvm.nd.array
 
-    def call(
-        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
-    ) -> Any:
+    def run(model: Any, inputs: dict[str, Any]) -> Any:
         tensors = [convert(tensor, np.array(array, order="C")) for array in inputs.values()]
-        module = from_onnx(one_node(op, opset, inputs, attrs), keep_params_in_input=False)
+        module = from_onnx(model, keep_params_in_input=False)
         program = relax.build(relax.transform.LegalizeOps()(module), variant or "llvm")
         machine = relax.VirtualMachine(program, tvm.cpu())
         found = machine["main"](*tensors)
         return found if hasattr(found, "numpy") else found[0]
 
-    return Runtime(tvm.__version__, OPS, call, array_of=lambda tensor: tensor.numpy())
+    return Runtime(tvm.__version__, OPS, caller_of(run), array_of=lambda tensor: tensor.numpy())
 
 
 if __name__ == "__main__":

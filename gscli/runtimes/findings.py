@@ -1,0 +1,181 @@
+"""What a run found: one finding for each kind of difference, and findings that have one cause."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gscli.base.records import Record
+from gscli.runtimes.protocol import Hello, Reply
+from gscli.runtimes.trials import COSTLY, WARNINGS, FuzzCase, Mismatch
+
+MAX_COSTLY_REPEATS = 5
+"""Calls of one costly kind after which calls that meet the same rules are left out."""
+
+SHARED_WORDS = (
+    (r"index too (large|small)", "index out of range"),
+    (r"duplicates under \w+", "duplicates"),
+    (r"reduction=\w+", "reduction"),
+)
+"""Rules that are one wherever a cause is looked for, and the word for all of them."""
+
+PLAIN = "plain"
+"""The word for a call that meets no rule; as a cause it needs a reason that is the same."""
+
+CIRCUMSTANCES = (
+    "axis", "opset", "rank", "slices", "several numbers", "data ", "indices int", "indices uint",
+)  # fmt: skip
+"""What rules begin with that are causes only where nothing else is met."""
+
+
+@dataclass(eq=False)
+class FuzzFinding:
+    """One kind of difference: the smallest call that shows it, and how often it was met.
+
+    `calls_before`: of a fault of sequence, how many calls its process had answered.
+    """
+
+    case: FuzzCase
+    mismatch: Mismatch
+    reply: Reply
+    count: int = 1
+    is_known: bool = False
+    calls_before: int = 0
+
+    @property
+    def signature(self) -> str:
+        """A line for `--except`: operator, kind, and the rules that the smallest call meets."""
+        if self.mismatch.kind == "sequence":
+            return f"sequence: {self.mismatch.reason}"
+        words = ", ".join(sorted(self.case.distinctions)) or PLAIN
+        return f"{self.case.operator.full_name} {self.mismatch.kind}: {words}"
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether only --strict makes it a failure."""
+        return self.mismatch.kind in WARNINGS
+
+    def covers(self, other: FuzzCase, verdict: Mismatch) -> bool:
+        """Whether another call shows the same kind: it meets all the rules of the smallest.
+
+        What earlier calls did to the process has nothing to do with the call that shows it, and a
+        refusal in the same words is the same where the calls have something in common.
+        """
+        if verdict.kind == "sequence":
+            return self.mismatch == verdict
+        own, others = self.case.distinctions, other.distinctions
+        is_alike = own <= others or (verdict.kind == "refuses" and bool(own & others))
+        return self.case.operator is other.operator and self.mismatch == verdict and is_alike
+
+    def is_saturated(self, other: FuzzCase) -> bool:
+        """Whether another call would only show again what costs a process each time."""
+        return (
+            self.mismatch.kind in COSTLY
+            and self.count >= MAX_COSTLY_REPEATS
+            and self.covers(other, self.mismatch)
+        )
+
+
+@dataclass(eq=False)
+class FuzzCounts:
+    """What became of the calls of one operator."""
+
+    cases: int = 0
+    differing: int = 0
+    unsupported: int = 0
+    skipped: int = 0
+    flaky: int = 0
+    slow: int = 0
+
+
+@dataclass(eq=False)
+class FuzzReport:
+    """Everything one run found."""
+
+    hello: Hello
+    counts_by_operator: dict[str, FuzzCounts]
+    differences: list[FuzzFinding] = field(default_factory=list)
+    seconds: float = 0.0
+    restarts: int = 0
+    interrupt_status: int = 0
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether a signal ended it; `interrupt_status` is the exit status that belongs to it."""
+        return bool(self.interrupt_status)
+
+    @property
+    def cases(self) -> int:
+        """How many calls were put to the runtime."""
+        return sum(tally.cases for tally in self.counts_by_operator.values())
+
+    @property
+    def causes(self) -> list[Cause]:
+        """The differences, those of one cause together."""
+        return group_by_cause(self.differences)
+
+    def failures(self, *, strict: bool) -> list[FuzzFinding]:
+        """Differences that count against the runtime and are not known."""
+        return [
+            finding
+            for finding in self.differences
+            if not finding.is_known and (strict or not finding.is_warning)
+        ]
+
+
+class Cause(Record):
+    """Findings that differ alike and meet a common rule, the smallest call first.
+
+    `words`: the rules that all of them meet.
+    """
+
+    findings: tuple[FuzzFinding, ...]
+    words: frozenset[str]
+
+    @property
+    def total(self) -> int:
+        """How many calls showed it."""
+        return sum(finding.count for finding in self.findings)
+
+    @property
+    def operators(self) -> list[str]:
+        """The operators that show it."""
+        return sorted({finding.case.operator.full_name for finding in self.findings})
+
+
+def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:
+    """Findings that differ in the same way and share a rule, in the order of their first.
+
+    Each is a smallest call, so that the rules it meets are those that matter. Of several rules that
+    the first shares with others the one that most of them meet decides.
+    """
+    causes: list[Cause] = []
+    left = list(findings)
+    while left:
+        words = _cause_words(left[0])
+        alike = [finding for finding in left if _differs_alike(finding, left[0])]
+        counts = Counter(word for finding in alike for word in _cause_words(finding) & words)
+        shared = max(sorted(words), key=lambda word: counts[word], default="")
+        members = [finding for finding in alike if shared in _cause_words(finding)] or left[:1]
+        members.sort(key=lambda finding: finding.case.cell_count)
+        common = frozenset.intersection(*map(_cause_words, members))
+        causes.append(Cause(tuple(members), common))
+        left = [finding for finding in left if finding not in members]
+    return causes
+
+
+def _differs_alike(finding: FuzzFinding, other: FuzzFinding) -> bool:
+    """Whether two findings are of one kind, in the same words, and both known or both new."""
+    return (finding.mismatch, finding.is_known) == (other.mismatch, other.is_known)
+
+
+def _cause_words(finding: FuzzFinding) -> frozenset[str]:
+    """The rules that may be the cause of a finding, those that belong together under one word."""
+    words = set(finding.case.distinctions)
+    for pattern, word in SHARED_WORDS:
+        words = {re.sub(f"^{pattern}$", word, own) for own in words}
+    strong = {word for word in words if not word.startswith(CIRCUMSTANCES)}
+    plain = {PLAIN} if finding.mismatch.reason else set()
+    return frozenset(strong or words or plain)

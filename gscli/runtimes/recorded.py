@@ -1,0 +1,142 @@
+"""Recorded cases put to gscli itself or to a runtime, and held against their records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from gscli.base import GscliError, LimitRefused, UsageError
+from gscli.base.arrays import Array
+from gscli.base.records import Record
+from gscli.frameworks import find_operator
+from gscli.gradients import VALUE
+from gscli.gradients.call import trace_gradients
+from gscli.lab.cases import GRADIENT_TOLERANCE, MAX_OUTPUT_BYTES, Case
+from gscli.lab.difference import describe_difference
+from gscli.runtimes.findings import FuzzFinding
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.protocol import Reply
+from gscli.runtimes.reports import format_values
+from gscli.runtimes.trials import (
+    WARNINGS,
+    FuzzCase,
+    Mismatch,
+    find_mismatch,
+    find_output_mismatch,
+    normalize_message,
+)
+from gscli.traces import trace_call
+
+MAX_PROBLEM_CHARACTERS = 300
+
+
+class CaseResult(Record):
+    """What became of a case; `problem` is empty when it passed.
+
+    `is_tolerated`: a runtime answers where the record is a refusal, as `fuzz` tolerates. `finding`:
+    the failure as `fuzz` tells it; None where a case passed or was not tried.
+    """
+
+    case: Case
+    problem: str = ""
+    is_tolerated: bool = False
+    finding: FuzzFinding | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        """True when the answer is the recorded one."""
+        return not self.problem
+
+
+def run_case(case: Case) -> CaseResult:
+    """Run one case and compare with the record. Raises nothing.
+
+    A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
+    """
+    reply = _answer_by_rules(case)
+    if reply.status != "unsupported":
+        return _judge_reply(case, reply)
+    problem = f"not tried: {reply.text}"[:MAX_PROBLEM_CHARACTERS]
+    return CaseResult(case, "" if case.expect == "open" else problem)
+
+
+def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
+    """Ask a runtime and compare with the record; None where the runtime has no such thing."""
+    assert runtime.hello is not None
+    if case.operator not in runtime.hello.ops:
+        return None
+    flow = case.cotangent if runtime.hello.has_gradients else None
+    operator = find_operator(case.operator)
+    reply = runtime.run_call(operator, case.inputs, case.attrs, flow)
+    if reply.status == "unsupported":
+        return None
+    by_rules = find_mismatch(FuzzCase(operator, case.inputs, case.attrs), reply)
+    is_tolerated = reply.status == "output" and case.expect == "error"
+    is_tolerated |= by_rules is not None and by_rules.kind in WARNINGS
+    return _judge_reply(case, reply)._replace(is_tolerated=is_tolerated)
+
+
+def _answer_by_rules(case: Case) -> Reply:
+    """What the rules answer, as a runtime would."""
+    try:
+        trace = trace_call(
+            find_operator(case.operator), case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES
+        )
+        flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
+    except (LimitRefused, MemoryError) as limit:
+        return Reply("unsupported", text=str(limit) or "not enough memory")
+    except GscliError as refusal:
+        return Reply("error", text=str(refusal))
+    return Reply("output", trace.output, gradients=flows)
+
+
+def _judge_reply(case: Case, reply: Reply) -> CaseResult:
+    """An answer held against the record."""
+    mismatch, problem = _find_difference(case, reply)
+    if mismatch is None:
+        return CaseResult(case)
+    finding = None
+    with suppress(UsageError):  # there may be no such operator
+        call = FuzzCase(find_operator(case.operator), case.inputs, case.attrs)
+        finding = FuzzFinding(call, mismatch, reply)
+    return CaseResult(case, problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
+
+
+def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:
+    """How an answer differs from the record: as a kind, and in words."""
+    if reply.status in ("crash", "hang", "memory", "garbage"):
+        return Mismatch(reply.status), f"{reply.status}: {reply.text}"
+    if case.expect == "open" or (reply.output is None and case.expect == "error"):
+        return None, ""
+    if reply.output is None:
+        reason = normalize_message(reply.text)
+        return Mismatch("refuses", reason), f"refused, recorded an answer: {reply.text}"
+    if case.expect == "error" or case.output is None:
+        text = f"answered {format_values(reply.output)}, the record is a refusal"
+        return Mismatch("answers", "the record is a refusal"), text
+    problem = describe_difference(reply.output, case.output)
+    if problem:
+        return find_output_mismatch(reply.output, case.output) or Mismatch("value"), problem
+    flows = reply.gradients
+    problem = "" if flows is None else describe_gradient_difference(flows, case.gradients)
+    return (Mismatch("gradient"), problem) if problem else (None, "")
+
+
+def describe_gradient_difference(
+    actual: Mapping[str, Array | None], recorded: Mapping[str, Array]
+) -> str:
+    """The first gradient that is not as recorded, in words; "" where all are.
+
+    >>> describe_gradient_difference({"data": np.array([1.0])}, {"data": np.array([2.0])})
+    'gradient of data[0] is 1.0, recorded 2.0'
+    """
+    for name, flow in recorded.items():
+        own = actual.get(name)
+        if own is None:
+            return f"no gradient of {name}, recorded one"
+        if name == VALUE:  # a number has no type of its own
+            own = own.astype(flow.dtype)
+        problem = describe_difference(own, flow, f"gradient of {name}", GRADIENT_TOLERANCE)
+        if problem:
+            return problem
+    return ""

@@ -1,0 +1,27 @@
+import numpy as np
+
+arrays = {"data": np.array([["ccc", "bb"]], object), "indices": np.array([0], np.int64)}
+print("expected:", '[["ccc", "bb"]] str', flush=True)
+import onnx
+from onnx import helper
+
+
+def describe(name, array):
+    kind = onnx.TensorProto.STRING
+    if array.dtype != object:
+        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+    return helper.make_tensor_value_info(name, kind, array.shape)
+
+
+node = helper.make_node("Gather", [*arrays], ["output"], **{"axis": 0})
+infos = [describe(name, array) for name, array in arrays.items()]
+kind = infos[0].type.tensor_type.elem_type
+result = helper.make_tensor_value_info("output", kind, None)
+graph = helper.make_graph([node], "one_node", infos, [result])
+opsets = [helper.make_opsetid("", 13)]
+model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+import onnxruntime
+
+session = onnxruntime.InferenceSession(model.SerializeToString())
+output = session.run(None, arrays)[0]
+print("seen:    ", output.tolist(), output.dtype, output.shape)

@@ -1,0 +1,18 @@
+import numpy as np
+
+arrays = {
+    "data": np.array([1], np.int64),
+    "indices": np.array([], np.int64).reshape((0,)),
+    "axis": np.array(0, np.int64),
+}
+print("expected:", "[] int64", flush=True)
+import openvino as ov
+from openvino import opset8 as ops
+
+axis = arrays.pop("axis", None)
+nodes = [ops.parameter(list(array.shape), array.dtype) for array in arrays.values()]
+inputs = nodes if axis is None else [*nodes, ops.constant(axis)]
+model = ov.Model([ops.gather(*inputs, **{"batch_dims": 0})], nodes)
+settings = {"INFERENCE_PRECISION_HINT": "f32"}
+output = ov.compile_model(model, "CPU", settings)([*arrays.values()])[0]
+print("seen:    ", output.tolist(), output.dtype, output.shape)

@@ -1,0 +1,319 @@
+"""The answering side of gscli's runtime protocol: JSON Lines on standard input and output.
+
+The first line out is {"name", "version", "ops"}. Then, a line for every line in:
+
+    {"id": 1, "framework": "onnx", "op": "ScatterND", "opset": 18, "device": "cpu",
+     "inputs": {name: T}, "attrs": {…}}      T = {"dtype", "shape", "data": [flat, row-major]}
+    {"id": 1, "output": T}  or  {"id": 1, "error": {"type", "message"}}
+                            or  {"id": 1, "unsupported": "why"}
+
+Where the first line says "gradients": true, a request may have a "cotangent": T in the shape of the
+output; its answer has "gradients": {input: T or null} beside the output.
+
+nan, inf and -inf are strings, complex numbers pairs, integers beyond 2^53 decimal strings. What a
+runtime prints goes to standard error, so that it cannot spoil the answers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+EXACT_IN_FLOAT64 = 2**53
+MESSAGE_LIMIT = 500
+ECHO = "echo"
+"""An operator that answers its input, so that the way in and out can be tried on odd tensors."""
+
+
+REPORTERS = ("openvino_telemetry",)
+"""Packages by which a runtime tells its maker over the network that it was imported."""
+
+
+class Unsupported(Exception):
+    """The runtime has no such operator, type or variant: no answer, and no fault either."""
+
+
+class Runtime(NamedTuple):
+    """A started runtime. `call(framework, op, opset, inputs, attrs)` returns an array.
+
+    `rules` are attributes under which gscli judges it, such as {"device": "xla_cpu"}.
+    `differentiate` takes a cotangent too and returns the output and the gradients by input name,
+    None for an input that has none. `tensor_of` and `array_of` turn arrays into what `call` takes,
+    and what it answers into arrays: what they cannot turn is unsupported, and no refusal.
+    `compiles`: a call costs much less where one of the same shapes was answered before.
+    """
+
+    version: str
+    ops: list[str]
+    call: Callable[[str, str, int, dict[str, Any], dict[str, Any]], Any]
+    rules: dict[str, Any] | None = None
+    differentiate: Callable[..., tuple[Any, dict[str, Any]]] | None = None
+    tensor_of: Callable[[Any], Any] = lambda array: array
+    array_of: Callable[[Any], Any] = np.asarray
+    compiles: bool = False
+
+
+def serve(name: str, start: Callable[[str], Runtime]) -> None:
+    """Answer until standard input ends. The first argument of the process is the variant."""
+    channel = _channel()
+    sys.modules.update(dict.fromkeys(REPORTERS))  # to import one of these is an ImportError now
+    runtime = start(sys.argv[1] if len(sys.argv) > 1 else "")
+    hello = {
+        "name": name, "version": runtime.version, "ops": [*runtime.ops, ECHO],
+        "rules": runtime.rules or {}, "gradients": runtime.differentiate is not None,
+        "compiles": runtime.compiles,
+    }  # fmt: skip
+    _say(channel, hello)
+    for line in sys.stdin:
+        request = json.loads(line)
+        _say(channel, {"id": request["id"], **_answer(runtime, request)})
+
+
+def _channel() -> Any:
+    """Standard output for answers alone; everything else that is printed goes to standard error."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return channel
+
+
+def _say(channel: Any, message: dict[str, Any]) -> None:
+    channel.write(json.dumps(message) + "\n")
+    channel.flush()
+
+
+def _answer(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        inputs = {name: load(tensor) for name, tensor in request["inputs"].items()}
+        if request["op"] == ECHO:
+            return {"output": dump(inputs["data"])}
+        inputs = {name: convert(runtime.tensor_of, array) for name, array in inputs.items()}
+        attrs = {key: value for key, value in request["attrs"].items() if key != "indices_per_axis"}
+        call = (request["framework"], request["op"], request.get("opset") or 0, inputs, attrs)
+        if "cotangent" not in request:
+            return {"output": dump(np.asarray(convert(runtime.array_of, runtime.call(*call))))}
+        if runtime.differentiate is None:
+            return {"unsupported": "no gradients here"}
+        flow = convert(runtime.tensor_of, load(request["cotangent"]))
+        output, flows = runtime.differentiate(*call, flow)
+        gradients = {
+            name: None if flow is None else dump(np.asarray(convert(runtime.array_of, flow)))
+            for name, flow in flows.items()
+        }
+        return {
+            "output": dump(np.asarray(convert(runtime.array_of, output))),
+            "gradients": gradients,
+        }
+    except (Unsupported, NotImplementedError) as reason:
+        return {"unsupported": f"{type(reason).__name__}: {reason}"[:MESSAGE_LIMIT]}
+    except Exception as error:
+        kind = type(error).__name__
+        return {"error": {"type": kind, "message": str(error)[:MESSAGE_LIMIT]}}
+
+
+def convert(function: Callable[[Any], Any], value: Any) -> Any:
+    """A value as the other side has it; Unsupported where this adapter's words do not do it."""
+    try:
+        return function(value)
+    except Exception as error:
+        raise Unsupported(f"{type(error).__name__}: {error}") from None
+
+
+def named_dtype(name: str) -> np.dtype[Any]:
+    """A NumPy type by name; bfloat16 and the small types come from ml_dtypes."""
+    if name == "str":
+        return np.dtype("U1")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        try:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, name))
+        except (ImportError, AttributeError):
+            raise Unsupported(f"no type {name} here") from None
+
+
+def load(tensor: dict[str, Any]) -> Any:
+    """The array of a tensor on the wire."""
+    values, shape = tensor["data"], tensor["shape"]
+    if tensor["dtype"] == "str":
+        return np.array(values, dtype=object if values else "U1").astype(str).reshape(shape)
+    dtype = named_dtype(tensor["dtype"])
+    if dtype.kind == "c":
+        values = [complex(float(real), float(imaginary)) for real, imaginary in values]
+    elif dtype.kind in "iu":
+        values = [int(value) for value in values]
+    elif dtype.kind != "b":
+        values = [float(value) for value in values]
+    return np.array(values, dtype=dtype).reshape(shape)
+
+
+def dump(array: Any) -> dict[str, Any]:
+    """The tensor on the wire of an array; rank 0 stays rank 0."""
+    dtype = "str" if array.dtype.kind in "OUS" else array.dtype.name
+    values = [_value(value) for value in array.reshape(-1).tolist()]
+    return {"dtype": dtype, "shape": list(array.shape), "data": values}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, complex):
+        return [_value(value.real), _value(value.imag)]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and not -float("inf") < value < float("inf"):
+        return str(value)
+    if isinstance(value, int) and abs(value) > EXACT_IN_FLOAT64:
+        return str(value)
+    return value if isinstance(value, (bool, int, float, str)) else float(value)
+
+
+def index_tuple(inputs: dict[str, Any], subscript: str = "", name: str = "indices") -> Any:
+    """The arrays NAME_0, NAME_1, … as one tuple, in the places i of a subscript such as ":, i"."""
+    count = sum(key.startswith(name + "_") for key in inputs)
+    arrays = [inputs[f"{name}_{number}"] for number in range(count)]
+    if not subscript:
+        return tuple(arrays)
+    given = iter(arrays)
+    return tuple(
+        next(given) if part == "i" else _item(part) for part in map(str.strip, subscript.split(","))
+    )
+
+
+def _item(part: str) -> Any:
+    """What is no array in a subscript: ..., None, or a slice such as 1: or ::2."""
+    if part in ("...", "None"):
+        return Ellipsis if part == "..." else None
+    return slice(*[int(bound) if bound.strip() else None for bound in part.split(":")])
+
+
+# Answers TensorFlow's operators on the CPU; the variant xla compiles every call by XLA.
+
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+SEGMENTS = [
+    f"{family}_{name}"
+    for family in ("unsorted_segment", "segment")
+    for name in ("sum", "prod", "max", "min", "mean")
+] + ["unsorted_segment_sqrt_n"]
+VARIABLES = [f"scatter_nd_{name}" for name in ("update", "add", "sub", "max", "min")]
+OPS = [
+    f"tensorflow.{name}"
+    for name in ("gather", "gather_nd", "scatter_nd",
+                 *(f"tensor_scatter_nd_{kind}" for kind in ("update", "add", "sub", "max", "min")),
+                 "batch_gather", *SEGMENTS, *VARIABLES)
+]  # fmt: skip
+
+
+def start(variant: str) -> Runtime:
+    """Eager, or tf.function(jit_compile=True)."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    import tensorflow as tf
+
+    if variant not in ("", "xla"):
+        raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
+
+    def make(op: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """A function of tensors by name, and these."""
+        function = function_of(op, attrs)
+        known = {name: value for name, value in attrs.items() if value is not None}
+        # What decides a shape is a constant of the compiled function, as in a model.
+        fixed = {name: value.numpy() for name, value in inputs.items() if name == "shape"}
+        tensors = {name: value for name, value in inputs.items() if name not in fixed}
+
+        def run(**arrays: Any) -> Any:
+            return function(**arrays, **fixed, **known)
+
+        return tf.function(run, jit_compile=True) if variant else run, tensors
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        run, tensors = make(op, inputs, attrs)
+        with refusals_named():
+            return run(**tensors)
+
+    def differentiate(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any],
+        cotangent: Any,
+    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+        run, tensors = make(op, inputs, attrs)
+        leaves = {name: tensor for name, tensor in tensors.items() if tensor.dtype.is_floating}
+        with refusals_named(), tf.GradientTape() as tape:
+            tape.watch([*leaves.values()])
+            output = run(**tensors)
+        try:
+            flows = tape.gradient(output, leaves, cotangent)
+        except LookupError as error:  # the operator has no gradient
+            raise Unsupported(str(error)) from None
+        return output, {
+            name: None if flow is None else tf.convert_to_tensor(flow)
+            for name, flow in flows.items()
+        }
+
+    return Runtime(
+        tf.__version__, OPS, call, {"device": variant or "cpu"}, differentiate=differentiate,
+        tensor_of=tf.constant, array_of=lambda tensor: tensor.numpy(), compiles=bool(variant),
+    )  # fmt: skip
+
+
+@contextmanager
+def refusals_named() -> Iterator[None]:
+    """What has no kernel here is unsupported, and no fault."""
+    import tensorflow as tf
+
+    try:
+        yield
+    except (tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:
+        raise Unsupported(str(error)) from None
+    except tf.errors.InvalidArgumentError as error:
+        if "Detected unsupported operations" in str(error):  # XLA has no kernel
+            raise Unsupported(str(error)) from None
+        raise
+
+
+def function_of(op: str, attrs: dict[str, Any]) -> Any:
+    """The function of TensorFlow that an operator is."""
+    import tensorflow as tf
+
+    if op in VARIABLES:
+        return lambda ref, **others: written(op, ref, others)
+    if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
+        return tf.raw_ops.TensorScatterUpdate  # the only way to say it
+    if op == "batch_gather":
+        return tf.compat.v1.batch_gather
+    return getattr(tf.math if op in SEGMENTS else tf, op)
+
+
+def written(op: str, ref: Any, others: dict[str, Any]) -> Any:
+    """The variable after the call; made outside of what is compiled."""
+    import tensorflow as tf
+
+    variable = tf.Variable(ref)
+    name = f"ResourceScatterNd{op.removeprefix('scatter_nd_').title()}"
+    getattr(tf.raw_ops, name)(ref=variable.handle, **others)
+    return variable.read_value()
+
+
+if __name__ == "__main__":
+    print("expected:", "20.0 float64; gradient of params [0.0, 1.0] float64", flush=True)
+    sys.modules.update(dict.fromkeys(REPORTERS))
+    print(
+        "seen:    ",
+        _answer(
+            start(""),
+            json.loads(
+                '{"id": 1, "framework": "tensorflow", "op": "gather_nd", "device": "cpu", "inputs": {"params": {"dtype": "float64", "shape": [2], "data": [10.0, 20.0]}, "indices": {"dtype": "int64", "shape": [1], "data": [1]}}, "attrs": {}, "cotangent": {"dtype": "float64", "shape": [], "data": [1.0]}}'
+            ),
+        ),
+    )
