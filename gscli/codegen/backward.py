@@ -15,9 +15,9 @@ import numpy as np
 
 from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.code import eliminate_dead_code, translate_call
 from gscli.codegen.lowering import cast_number, fit_updates
-from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import TARGETS
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, format_number, load_language
@@ -157,9 +157,11 @@ class _BackwardWriter:
         run = gradients.trace
         self.layout, self.addressing = run.layout, run.layout.addressing
         self.kind = "gather" if run.kind == "gather" else run.reduction
-        self.meaning = CallAnalysis(run.operator, run.plan)
+        self.analysis = CallAnalysis(run.operator, run.plan)
         self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
-        values = {name: array.dtype.kind for name, array in self.meaning.arrays_by_variable.items()}
+        values = {
+            name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()
+        }
         self.names = [name for name in ("data", "updates") if values.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
         self._check()
@@ -167,14 +169,14 @@ class _BackwardWriter:
     def _check(self) -> None:
         updates = self.layout.updates
         loses = updates is not None and not updates.nan_wins
-        if loses and self.kind in ("max", "min") and self.meaning.has_nan:
+        if loses and self.kind in ("max", "min") and self.analysis.has_nan:
             raise CannotTranslate("NaN never wins here")
         if not self.count or not self.size:
             raise CannotTranslate("no cell is moved")
 
     def write(self, origins: Mapping[str, str]) -> list[str]:
         """All lines."""
-        loading = PreambleWriter(self.meaning, origins)
+        loading = PreambleWriter(self.analysis, origins)
         text = [*self._write_cells(), *self._write_operation(), "", "", *self._write_run(loading)]
         loads = loading.write(self.language, text)
         if VALUE in self.names:
@@ -223,14 +225,14 @@ class _BackwardWriter:
         """The function that finds the cell of each update, and its call."""
         run = self.gradients.trace
         plan = BackwardWalk(run.plan, run.output, self.gradients.cotangent, LOOP).plan_cells()
-        meaning = CallAnalysis(run.operator, plan)
-        translation = translate_call(meaning, TARGETS[self.target])
+        analysis = CallAnalysis(run.operator, plan)
+        translation = translate_call(analysis, TARGETS[self.target])
         lines = SnippetWriter(translation.program, translation.output, self.language).write()
         order, axes = "", np.argsort(self.addressing.result_axes).tolist()
         if run.kind == "scatter" and axes != sorted(axes):
             shape = self.layout.result_shape
             order = self._write("transpose", f".reshape({shape})", perm=tuple(axes))
-        indices = "".join(f", {name}" for name in meaning.arrays_by_variable if name != "data")
+        indices = "".join(f", {name}" for name in analysis.arrays_by_variable if name != "data")
         places = f"{self.module}.arange({self.size}).reshape({self.layout.data_shape})"
         return [
             "", "",

@@ -15,10 +15,10 @@ from gscli.base import UsageError
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
 from gscli.codegen.index_numbers import IndexHandling
 from gscli.codegen.lowering import ScatterLowering, emit_gather
-from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
 from gscli.codegen.native import ALIASES, TARGETS, NativeOp, TargetFramework
 from gscli.codegen.own import write_own_call
@@ -65,37 +65,37 @@ def generate_code(
     origins: Mapping[str, str] | None = None,
 ) -> Code:
     """The lines of a call that was run, for each target."""
-    meaning = CallAnalysis(operator, plan)
-    loading = PreambleWriter(meaning, origins or {})
-    answers = tuple(_reply_to(meaning, target, loading) for target in targets)
-    return Code(operator, output, meaning.arrays_by_variable, answers)
+    analysis = CallAnalysis(operator, plan)
+    loading = PreambleWriter(analysis, origins or {})
+    answers = tuple(_reply_to(analysis, target, loading) for target in targets)
+    return Code(operator, output, analysis.arrays_by_variable, answers)
 
 
-def _reply_to(meaning: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:
+def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:
     language = load_language(target.name)
     answer = Snippet(target.name, target.title, "exact")
     try:
-        check_types(meaning, target)
-        call = write_own_call(meaning, target.name)
+        check_types(analysis, target)
+        call = write_own_call(analysis, target.name)
         if call is not None:
-            answer = answer._replace(operation=f"{target.title}'s own {meaning.operator.name}")
+            answer = answer._replace(operation=f"{target.title}'s own {analysis.operator.name}")
         else:
-            translation = translate_call(meaning, target)
+            translation = translate_call(analysis, target)
             writer = _WRITERS.get(target.name, SnippetWriter)
             call = writer(translation.program, translation.output, language).write()
-            answer = _judge(answer, meaning, target, translation)
+            answer = _judge(answer, analysis, target, translation)
     except CannotTranslate as reason:
         return answer._replace(verdict="none", reason=str(reason))
     return answer._replace(preamble=tuple(loading.write(language, call)), call=tuple(call))
 
 
 def _judge(
-    answer: Snippet, meaning: CallAnalysis, target: TargetFramework, translation: Translation
+    answer: Snippet, analysis: CallAnalysis, target: TargetFramework, translation: Translation
 ) -> Snippet:
     """The answer with what is true of its lines."""
     op = translation.op
-    broken = list_breaking_inputs(meaning, target, op, translation.handlings)
-    apart = describe_value_difference(meaning, target, op)
+    broken = list_breaking_inputs(analysis, target, op, translation.handlings)
+    apart = describe_value_difference(analysis, target, op)
     return answer._replace(
         verdict="differs" if apart else "exact for these indices" if broken else "exact",
         operation=op.name if op else "nothing is moved",
@@ -161,16 +161,18 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
     }
     if layout.is_noop:
         return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
-    placing = IndexLowering(analysis, target, steps, inputs)
+    lowering = IndexLowering(analysis, target, steps, inputs)
     if layout.kind == "gather":
-        (output, place), composed = emit_gather(placing, inputs["data"]), False
+        (output, indices), composed = emit_gather(lowering, inputs["data"]), False
     else:
-        writing = ScatterLowering(placing, inputs.get("data"), inputs.get("updates"))
-        output, place = writing.lower()
-        composed = writing.composed
-    composed |= place.live is not None
+        scatter = ScatterLowering(lowering, inputs.get("data"), inputs.get("updates"))
+        output, indices = scatter.lower()
+        composed = scatter.composed
+    composed |= indices.live is not None
     eliminate_dead_code(steps, output)
-    return Translation(steps, output, place.native, composed, tuple(placing.normalizer.handlings))
+    return Translation(
+        steps, output, indices.native, composed, tuple(lowering.normalizer.handlings)
+    )
 
 
 def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
@@ -184,18 +186,18 @@ def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
 
 
 def _emit_unchanged(
-    meaning: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
+    analysis: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
 ) -> Value:
     """What comes out where no cell is read or written."""
-    layout = meaning.layout
+    layout = analysis.layout
     if layout.kind == "scatter" and "data" in inputs:
         return steps.reshape(inputs["data"], layout.output_shape)
     return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
 
 
-def check_types(meaning: CallAnalysis, target: TargetFramework) -> None:
+def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
     """Raises CannotTranslate where the target has no such element type."""
-    for dtype in (*(dtype_name(array.dtype) for array in meaning.values), meaning.layout.dtype):
+    for dtype in (*(dtype_name(array.dtype) for array in analysis.values), analysis.layout.dtype):
         if dtype not in target.dtypes:
             kind = "strings" if dtype == "str" else dtype
             raise CannotTranslate(f"{target.title} has no {kind} here")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.words import FLOAT16S, FLOATS
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
-from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
 from gscli.layout.axes import OutOfBounds
@@ -25,7 +25,7 @@ UNCHECKED_WORDS = {OUTCOMES["from_end"].cell: FROM_END, "unchecked": "is not che
 
 
 def list_breaking_inputs(
-    meaning: CallAnalysis,
+    analysis: CallAnalysis,
     target: TargetFramework,
     native: NativeOp | None,
     handlings: Sequence[IndexHandling],
@@ -33,34 +33,35 @@ def list_breaking_inputs(
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
-    sentences = [*_breaking_indices(meaning, target, native, handlings)]
-    layout = meaning.layout
+    sentences = [*_breaking_indices(analysis, target, native, handlings)]
+    layout = analysis.layout
     if target.computes_in_32_bits and layout.dtype in WIDE:
         sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
-    if meaning.has_mask:
+    if analysis.has_mask:
         sentences.append("another mask: the shapes and positions here are those of this one")
     sentences += [
-        f"other {name}: the number of rows here is that of these" for name in meaning.counted_inputs
+        f"other {name}: the number of rows here is that of these"
+        for name in analysis.counted_inputs
     ]
     if layout.kind == "scatter":
         if layout.reduction == "none" and not target.keeps_last_write:
-            sentences.append(_describe_duplicates(meaning, target))
-        sentences += _breaking_values(meaning, target)
+            sentences.append(_describe_duplicates(analysis, target))
+        sentences += _breaking_values(analysis, target)
     return sentences
 
 
 def _breaking_indices(
-    meaning: CallAnalysis,
+    analysis: CallAnalysis,
     target: TargetFramework,
     native: NativeOp,
     handlings: Sequence[IndexHandling],
 ) -> list[str]:
-    here, there = meaning.operator.framework.title, target.title
-    here = f"{here} {meaning.operator.name}"
+    here, there = analysis.operator.framework.title, target.title
+    here = f"{here} {analysis.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
-    own, sentences = outcomes_by_place(meaning.layout), dict[str, str]()
+    own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
     for handling in handlings:
-        others = _handled_outcomes(meaning.layout, native, handling)
+        others = _handled_outcomes(analysis.layout, native, handling)
         for which, ours, theirs in zip(PLACES, own, others, strict=True):
             if ours != theirs:
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
@@ -134,22 +135,22 @@ def _handled_outcomes(
     return (*own[:2], above) if handling.is_unsigned else (below, far, above)
 
 
-def _describe_duplicates(meaning: CallAnalysis, target: TargetFramework) -> str:
-    if meaning.has_duplicates:
+def _describe_duplicates(analysis: CallAnalysis, target: TargetFramework) -> str:
+    if analysis.has_duplicates:
         return f"another run: {target.title} leaves open which of several updates of a cell stays"
     return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
 def describe_value_difference(
-    meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None
+    analysis: CallAnalysis, target: TargetFramework, native: NativeOp | None
 ) -> str:
     """What makes the lines differ from the call for these very values; empty where nothing does."""
     if native is None:
         return ""
-    difference = _describe_nan_difference(meaning, target)
-    if difference and meaning.has_nan:
+    difference = _describe_nan_difference(analysis, target)
+    if difference and analysis.has_nan:
         return difference
-    wide = target.computes_in_32_bits and meaning.has_wide_values
+    wide = target.computes_in_32_bits and analysis.has_wide_values
     plugin = f"{target.title}'s CPU plugin computes in 32 bits"
     return f"{plugin}, which do not hold every number here" if wide else ""
 
@@ -160,20 +161,20 @@ NAN_WORDS = {
 """What a target does with NaN under max and min."""
 
 
-def _describe_nan_difference(meaning: CallAnalysis, target: TargetFramework) -> str:
+def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) -> str:
     """What NaN under max and min does otherwise there."""
-    layout, propagates = meaning.layout, target.propagates_nan
+    layout, propagates = analysis.layout, target.propagates_nan
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
     if layout.updates is None or not compared or layout.updates.nan_wins == propagates:
         return ""
-    if propagates and meaning.has_nan:
+    if propagates and analysis.has_nan:
         return ""  # the lines take it out of the updates
     return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
 
 
-def _breaking_values(meaning: CallAnalysis, target: TargetFramework) -> list[str]:
-    layout, sentences = meaning.layout, list[str]()
-    nan = _describe_nan_difference(meaning, target)
+def _breaking_values(analysis: CallAnalysis, target: TargetFramework) -> list[str]:
+    layout, sentences = analysis.layout, list[str]()
+    nan = _describe_nan_difference(analysis, target)
     if nan:
         sentences.append(nan)
     summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate_dtype is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.records import Record
-from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.layout import Layout
@@ -41,10 +41,10 @@ class IndexNormalizer:
     """
 
     def __init__(
-        self, meaning: CallAnalysis, target: TargetFramework, steps: SnippetProgram
+        self, analysis: CallAnalysis, target: TargetFramework, steps: SnippetProgram
     ) -> None:
-        self.meaning, self.target, self.steps = meaning, target, steps
-        self.layout = meaning.layout
+        self.analysis, self.target, self.steps = analysis, target, steps
+        self.layout = analysis.layout
         self.is_scatter = self.layout.kind == "scatter"
         self.handlings: list[IndexHandling] = []
 
@@ -59,7 +59,7 @@ class IndexNormalizer:
             return False
         counts = policy.negative is Negative.FROM_END
         return (
-            not self.meaning.index_profile.negative
+            not self.analysis.index_profile.negative
             or native.negative_from_end == counts
             or not native.negative_from_end
         )

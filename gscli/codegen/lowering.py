@@ -17,29 +17,29 @@ from gscli.layout.axes import Fit, Number, OutOfBounds, Shape
 
 
 def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
-    """The output, and the place that it is read from."""
+    """The output, and the indices that it is read by."""
     steps, layout = lowering.steps, lowering.layout
     data = steps.reshape(data, layout.view_shape)
-    place = lowering.lower(lowering.target.gather_ops)
-    assert place is not None, "every target gathers cells"
-    data, facts = steps.reshape(data, place.data_shape), place.facts
-    if place.native.form == "along" and not place.native.takes_smaller:
-        shape = list(place.value_shape)
-        shape[place.spare_axis] = data.shape[place.spare_axis]
+    indices = lowering.lower(lowering.target.gather_ops)
+    assert indices is not None, "every target gathers cells"
+    data, facts = steps.reshape(data, indices.data_shape), indices.facts
+    if indices.native.form == "along" and not indices.native.takes_smaller:
+        shape = list(indices.value_shape)
+        shape[indices.spare_axis] = data.shape[indices.spare_axis]
         data = steps.crop(data, tuple(shape))
-    if place.native.form == "direct":
+    if indices.native.form == "direct":
         facts |= {"sizes": tuple(axis.span for axis in layout.axes)}
     output = steps.add(
-        place.opcode, "output", place.value_shape, data.dtype, data, *place.operands, **facts
+        indices.opcode, "output", indices.value_shape, data.dtype, data, *indices.operands, **facts
     )
-    if place.live is not None:
-        mask = steps.reshape(place.live, place.live_shape)
+    if indices.live is not None:
+        mask = steps.reshape(indices.live, indices.live_shape)
         output = steps.where(mask, output, layout.fill_value, "output")
-    if place.entries_first:
+    if indices.entries_first:
         entries_and_window = layout.addressing.entry_shape + layout.addressing.window
         output = steps.reshape(output, entries_and_window)
         output = steps.transpose(output, layout.addressing.result_axes)
-    return steps.reshape(output, layout.output_shape), place
+    return steps.reshape(output, layout.output_shape), indices
 
 
 def fit_updates(steps: SnippetProgram, updates: Value, fit: Fit, shape: Shape) -> Value:
@@ -117,21 +117,21 @@ class ScatterLowering:
         self.accumulator_dtype = self._accumulator_dtype()
 
     def lower(self) -> tuple[Value, LoweredIndices]:
-        """The output, and the place that is written to."""
-        place, request = self._choose_op()
+        """The output, and the indices that it is written by."""
+        indices, request = self._choose_op()
         base, updates = self._emit_base(), self._emit_updates()
         reduction = self.layout.reduction
         if reduction == "sub" and request.op == "add" and not self.combines_bool:
             updates = self._emit_composed("negative", updates)
         if self.rule is not None and self.rule.epilogue is not None:
-            output = self._emit_product(place, updates)
+            output = self._emit_product(indices, updates)
         elif self.averages and not request.mean:
-            output = self._emit_mean(place, base, updates)
+            output = self._emit_mean(indices, base, updates)
         else:
             if not self.layout.include_self and reduction != "none" and not request.leaves_out:
-                base = self._emit_identity_base(place, base)
-            output = self._cast_to_output(self._emit_scatter(place, base, updates, request))
-        return self.steps.reshape(output, self.layout.output_shape), place
+                base = self._emit_identity_base(indices, base)
+            output = self._cast_to_output(self._emit_scatter(indices, base, updates, request))
+        return self.steps.reshape(output, self.layout.output_shape), indices
 
     def _target_reduction(self) -> str:
         """The reduction as targets know it: bool has only max and min, a mean begins as a sum."""
@@ -173,10 +173,10 @@ class ScatterLowering:
             requests.append(ReductionRequest("add"))
         for request in requests:
             able = [native for native in self.target.scatter_ops if self._is_able(native, request)]
-            place = self.lowering.lower(able)
-            if place is not None:
-                self.composed |= place.native.form == "rows" or request.op != self.reduction
-                return place, request
+            indices = self.lowering.lower(able)
+            if indices is not None:
+                self.composed |= indices.native.form == "rows" or request.op != self.reduction
+                return indices, request
         raise CannotTranslate(f"{self.target.title} has no scatter with {self.reduction}")
 
     def _is_able(self, native: NativeOp, request: ReductionRequest) -> bool:
@@ -237,7 +237,7 @@ class ScatterLowering:
     def _neutralize_nan(self, updates: Value) -> Value:
         """NaN that must not win becomes what changes nothing, where the target lets NaN win."""
         loses = not self.declared.nan_wins and self.target.propagates_nan is not False
-        compared = self.layout.reduction in ("max", "min") and self.lowering.meaning.has_nan
+        compared = self.layout.reduction in ("max", "min") and self.lowering.analysis.has_nan
         if not (loses and compared) or updates.dtype not in FLOATS:
             return updates
         nan = self.steps.add("is_nan", updates.name, updates.shape, "bool", updates)
@@ -251,52 +251,52 @@ class ScatterLowering:
         return self._cast(output, layout.dtype)
 
     def _emit_scatter(
-        self, place: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
+        self, indices: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
-        """What `base` is after updates went to their place."""
+        """What `base` is after the updates were written to their cells."""
         steps, shape, name = self.steps, base.shape, base.name
-        base = steps.reshape(base, place.data_shape)
+        base = steps.reshape(base, indices.data_shape)
         whole = base.shape
-        if place.live is not None and place.native.out_of_bounds is not OutOfBounds.SKIP:
-            base = steps.pad(base, place.spare_axis)
-        if place.entries_first:
+        if indices.live is not None and indices.native.out_of_bounds is not OutOfBounds.SKIP:
+            base = steps.pad(base, indices.spare_axis)
+        if indices.entries_first:
             order = self.layout.addressing.result_axes
             updates = steps.transpose(updates, [order.index(at) for at in range(len(order))])
-        updates = steps.reshape(updates, place.value_shape)
+        updates = steps.reshape(updates, indices.value_shape)
         output = steps.add(
-            f"put_{place.opcode}", name if name == "counts" else "output", base.shape, base.dtype,
-            base, updates, *place.operands, op=request.op, mean=request.mean,
-            include_self=self.layout.include_self or not request.leaves_out, **place.facts,
+            f"put_{indices.opcode}", name if name == "counts" else "output", base.shape, base.dtype,
+            base, updates, *indices.operands, op=request.op, mean=request.mean,
+            include_self=self.layout.include_self or not request.leaves_out, **indices.facts,
         )  # fmt: skip
         return steps.reshape(steps.crop(output, whole), shape)
 
     # Compositions.
 
-    def _emit_counts(self, place: LoweredIndices, start: int) -> Value:
+    def _emit_counts(self, indices: LoweredIndices, start: int) -> Value:
         """How many updates each cell gets, and `start`."""
         steps, layout = self.steps, self.layout
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
         ones = steps.full(layout.result_shape, 1, "int32", "ones")
         self.composed = True
-        return self._emit_scatter(place, zeros, ones, ReductionRequest("add"))
+        return self._emit_scatter(indices, zeros, ones, ReductionRequest("add"))
 
-    def _emit_identity_base(self, place: LoweredIndices, base: Value) -> Value:
+    def _emit_identity_base(self, indices: LoweredIndices, base: Value) -> Value:
         """Data, but the identity where something is written."""
-        if "add" not in place.native.reductions:
+        if "add" not in indices.native.reductions:
             title = self.target.title
             raise CannotTranslate(f"{title} cannot leave data out of {self.reduction} here")
-        touched = self.steps.cast(self._emit_counts(place, 0), "bool")
+        touched = self.steps.cast(self._emit_counts(indices, 0), "bool")
         return self._replace_cells(base._replace(name="data"), touched, self.reduction)
 
-    def _emit_mean(self, place: LoweredIndices, base: Value, updates: Value) -> Value:
+    def _emit_mean(self, indices: LoweredIndices, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
         steps, layout = self.steps, self.layout
-        counts = self._emit_counts(place, int(layout.include_self))
+        counts = self._emit_counts(indices, int(layout.include_self))
         if not layout.include_self:
             touched = steps.cast(counts, "bool")
             base = self._replace_cells(base._replace(name="data"), touched, "add")
             counts = steps.where(touched, counts, 1)
-        sums = self._emit_scatter(place, base, updates, ReductionRequest("add"))
+        sums = self._emit_scatter(indices, base, updates, ReductionRequest("add"))
         sums = steps.cast(sums, layout.dtype)
         counts = steps.cast(counts, layout.dtype)
         if layout.reduction == "sqrt_n":
@@ -305,7 +305,7 @@ class ScatterLowering:
         sums = sums._replace(name="output")
         return steps.apply("floor_divide" if whole else "divide", sums, counts)
 
-    def _emit_product(self, place: LoweredIndices, updates: Value) -> Value:
+    def _emit_product(self, indices: LoweredIndices, updates: Value) -> Value:
         """The product of each cell's updates, which data is divided by, or raised to."""
         steps, layout, data = self.steps, self.layout, self.data
         assert data is not None
@@ -316,7 +316,7 @@ class ScatterLowering:
         kind = layout.accumulate_dtype or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")
         product = self._emit_scatter(
-            place, ones, steps.cast(updates, kind), ReductionRequest("mul")
+            indices, ones, steps.cast(updates, kind), ReductionRequest("mul")
         )
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.analysis import CallAnalysis
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
@@ -49,25 +49,25 @@ NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "rele
 """Attributes that gscli has and the call has not."""
 
 
-def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
+def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
-    operator, attrs = meaning.operator, _given_attributes(meaning)
+    operator, attrs = analysis.operator, _given_attributes(analysis)
     fitting = (text for key, text in CALL_TEMPLATES.items() if fnmatchcase(operator.full_name, key))
     template = next(fitting, None)
-    if operator.framework_name != target or template is None or not _is_expressible(meaning):
+    if operator.framework_name != target or template is None or not _is_expressible(analysis):
         return None
-    if "updates" in template and "updates" not in meaning.arrays_by_variable:
+    if "updates" in template and "updates" not in analysis.arrays_by_variable:
         return None  # nothing is written
-    subscript = _format_subscript(meaning)
+    subscript = _format_subscript(analysis)
     if "{subscript}" in template:
         if subscript is None:
             return None
         if attrs.get("accumulate"):
             template = "data.index_put(({subscript},), updates, accumulate=True)"
-            if set(meaning.subscript or "") - set("i, "):
+            if set(analysis.subscript or "") - set("i, "):
                 return None
-    inputs = [item.name for item in operator.inputs if item.name in meaning.variables]
-    variables = [meaning.variables[name] for name in inputs]
+    inputs = [item.name for item in operator.inputs if item.name in analysis.variables]
+    variables = [analysis.variables[name] for name in inputs]
     words = {name: f"{name}={value!r}" for name, value in attrs.items()}
     numbers = [words.pop(name) for name in attrs if name in (*GATHER_NAMES, *SCATTER_NAMES)]
     text = template.format(
@@ -78,42 +78,42 @@ def write_own_call(meaning: CallAnalysis, target: str) -> list[str] | None:
         named=", ".join(map("{}={}".format, inputs, variables)),
         attrs="".join(f", {word}" for word in words.values()),
         numbers=", ".join(numbers),
-        shape=list(meaning.layout.output_shape),
+        shape=list(analysis.layout.output_shape),
         subscript=subscript,
     ).replace("(, ", "(")
     return text.split("\n") if "\n" in text else [f"output = {text}"]
 
 
-def _is_expressible(meaning: CallAnalysis) -> bool:
+def _is_expressible(analysis: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
-    operator, attrs = meaning.operator, dict(meaning.layout.attributes)
-    text = meaning.layout.dtype == "str" and operator.framework_name == "numpy"
-    made = meaning.masks and operator.name not in ("masked_select", "masked_scatter")
+    operator, attrs = analysis.operator, dict(analysis.layout.attributes)
+    text = analysis.layout.dtype == "str" and operator.framework_name == "numpy"
+    made = analysis.masks and operator.name not in ("masked_select", "masked_scatter")
     # Nothing is read of index vectors that are empty.
-    empty = not meaning.variables_by_input and any(
+    empty = not analysis.variables_by_input and any(
         item.name in INDEX_NAMES for item in operator.inputs
     )
     on_cpu = attrs.get("device", "cpu") == "cpu"
-    return on_cpu and not (text and meaning.layout.kind == "scatter") and not made and not empty
+    return on_cpu and not (text and analysis.layout.kind == "scatter") and not made and not empty
 
 
-def _given_attributes(meaning: CallAnalysis) -> dict[str, object]:
+def _given_attributes(analysis: CallAnalysis) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
-    values = dict(meaning.layout.attributes)
+    values = dict(analysis.layout.attributes)
     return {
         item.name: values.get(item.name)
-        for item in meaning.operator.attributes
+        for item in analysis.operator.attributes
         if item.name not in NON_CALL_ATTRIBUTES
         and (item.is_required or values.get(item.name) != item.default)
     }
 
 
-def _format_subscript(meaning: CallAnalysis) -> str | None:
+def _format_subscript(analysis: CallAnalysis) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
-    names = iter(meaning.variables_by_input.values())
-    if meaning.subscript is None:
+    names = iter(analysis.variables_by_input.values())
+    if analysis.subscript is None:
         return ", ".join(names) or "()"
-    items = parse_subscript(meaning.subscript)
+    items = parse_subscript(analysis.subscript)
     parts = [next(names, None) if item.is_array else str(item) for item in items]
     # A mask of no dimension has no name, nor a mask without a True cell, which addresses nothing.
     if None in parts or any(item.kind == "b" for item in items):

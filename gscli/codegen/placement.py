@@ -1,7 +1,7 @@
-"""Where the entries of a call go, prepared for one operation of a target.
+"""Indices of a call, prepared for the operation of a target that suits it.
 
-A place holds the index numbers as the operation wants them: negative ones counted from the end
-where it does not count itself, moved to the border, or put aside where entries are skipped.
+They hold the index numbers as the operation takes them: negative ones counted from the end where it
+does not count itself, moved to the border, or put aside where entries are skipped.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
-from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
 from gscli.codegen.steps import SnippetProgram, Value, broadcast_shape
@@ -59,18 +59,18 @@ class IndexLowering:
 
     def __init__(
         self,
-        meaning: CallAnalysis,
+        analysis: CallAnalysis,
         target: TargetFramework,
         steps: SnippetProgram,
         inputs: dict[str, Value],
     ) -> None:
-        self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs
-        self.layout = meaning.layout
-        self.addressing = meaning.layout.addressing
+        self.analysis, self.target, self.steps, self.inputs = analysis, target, steps, inputs
+        self.layout = analysis.layout
+        self.addressing = analysis.layout.addressing
         self.is_scatter = self.layout.kind == "scatter"
-        self.normalizer = IndexNormalizer(meaning, target, steps)
+        self.normalizer = IndexNormalizer(analysis, target, steps)
         self.index_values = {
-            name: inputs[variable] for name, variable in meaning.variables_by_input.items()
+            name: inputs[variable] for name, variable in analysis.variables_by_input.items()
         }
         self.generated = {positions.name: positions for positions in self.addressing.generated}
 
@@ -109,9 +109,10 @@ class IndexLowering:
     def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
         if form.numbers is not None:
             return not (
-                self.meaning.has_skips and (not self.is_scatter or has_partial_windows(self.layout))
+                self.analysis.has_skips
+                and (not self.is_scatter or has_partial_windows(self.layout))
             )
-        if native.form == "vectors" and self.meaning.has_skips:
+        if native.form == "vectors" and self.analysis.has_skips:
             return self.is_scatter and self.normalizer.is_dropped_by_op(native)
         if native.form == "along":
             crops = native.can_crop_data and not self.is_scatter
@@ -137,7 +138,7 @@ class IndexLowering:
         steps, layout, axis = self.steps, self.layout, form.axis
         index = steps.reshape(self._index, self._index_shape(native))
         axes = [layout.axes[at] for at in layout.column_axes]
-        profile = self.meaning.index_profile
+        profile = self.analysis.index_profile
         index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
         if live is not None:
             index = steps.where(live, index, layout.view_shape[axis] if self.is_scatter else 0)
@@ -216,14 +217,14 @@ class IndexLowering:
         """All numbers of several columns prepared together, where they lie in one input."""
         columns = self.addressing.columns
         places = {(column.source, column.vector_dim) for column in columns}
-        if len(columns) == 1 or len(places) != 1 or self.meaning.has_skips:
+        if len(columns) == 1 or len(places) != 1 or self.analysis.has_skips:
             return None
         source, dim = places.pop()
         index = self.index_values.get(source)
         if index is None or dim is None or index.shape[dim] != len(columns):
             return None
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
-        profile = self.meaning.index_profile
+        profile = self.analysis.index_profile
         return self.normalizer.normalize(index, axes, native, profile, dim)[0]
 
     def _and(self, first: Value, other: Value) -> Value:
@@ -239,7 +240,7 @@ class IndexLowering:
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
-            profile = self.meaning.index_profiles[axis.column]
+            profile = self.analysis.index_profiles[axis.column]
             if whole is None and self._is_read(column):
                 if _is_judged_by_cell(axis, self.layout):
                     number = self.normalizer.cast_to_integers(number, native, profile)
@@ -267,7 +268,7 @@ class IndexLowering:
         self, cell: Value, axis: Axis, native: NativeOp
     ) -> tuple[Value, Value | None]:
         """Each cell of a window is judged alone."""
-        profile = self.meaning.index_profiles[axis.column or 0]
+        profile = self.analysis.index_profiles[axis.column or 0]
         drops = self.is_scatter and self.normalizer.is_dropped_by_op(native)
         skips = (profile.out_of_range or profile.negative) and not drops
         self.normalizer.handlings.append(IndexHandling(skips=skips))

@@ -11,7 +11,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.words import NARROW_FLOATS
-from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.render import Language, format_number
 from gscli.codegen.steps import Constant
 
@@ -22,16 +22,16 @@ MAX_INLINE_CELLS = 64
 class PreambleWriter:
     """How the inputs of one call are loaded. `origins`: where gscli read each of them."""
 
-    def __init__(self, meaning: CallAnalysis, origins: Mapping[str, str]) -> None:
-        self.meaning = meaning
-        names = meaning.variables
+    def __init__(self, analysis: CallAnalysis, origins: Mapping[str, str]) -> None:
+        self.analysis = analysis
+        names = analysis.variables
         self.origins = {names[name]: where for name, where in origins.items() if name in names}
 
     def write(self, language: Language, call: Sequence[str]) -> list[str]:
         """Imports and a line for each input."""
         loads = [
             self.write_load(name, array, language)
-            for name, array in self.meaning.arrays_by_variable.items()
+            for name, array in self.analysis.arrays_by_variable.items()
         ]
         text = "\n".join([*chain.from_iterable(loads), *call])
         imports = [line for line in language.imports if _is_used(line, text)]
@@ -56,7 +56,7 @@ class PreambleWriter:
 
     def _explain_missing_file(self, name: str) -> str:
         """Why an input is read from a file that does not exist yet, and what it must hold."""
-        if self.meaning.has_mask and name.startswith("indices"):
+        if self.analysis.has_mask and name.startswith("indices"):
             return f"{name} are positions of True, as numpy.nonzero gives them for the mask"
         return f"{name} is too large to be written out; numpy.save it as this file"
 

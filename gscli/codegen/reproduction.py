@@ -16,7 +16,7 @@ from typing import Any, cast
 from gscli.base import GscliError
 from gscli.base.arrays import dtype_name
 from gscli.base.words import sanitize
-from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.own import write_own_call
 from gscli.codegen.preamble import PreambleWriter, format_literal
 from gscli.codegen.render import load_language
@@ -134,12 +134,12 @@ def _write_own_lines(case: FuzzCase, name: str, expectation: str) -> list[str] |
             body = f"{ONNX_MODEL.format(**own)}\n{ONNX_RUNS[name]}"
         return ["import numpy as np", f"arrays = {{{arrays}}}", expectation, body]
     # What is refused for an index has a plan, too: it is enough for the operator's own call.
-    meaning = CallAnalysis(case.operator, cast(ValidatedPlan, case.plan))
+    analysis = CallAnalysis(case.operator, cast(ValidatedPlan, case.plan))
     try:
-        own_call = write_own_call(meaning, name)
-        if own_call is None or meaning.has_mask:
+        own_call = write_own_call(analysis, name)
+        if own_call is None or analysis.has_mask:
             return None
-        preamble = PreambleWriter(meaning, {}).write(load_language(name), own_call)
+        preamble = PreambleWriter(analysis, {}).write(load_language(name), own_call)
     except GscliError:
         return None
     return [*preamble, expectation, *own_call]

@@ -21,9 +21,9 @@ import numpy as np
 from conftest import Array, Case, arguments, operator_name, recorded
 
 from gscli.base import GscliError
+from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.code import generate_code
 from gscli.codegen.execution import compare_reply, start_snippet_process
-from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import TARGETS
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
