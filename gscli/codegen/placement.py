@@ -140,6 +140,8 @@ class IndexLowering:
         axes = [layout.axes[at] for at in layout.column_axes]
         profile = self.analysis.index_profile
         index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
+        if native.form == "direct":
+            live = None  # StableHLO's scatter itself leaves out what lies outside
         if live is not None:
             index = steps.where(live, index, layout.view_shape[axis] if self.is_scatter else 0)
         shape, values, live_shape = index.shape, layout.result_shape, index.shape
