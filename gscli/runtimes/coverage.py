@@ -13,6 +13,7 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
+from gscli.layout.axes import Fit
 from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
@@ -102,6 +103,7 @@ def _duplicate_rules(plan: Plan) -> Iterator[str]:
 def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
     entries, rank = layout.addressing.entry_shape, len(layout.data_shape)
     indices = [inputs[name] for name in layout.index_inputs if name in inputs]
+    updates = None if layout.updates is None else inputs.get(layout.updates.name or "")
     is_empty, has_entries = 0 in layout.data_shape, bool(layout.entry_count)
     rules = {
         "no entries": not has_entries,
@@ -112,6 +114,12 @@ def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
         f"rank {FULL_RANK} or more": rank >= FULL_RANK,
         "data of rank 0": not rank,
         "indices of rank 0": any(array.ndim == 0 for array in indices),
+        "stretched updates": (
+            layout.updates is not None
+            and layout.updates.fit is Fit.BROADCAST
+            and updates is not None
+            and updates.shape != layout.result_shape
+        ),
         "indices smaller than data": any(
             axis.entry is not None and entries[axis.entry] < axis.size for axis in layout.axes
         ),

@@ -110,3 +110,10 @@ def test_an_attribute_that_is_none_yet_is_not_judged() -> None:
     )
     assert isinstance(call.expected_result, UsageError)
     assert find_mismatch(call, Reply("output", np.array([1]))) is None
+
+
+def test_updates_that_stretch_over_indices_are_named() -> None:
+    arrays = {"a": np.array([1, 2]), "indices_0": np.array([[0], [1]]), "b": np.array([10])}
+    call = FuzzCase(find_operator("numpy.add.at"), arrays, {})
+    assert call.distinctions == {"stretched updates"}
+    assert not call.with_changes({**arrays, "b": np.array([[10], [11]])}).distinctions
