@@ -543,6 +543,33 @@ class _Torch(_Framework):
         mask: ArrayLike,
         source: ArrayLike,
     ) -> NDArray[Any]: ...
+    @staticmethod
+    def max_unpool1d(
+        input: ArrayLike,
+        indices: ArrayLike,
+        kernel_size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        output_size: Sequence[int] | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def max_unpool2d(
+        input: ArrayLike,
+        indices: ArrayLike,
+        kernel_size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        output_size: Sequence[int] | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def max_unpool3d(
+        input: ArrayLike,
+        indices: ArrayLike,
+        kernel_size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        output_size: Sequence[int] | None = None,
+    ) -> NDArray[Any]: ...
     @overload
     @staticmethod
     def index_select(
@@ -645,6 +672,17 @@ class _Torch(_Framework):
         values: ArrayLike,
         accumulate: bool = False,
         subscript: str | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def embedding(
+        input: ArrayLike,
+        weight: ArrayLike,
+        padding_idx: int | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def one_hot(
+        input: ArrayLike,
+        num_classes: int = -1,
     ) -> NDArray[Any]: ...
 
 class _Jax(_Framework):
@@ -852,6 +890,21 @@ class _Jax(_Framework):
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Literal["fill", "drop", "clip", "promise_in_bounds"] | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def lax_dynamic_slice(
+        operand: ArrayLike,
+        start_indices: ArrayLike,
+        *,
+        slice_sizes: Sequence[int],
+        allow_negative_indices: bool = True,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def lax_dynamic_update_slice(
+        operand: ArrayLike,
+        update: ArrayLike,
+        start_indices: ArrayLike,
+        allow_negative_indices: bool = True,
     ) -> NDArray[Any]: ...
     @staticmethod
     def segment_sum(

@@ -15,6 +15,9 @@ from gscli.frameworks import find_operator
 from gscli.gradients.call import value_inputs
 from gscli.traces import trace_call
 
+VALUED = [name for name in GOOD if name != "torch.one_hot"]
+"""Operators that read other numbers than indices."""
+
 
 class Call:
     """One call on float64, and its run."""

@@ -15,6 +15,9 @@ from gscli.layout.axes import Consecutive, Negative, OutOfBounds
 from gscli.plan.indices import IndexProfile, merge_profiles, profile_indices
 from gscli.plan.plan import ValidatedPlan
 
+ROW_COUNTS = ("num_segments", "num_classes")
+"""Attributes that say how many rows there are; None or -1 leaves it to the indices."""
+
 _INT32 = 1 << 31
 
 
@@ -78,7 +81,8 @@ class CallAnalysis:
     @property
     def counted_inputs(self) -> list[str]:
         """Inputs of numbers that say how many rows there are, where no attribute does."""
-        if dict(self.layout.attributes).get("num_segments") is not None:
+        attributes = dict(self.layout.attributes)
+        if any(attributes.get(name, -1) not in (None, -1) for name in ROW_COUNTS):
             return []
         kinds = self.operator.shape_inputs.items()
         return [name for name, kind in kinds if kind in ("largest", "ascending")]

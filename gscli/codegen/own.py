@@ -24,9 +24,14 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "torch.index": "data[{subscript}]",
     "torch.index_put_": "output = data.clone()\noutput[{subscript}] = updates",
     "torch.put_": "data.clone().put_(indices, updates{attrs})",
+    **dict.fromkeys(
+        ("torch.embedding", "torch.one_hot", "torch.max_unpool?d"),
+        "torch.nn.functional.{path}({inputs}{attrs})",
+    ),
     "torch.*": "torch.{path}({named}{attrs})",
     "jax.at.get": "data.at[{subscript}].get({attrs})",
     "jax.at.*": "data.at[{subscript}].{name}(updates{attrs})",
+    "jax.lax.dynamic_*": "jax.{path}({inputs}{attrs})",
     "jax.lax.gather":
         "jax.{path}({inputs}, jax.lax.GatherDimensionNumbers({numbers}){attrs})",
     "jax.lax.*": "jax.{path}({inputs}, jax.lax.ScatterDimensionNumbers({numbers}){attrs})",
@@ -44,6 +49,9 @@ CALL_TEMPLATES: Mapping[str, str] = {
 
 INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
 """What frameworks call an input that holds index numbers."""
+
+CALL_ATTRIBUTES = ("kernel_size",)
+"""Attributes that gscli can do without, and the call cannot."""
 
 NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "release")
 """Attributes that gscli has and the call has not."""
@@ -93,6 +101,8 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     empty = not analysis.variables_by_input and any(
         item.name in INDEX_NAMES for item in operator.inputs
     )
+    if any(attrs.get(name, 0) is None for name in CALL_ATTRIBUTES):
+        return False
     on_cpu = attrs.get("device", "cpu") == "cpu"
     return on_cpu and not (text and analysis.layout.kind == "scatter") and not made and not empty
 

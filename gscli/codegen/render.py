@@ -236,7 +236,8 @@ class SnippetWriter:
             typed = self.language.typed_numbers
             return f"{self.language.dtype(fact.dtype)}({text})" if typed else text
         if isinstance(fact, VectorConstant):
-            return self.language.numbers.format(list=format_vector_constant(fact))
+            numbers, dtype = format_vector_constant(fact), self.language.dtype(fact.dtype)
+            return self.language.numbers.format(list=numbers, dtype=dtype)
         return str(fact)
 
 

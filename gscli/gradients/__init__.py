@@ -73,6 +73,8 @@ class BackwardWalk:
         self.plan, self.layout, self.convention = plan, plan.layout, convention
         if convention.drops_clipped_reads:
             self.layout = _drop_clipped_reads(plan.layout)
+        if convention.ignores_padding:
+            self.layout = _ignore_padding(self.layout)
         shape = self.layout.data_shape if self.layout.kind == "scatter" else cotangent.shape
         self.cotangent = cotangent.reshape(shape)
         has_data = self.layout.data_name is not None
@@ -266,6 +268,18 @@ class BackwardWalk:
         for part, cells in self.iter_cells(back=True):
             multiply_in_turn(cells, self.values[part], flow, passed[part], back=True)
         return flow.reshape(start.shape), self.from_loop_order(passed)
+
+
+def _ignore_padding(layout: Layout) -> Layout:
+    """A gather's layout that skips the row of a table that is given no gradient.
+
+    PyTorch's padding_idx is read as any row is; only its gradient is 0.
+    """
+    padding = dict(layout.attributes).get("padding_idx")
+    if layout.kind == "scatter" or not isinstance(padding, int):
+        return layout
+    rows = layout.axes[layout.column_axes[0]].size
+    return layout._replace(policy=layout.policy._replace(ignored=padding % max(rows, 1)))
 
 
 def _drop_clipped_reads(layout: Layout) -> Layout:

@@ -24,7 +24,8 @@ class Convention(Record):
     that have no data to begin with. `counts_absent_data`: data that takes no part in a maximum
     (`include_self` off) and equals it is counted among those that share. `drops_clipped_reads`: an
     index that is clipped where no mode asks for it was promised to be in range; what it read is
-    given nothing. `missing`: reductions that the framework itself has no gradient of, and why.
+    given nothing. `ignores_padding`: nor is the row of a table that `padding_idx` names.
+    `missing`: reductions that the framework itself has no gradient of, and why.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Convention(Record):
     nan_segments: NanTies = "hold"
     counts_absent_data: bool = False
     drops_clipped_reads: bool = False
+    ignores_padding: bool = False
     missing: tuple[tuple[Reduction, str], ...] = ()
 
 
@@ -46,7 +48,8 @@ CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
     for convention in (
         LOOP,
-        Convention("torch", "even", "all", "spread", "spread", counts_absent_data=True),
+        Convention("torch", "even", "all", "spread", "spread", counts_absent_data=True,
+                   ignores_padding=True),
         Convention(
             "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
             missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),

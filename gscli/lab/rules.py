@@ -16,6 +16,7 @@ from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.examples import BEHAVIOUR_ATTRIBUTES, Probe, build_probe, parse_example_line
+from gscli.layout.axes import Negative
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Trace
@@ -129,17 +130,22 @@ def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _first_index_above(probe: Probe) -> int:
-    """The smallest number above the range of the first index column that is written."""
+def _first_index_outside(probe: Probe, *, negative: bool) -> int:
+    """The number next to the range of the first index column that is written; where numbers count
+    from the end, the first below zero from which a whole window does.
+    """
     layout, (column, _) = probe.trace.layout, probe.writable_columns[0]
-    return legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
+    axis = layout.axes[layout.column_axes[column]]
+    if not negative:
+        return legal_range(axis, layout.policy)[1] + 1
+    return -max(axis.reach, 1) if layout.policy.negative is Negative.FROM_END else -1
 
 
 def _probe_outcome(probe: Probe, *, negative: bool) -> str:
     """What became of entry 0 with -1 or the smallest index above the range, in words."""
     if not _has_entries(probe, 1):
         return "–"
-    value = -1 if negative else _first_index_above(probe)
+    value = _first_index_outside(probe, negative=negative)
     ascends = probe.operator.shape_inputs.get(probe.writable_columns[0][1]) == "ascending"
     answer = probe.run_with_index(
         probe.trace.entry_count - 1 if ascends and not negative else 0, value

@@ -79,8 +79,8 @@ class Layout(LayoutFields):
 
     @property
     def is_flattened(self) -> bool:
-        """Whether data of several axes, or of none, is addressed as one row of cells."""
-        return len(self.axes) == 1 != len(self.data_shape)
+        """Whether axes of data, or of each of its parts, are addressed as one row of cells."""
+        return self.view_shape != self.data_shape
 
     @cached_property
     def strides(self) -> Shape:
@@ -136,6 +136,7 @@ class Layout(LayoutFields):
             min(self.direct_index_limits, default=0) >= 0
             and self.policy.out_of_bounds is OutOfBounds.RAISE
             and self.policy.negative is not Negative.SKIP
+            and self.policy.ignored is None
             and self.policy.truncation is Truncation.NEVER
             and all(self.axes[axis].window is None for axis in self.column_axes)
         )
@@ -160,7 +161,7 @@ class Layout(LayoutFields):
         return tuple(map(self._direct_index_limit, self.column_axes, self.addressing.columns))
 
     def _direct_index_limit(self, number: int, column: Column) -> int:
-        if column.dtype not in INTEGERS:
+        if column.dtype not in INTEGERS or self.policy.ignored is not None:
             return -1
         axis = self.axes[number]
         top = axis.size - axis.reach
@@ -213,17 +214,19 @@ def scatter_layout(
     include_self: bool = True,
     accumulate: str | None = None,
     fill: Number = 0,
+    output_shape: Shape | None = None,
     open_order: str = "",
     unspecified: tuple[Unspecified, ...] = (),
 ) -> Layout:
     """Output = copy of data (or `fill` everywhere when data is None), then written entry by entry.
 
-    `dtype`: of the output, where it is not data's.
+    `dtype`: of the output, where it is not data's. `output_shape`: of the output without data,
+    where the addressed view lays some of its axes flat.
     `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
     False: a touched cell starts from the identity of the reduction. `open_order` says why the
     order of duplicate writers is not promised; then a warning names them.
     """
-    shape = data.shape if data else tuple(axis.size for axis in addressing.axes)
+    shape = data.shape if data else output_shape or tuple(axis.size for axis in addressing.axes)
     element = dtype or (data.dtype if data else "")
     return Layout(
         "scatter", addressing, policy, data.name if data else None, shape, element, shape,

@@ -68,6 +68,7 @@ class Policy(Record):
     would not have refused, and `unchecked_outcomes` what it does with a number below the range and
     with one above; "" where it refuses, too. `truncates_fractions`: a fractional index (MXNet)
     loses its fraction before it is judged; otherwise it is judged as written and cut then.
+    `ignored`: a number that skips its entry, be it legal or not, as that of a padding row.
     """
 
     negative: Negative = Negative.FROM_END
@@ -77,6 +78,7 @@ class Policy(Record):
     unchecked_outcomes: tuple[str, str] = ("unchecked", "unchecked")
     truncates_fractions: bool = False
     truncation: Truncation = Truncation.NEVER
+    ignored: int | None = None
 
 
 FROM_END = Policy()

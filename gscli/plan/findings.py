@@ -91,7 +91,8 @@ def _describe_axis(layout: Layout, finding: Finding) -> str:
     data = layout.data_name or "output"
     size = layout.axes[layout.column_axes[finding.slot]].size
     if finding.axis is None:
-        return f"{data} laid flat has {format_count(size, 'cell')}"
+        part = data if len(layout.axes) == 1 else f"a part of {data}"
+        return f"{part} laid flat has {format_count(size, 'cell')}"
     return f"axis {finding.axis} of {data} has size {size}"
 
 

@@ -35,7 +35,7 @@ MOST_FLATITER_AXES = 32
 
 
 IndexOutcome: TypeAlias = Literal[
-    "cut", "from_end", "wrapped", "clipped", "below", "outside", "partly", "refused"
+    "cut", "from_end", "wrapped", "clipped", "below", "ignored", "outside", "partly", "refused"
 ]
 """What becomes of an index number; `gscli.plan.outcomes` says how it is told."""
 
@@ -194,6 +194,21 @@ def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
     return low, axis.size - axis.reach
 
 
+def fits_axis(numbers: Array, axis: Axis, policy: Policy) -> BoolArray:
+    """Which numbers the axis takes without `OutOfBounds`, so that NaN is none of them.
+
+    Where numbers count from the end, a window that begins in the last cells is too long for them.
+
+    >>> fits_axis(np.array([-4, -2, -1, 2, 3]), Axis(4, 0, window=0, span=2), Policy())
+    array([ True,  True, False,  True, False])
+    """
+    low, high = legal_range(axis, policy)
+    fits = (numbers >= low) & (numbers <= high)
+    if low < 0 and axis.reach > 1:
+        fits &= (numbers >= 0) | (numbers <= -axis.reach)
+    return fits
+
+
 def max_as_unsigned(numbers: Array) -> int:
     """The largest of some whole numbers read as unsigned, so that a negative one is very large.
 
@@ -238,9 +253,10 @@ def describe_out_of_range(numbers: Array, axis: Axis, policy: Policy) -> BoolArr
     smallest = np.minimum.reduce(numbers, axis=None)
     if policy.negative is Negative.SKIP:
         return None if largest <= high else numbers > high
-    if smallest >= low and largest <= high:
+    if smallest >= (low if axis.reach == 1 else 0) and largest <= high:
         return None
-    return ~((numbers >= low) & (numbers <= high))  # so that NaN is outside
+    refused = ~fits_axis(numbers, axis, policy)
+    return refused if policy.ignored is None else refused & (numbers != policy.ignored)
 
 
 def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
@@ -256,17 +272,15 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
     if numbers.dtype.kind == "f":
         numbers = _truncate_fractions(numbers, axis, policy)
     _, high = legal_range(axis, policy)
-    live: BoolArray | None = None
     if policy.truncation is Truncation.BEFORE_NEGATIVE:
         numbers = numbers.astype(np.int32)
+    live = _judge_as_written(numbers, policy)
     cut = policy.truncation in (Truncation.AFTER_NEGATIVE, Truncation.UNSIGNED)
     if numbers.dtype == np.uint64 and not cut:
         numbers = _reduce_uint64(numbers, axis, policy)
     resolved = numbers.astype(np.int64)
     if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
         resolved = wrap_negative(resolved, axis.size)
-    elif policy.negative is Negative.SKIP:
-        live = numbers >= 0
     if cut:
         kind = np.int32 if policy.truncation is Truncation.AFTER_NEGATIVE else np.uint32
         resolved = resolved.astype(kind).astype(np.int64)
@@ -278,6 +292,15 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
         inside = (resolved >= 0) & (resolved <= high)
         live = inside if live is None else live & inside
     return resolved, live
+
+
+def _judge_as_written(numbers: Array, policy: Policy) -> BoolArray | None:
+    """Which numbers do not skip their entries as they stand; None for all."""
+    live: BoolArray | None = numbers >= 0 if policy.negative is Negative.SKIP else None
+    if policy.ignored is None:
+        return live
+    kept: BoolArray = numbers != policy.ignored
+    return kept if live is None else live & kept
 
 
 def _reduce_uint64(numbers: Array, axis: Axis, policy: Policy) -> Array:
@@ -326,10 +349,9 @@ def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
         endless = not np.isfinite(numbers).all()
         fractional = not endless and bool((np.floor(numbers) != numbers).any())
     smallest, largest = numbers.min().item(), numbers.max().item()
-    low, high = legal_range(axis, policy)
     return IndexProfile(
         bool(smallest < 0),
-        bool(largest > high or smallest < low),
+        not fits_axis(numbers, axis, policy).all(),
         fractional,
         endless,
         bool(largest > INT32_MAX or smallest < -INT32_MAX - 1),

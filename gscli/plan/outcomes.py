@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record, former_names
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Shape
-from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, legal_range
+from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, fits_axis
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -109,6 +109,17 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
             "index is below zero and {left_out}",
             "indices are below zero, and each {left_out}",
         ),
+        cell="{skipped}",
+    ),
+    "ignored": OutcomeWords(
+        "skipped",
+        does="skips its entry",
+        rule="the number that is ignored {does}",
+        key="ignored",
+        reason="{raw_value} is ignored",
+        remark="{raw_value} is ignored: {fate}",
+        plain="{raw_value} is the number that is ignored",
+        change="is ignored and {left_out}",
         cell="{skipped}",
     ),
     "outside": OutcomeWords(
@@ -303,7 +314,6 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     codes = np.zeros(numbers.shape, np.int64)
     if plan.in_bounds[column]:
         return coordinates, codes
-    low, high = legal_range(axis, policy)
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
     partly = np.zeros(numbers.shape, np.bool_)
     if not policy.is_atomic:
@@ -314,8 +324,9 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     negative = written < 0
     from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
     whole = np.trunc(written) if written.dtype.kind == "f" else written
-    clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~((written >= low) & (written <= high))
+    clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~fits_axis(written, axis, policy)
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
+        "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),
         "outside": skipped,
         "clipped": clipped,

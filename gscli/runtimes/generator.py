@@ -52,7 +52,7 @@ EXCLUDED_ATTRIBUTES = (
 NUMBERS = (-1, 0, 2, 3, 5, 9)
 """Values of an attribute that is a number."""
 
-SHAPE_ATTRIBUTES = ("axis", "dim", "batch_dims", "shape", "num_segments")
+SHAPE_ATTRIBUTES = ("axis", "dim", "batch_dims", "shape", "num_segments", "num_classes")
 REFUSED_SHARE = 0.04
 """Part of the calls with refused shapes or types that are put to the runtime all the same."""
 

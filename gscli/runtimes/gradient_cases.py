@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from gscli.base import GscliError
+from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients, value_inputs
 from gscli.gradients.conventions import Ties, Writers
 from gscli.lab.cases import GRADIENT_TOLERANCE
 from gscli.lab.difference import compare_tensors
-from gscli.runtimes.generator import generate_cases
+from gscli.runtimes.generator import MAX_REJECTIONS, generate_cases
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
 from gscli.traces import Trace
@@ -106,14 +106,19 @@ def generate_gradient_cases(
     fixed: Mapping[str, object] | None = None,
     calls_per_shape: int = 1,
 ) -> Iterator[GradientCase]:
-    """Endless calls on float64; the same seed gives the same calls.
+    """Endless calls on float64; the same seed gives the same calls. UsageError where an operator
+    has no gradient in any of the first ones.
 
     >>> from gscli.frameworks import find_operator
     >>> case = next(generate_gradient_cases(find_operator("onnx.gather"), 7))
     >>> case.inputs["data"].dtype
     dtype('float64')
     """
+    in_vain = 0
     for drawn in generate_cases(operator, seed, fixed, calls_per_shape):
+        in_vain += 1
+        if in_vain > MAX_REJECTIONS:
+            raise UsageError(f"no random calls of {operator.full_name} have gradients")
         if not isinstance(drawn.expected_result, ExpectedResult):
             continue
         expected = drawn.expected_result
@@ -126,6 +131,7 @@ def generate_gradient_cases(
         }
         case = GradientCase(operator, inputs, drawn.attrs)
         if isinstance(case.expected_result, ExpectedResult):
+            in_vain = 0
             yield case
 
 

@@ -43,8 +43,9 @@ def draw_take(roles: Roles, dice: Rng) -> CallSpec:
     indices = (*draft.data[:batch], *dice.draw_shape(0, 1 if roles.is_by_cell else 2))
     draft.indices[roles.index_name] = dice.draw_indices(indices, draft.data[place])
     draft.updates = (*draft.data[:place], *indices[batch:], *draft.data[place + 1 :])
-    if roles.has_parameter("num_segments"):
-        draft.attrs["num_segments"] = draft.data[0]
+    for name in ("num_segments", "num_classes"):
+        if roles.has_parameter(name):
+            draft.attrs[name] = draft.data[place]
     _set_axis(roles, draft, axis)
     return draft
 
@@ -182,6 +183,30 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     return draft
 
 
+def draw_single_window(roles: Roles, dice: Rng) -> CallSpec:
+    """One window over all axes, which starts at one vector: jax.lax.dynamic_slice."""
+    draft = CallSpec(dice.draw_shape(1, 3))
+    box = [dice.random.randint(min(size, 1), size) for size in draft.data]
+    pairs = zip(draft.data, box, strict=True)
+    starts = [dice.draw_indices((), size - length + 1) for size, length in pairs]
+    draft.indices[roles.index_name] = np.stack(starts)
+    draft.updates = tuple(box)
+    if roles.has_parameter("slice_sizes"):
+        draft.attrs["slice_sizes"] = box
+    return draft
+
+
+def draw_unpooled(roles: Roles, dice: Rng) -> CallSpec:
+    """Numbers of cells of planes that a pooling made half as long: max_unpool2d."""
+    rank = len(roles.layout.data_shape) - len(roles.layout.axes) + 1
+    planes = tuple(max(size, 1) for size in dice.draw_shape(1, 2))
+    draft = CallSpec((), (*planes, *(dice.random.randint(1, 2) for _ in range(rank))))
+    cells = prod(2 * size for size in draft.updates[-rank:])
+    draft.indices[roles.index_name] = dice.draw_indices(draft.updates, cells)
+    draft.attrs["kernel_size"] = [2] * rank
+    return draft
+
+
 def choose_generator(roles: Roles) -> SpecGenerator:
     """The family of an operator, by what it declares and how its layout addresses data."""
     operator = roles.operator
@@ -191,6 +216,8 @@ def choose_generator(roles: Roles) -> SpecGenerator:
     choices: tuple[tuple[bool, SpecGenerator], ...] = (
         (operator.variadic is not None, draw_subscript_call),
         ("write_indices" in names, draw_sequences),
+        ("allow_negative_indices" in names, draw_single_window),
+        ("kernel_size" in names, draw_unpooled),
         (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
         ("mask" in kinds, draw_masked),
         ("ascending" in kinds, draw_sorted_segments),

@@ -8,9 +8,8 @@ import numpy as np
 import oracle
 import pytest
 from conftest import Array
-from float_calls import Call, float_calls
+from float_calls import VALUED, Call, float_calls
 from oracle.backward import gather_back, scatter_back, scatter_slopes
-from worlds import GOOD
 
 from gscli.gradients import VALUE
 from gscli.gradients.call import trace_gradients
@@ -92,13 +91,13 @@ def check_against_loop(name: str, count: int | None) -> int:
     return tried
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALUED)
 def test_gradients_are_those_of_the_loop_walked_backwards(name: str) -> None:
     assert check_against_loop(name, EVERYDAY) > EVERYDAY / 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALUED)
 def test_gradients_of_all_worlds_are_those_of_the_loop(name: str) -> None:
     assert check_against_loop(name, None) > EVERYDAY
 
@@ -120,7 +119,7 @@ def differentiate(call: Call, name: str, cotangent: Array) -> Array:
     return slopes
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALUED)
 def test_gradients_are_the_slopes_of_the_oracle(name: str) -> None:
     tried = 0
     for call in float_calls(name, EVERYDAY, "generic"):

@@ -322,3 +322,48 @@ operator("jax.lax.scatter_sub")(_lax_scatter(subtract))
 operator("jax.lax.scatter_mul")(_lax_scatter(multiply))
 operator("jax.lax.scatter_min")(_lax_scatter(smallest))
 operator("jax.lax.scatter_max")(_lax_scatter(largest))
+
+
+def _begins(data: Array, starts: Array, sizes: list[int], *, from_end: bool) -> list[int]:
+    """Where a window of these sizes begins, moved so that it fits."""
+    require_type(starts, INTEGERS, "start_indices")
+    require(starts.shape == (data.ndim,), "shape", "one number per axis")
+    begins = []
+    for number, size, length in zip(starts.tolist(), data.shape, sizes, strict=True):
+        counted = number + size if from_end and number < 0 else number
+        begins.append(clamped(counted, size - length + 1))
+    return begins
+
+
+@operator("jax.lax.dynamic_slice")
+def dynamic_slice(
+    operand: Array,
+    start_indices: Array,
+    slice_sizes: list[int],
+    allow_negative_indices: bool = True,
+) -> Array:
+    """One window, which always fits."""
+    require(len(slice_sizes) == operand.ndim, "shape", "one size per axis")
+    fits = all(0 <= n <= size for n, size in zip(slice_sizes, operand.shape, strict=True))
+    require(fits, "shape", "the slice is larger than operand")
+    begins = _begins(operand, start_indices, slice_sizes, from_end=allow_negative_indices)
+    output = np.empty(slice_sizes, operand.dtype)
+    for p in np.ndindex(*slice_sizes):
+        output[p] = operand[tuple(a + b for a, b in zip(p, begins, strict=True))]
+    return output
+
+
+@operator("jax.lax.dynamic_update_slice")
+def dynamic_update_slice(
+    operand: Array, update: Array, start_indices: Array, allow_negative_indices: bool = True
+) -> Array:
+    """One window written, which always fits."""
+    require(operand.dtype == update.dtype, "dtype", "update has another dtype")
+    require(update.ndim == operand.ndim, "shape", "update has other axes")
+    sizes = zip(update.shape, operand.shape, strict=True)
+    require(all(n <= size for n, size in sizes), "shape", "update is larger than operand")
+    begins = _begins(operand, start_indices, list(update.shape), from_end=allow_negative_indices)
+    output = operand.copy()
+    for p in np.ndindex(update.shape):
+        output[tuple(a + b for a, b in zip(p, begins, strict=True))] = update[p]
+    return output

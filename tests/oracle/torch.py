@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -366,3 +367,75 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Array:  # noqa: 
             require(bool(values), "shape", "source is too short")
             output[p] = values.pop(0)
     return output
+
+
+@operator("torch.embedding")
+def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Array:  # noqa: A002
+    """The rows of a table; the padding row is a row like any other."""
+    require_type(input, INDICES, "input")
+    require_type(weight, (*DATA, *WIDER), "weight")
+    require(weight.ndim == 2, "shape", "weight is no table")
+    if padding_idx is not None:
+        require(-len(weight) <= padding_idx < len(weight), "usage", "padding_idx is no row")
+    output = np.empty((*input.shape, weight.shape[1]), weight.dtype)
+    for p in np.ndindex(input.shape):
+        output[p] = weight[from_start(int(input[p]), len(weight))]
+    return output
+
+
+@operator("torch.one_hot")
+def one_hot(input: Array, num_classes: int = -1) -> Array:  # noqa: A002
+    """1 at the class, 0 elsewhere; the classes are counted where nobody says how many."""
+    require_type(input, LONG, "input")
+    least = 1 if input.size == 0 else -1
+    require(num_classes >= least, "usage", "the number of classes is not known")
+    classes = input.max() + 1 if num_classes == -1 else num_classes
+    output = np.zeros((*input.shape, max(classes, 1)), np.int64)
+    for p in np.ndindex(input.shape):
+        output[(*p, from_start(int(input[p]), classes))] = 1
+    return output
+
+
+def _max_unpool(rank: int) -> Callable[..., Array]:
+    def max_unpool(
+        input: Array,  # noqa: A002
+        indices: Array,
+        kernel_size: list[int] | None = None,
+        stride: list[int] | None = None,
+        padding: list[int] | None = None,
+        output_size: list[int] | None = None,
+    ) -> Array:
+        require_type(input, FLOATS, "input")
+        require_type(indices, LONG, "indices")
+        require(input.ndim in (rank + 1, rank + 2), "shape", "input is not pooled")
+        require(0 not in input.shape[-rank - 1 :], "shape", "only the batch may be empty")
+        require(indices.shape == input.shape, "shape", "indices and input differ in shape")
+        asked = output_size
+        if asked is not None:
+            asked = asked[2:] if len(asked) == rank + 2 else asked
+            require(len(asked) == rank, "usage", "output_size")
+        sizes = asked
+        if kernel_size is not None:
+            steps, before = stride or kernel_size, padding or [0] * rank
+            require(len(kernel_size) == len(steps) == len(before) == rank, "usage", "sizes")
+            require(min(steps) > 0, "usage", "stride")
+            sizes = []
+            for d in range(rank):
+                pools = input.shape[d - rank]
+                sizes.append((pools - 1) * steps[d] - 2 * before[d] + kernel_size[d])
+                if asked is not None:
+                    near = sizes[d] - steps[d] < asked[d] < sizes[d] + steps[d]
+                    require(near, "usage", "output_size")
+                    sizes[d] = asked[d]
+        require(sizes is not None and min(sizes) >= 0, "usage", "the size of output")
+        output = np.zeros((*input.shape[:-rank], *sizes), input.dtype)
+        for p in np.ndindex(input.shape):
+            plane = output[p[:-rank]].reshape(-1)
+            plane[from_start(int(indices[p]), plane.size)] = input[p]
+        return output
+
+    return max_unpool
+
+
+for pooled in (1, 2, 3):
+    operator(f"torch.max_unpool{pooled}d")(_max_unpool(pooled))

@@ -290,3 +290,46 @@ def _batch_take(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]
 register("mxnet.batch_take", only(along, lambda core: len(core.data) > 0), _batch_take,
          types=("float32", "int64", "uint8", "float16"), index_types=("int32",),
          cap=400)  # fmt: skip
+
+
+def _table(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    inputs = {
+        "input": cast_indices(core.indices, index_dtype),
+        "weight": numbered(core.data, dtype),
+    }
+    return World("torch.embedding", inputs, attrs)
+
+
+def _classes(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    del dtype
+    chosen = attrs or {"num_classes": core.data[0]}
+    return World("torch.one_hot", {"input": cast_indices(core.indices, index_dtype)}, chosen)
+
+
+register("torch.embedding", only(along, _front), _table, types=(*NO_STRINGS, "uint16", "uint64"),
+         variants=[{}, {"padding_idx": -1}, {"padding_idx": None}])  # fmt: skip
+register("torch.one_hot", only(along, lambda core: core.axis == 0 < len(core.data)), _classes,
+         variants=[{}, {"num_classes": -1}, {"num_classes": 2}])  # fmt: skip
+
+
+def _pooled(rank: int) -> None:
+    """The cells of a core as maxima of planes of one axis more, whose last is one pool long."""
+
+    def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        lead = (1,) * max(rank + 1 - core.indices.ndim, 0)
+        indices = cast_indices(core.indices, index_dtype).reshape(lead + core.indices.shape)
+        inputs = {"input": mixed(indices.shape, dtype), "indices": indices}
+        return World(f"torch.max_unpool{rank}d", inputs, attrs)
+
+    two, three = [2] * rank, [3] * rank
+    register(
+        f"torch.max_unpool{rank}d", along, make, types=("float32", "float64", "float16"),
+        index_types=("int64",),
+        variants=[{"kernel_size": two}, {"kernel_size": three, "stride": [1] * rank},
+                  {"kernel_size": three, "padding": [1] * rank}, {"output_size": three},
+                  {"kernel_size": two, "stride": two, "output_size": three}],
+    )  # fmt: skip
+
+
+for pooled in (1, 2, 3):
+    _pooled(pooled)

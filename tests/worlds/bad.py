@@ -10,7 +10,7 @@ import numpy as np
 from .core import GOOD, Array, World
 
 INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids",
-           "write_indices"}  # fmt: skip
+           "write_indices", "torch.embedding.input", "torch.one_hot.input"}  # fmt: skip
 """Inputs that hold indices; "numpy.choose.a" would be the input a of this operator alone."""
 
 UPDATES = {"updates", "update", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}
@@ -45,7 +45,7 @@ def specimen(name: str, answers: Callable[[World], Array | None]) -> World:
     for world in GOOD[name]():
         answer = answers(world)
         indices = [array for key, array in world.inputs.items() if is_index(key, name)]
-        several = len(world.inputs) > 1 and all(i.size > 1 for i in indices)
+        several = (indices or len(world.inputs) > 1) and all(i.size > 1 for i in indices)
         if answer is not None and answer.size > 1 and several:
             return world
     raise AssertionError(f"no specimen of {name}")

@@ -174,3 +174,27 @@ for tail, kinds in (
     name = f"jax.lax.scatter{tail}"
     register(name, cores, _lax_scatter(name), variants=MODES, types=kinds, index_types=INDICES,
              cap=500)  # fmt: skip
+
+
+def _single(core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    """One window over all axes; the numbers of the core are walked through as its starts."""
+    starts = np.resize(core.indices, len(core.data))
+    inputs = {
+        "operand": numbered(core.data, dtype),
+        "update": mixed(core.sizes, dtype),
+        "start_indices": cast_indices(starts, index_dtype),
+    }
+    return World("jax.lax.dynamic_update_slice", inputs, attrs)
+
+
+def _single_read(core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    written = _single(core, dtype, index_dtype, attrs)
+    inputs = {name: array for name, array in written.inputs.items() if name != "update"}
+    return World("jax.lax.dynamic_slice", inputs, attrs | {"slice_sizes": list(core.sizes)})
+
+
+COUNTED = [{}, {"allow_negative_indices": False}]
+register("jax.lax.dynamic_slice", cores, _single_read, variants=COUNTED, types=EXACT,
+         index_types=INDICES)  # fmt: skip
+register("jax.lax.dynamic_update_slice", cores, _single, variants=COUNTED, types=EXACT,
+         index_types=INDICES)  # fmt: skip

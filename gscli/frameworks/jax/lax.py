@@ -1,6 +1,10 @@
-"""jax.lax.gather and scatter, scatter_add, _sub, _mul, _min, _max with dimension numbers."""
+"""jax.lax.gather and scatter, scatter_add, _sub, _mul, _min, _max with dimension numbers, and
+dynamic_slice and dynamic_update_slice, their case of one window.
+"""
 
 from __future__ import annotations
+
+from typing import Annotated, TypeAlias
 
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
 from gscli.declare.attributes import (
@@ -10,6 +14,7 @@ from gscli.declare.attributes import (
     IndicesBatching,
     Inserted,
     Offset,
+    Option,
     Promise,
     SliceSizes,
     UpdateWindow,
@@ -33,6 +38,7 @@ from gscli.layout.families import DimensionNumbers, describe
 from gscli.layout.refusals import (
     check_dtype,
     check_dtypes,
+    check_exact_shape,
     check_index_dtype,
     check_min_rank,
     check_same_dtype,
@@ -189,6 +195,71 @@ def lax_scatter_max() -> None:
     Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
     real part, then by imaginary part; bool is OR.
     """
+
+
+AllowNegative: TypeAlias = Annotated[
+    bool, Option("a start below zero counts from the end once; otherwise it is moved to 0")
+]
+
+
+@FRAMEWORK.operator(
+    dotted=True,
+    example="'[[1,2,3],[4,5,6]]' '[0,-1]' --slice-sizes 2,2",
+    refused="'[[1,2,3],[4,5,6]]' '[0,-1]' --slice-sizes 2,4",
+)
+def lax_dynamic_slice(
+    operand: Tensor,
+    start_indices: Tensor,
+    *,
+    slice_sizes: SliceSizes,
+    allow_negative_indices: AllowNegative = True,
+) -> NewOutput:
+    """Take the one slice that starts at start_indices, a number for each axis of operand.
+
+    A start is moved so that its whole slice fits, after it was counted from the end: -1 with a
+    slice of 2 on 3 cells is 1, and so is 9. JAX counts in the type of the indices (int8 -1 on 200
+    cells becomes 0); here it is 199.
+    """
+    check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
+    numbers = _single_window(operand, start_indices)
+    addressing = gather_windows(operand, start_indices, numbers, slice_sizes)
+    return gather_layout(operand, addressing, _fitting_policy(allow_negative_indices))
+
+
+@FRAMEWORK.operator(
+    dotted=True,
+    example="'[1,2,3,4,5]' '[70,80]' '[-1]'",
+    refused="'[1,2,3]' '[70,80,90,100]' '[0]'",
+)
+def lax_dynamic_update_slice(
+    operand: Tensor,
+    update: Tensor,
+    start_indices: Tensor,
+    *,
+    allow_negative_indices: AllowNegative = True,
+) -> Layout:
+    """Write update into operand, from start_indices on, a number for each axis.
+
+    A start is counted from the end and moved inside as in lax.dynamic_slice. update has operand's
+    element type and as many axes, none of them longer.
+    """
+    check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS, updates=update)
+    numbers = _single_window(operand, start_indices)
+    addressing = scatter_windows(operand, start_indices, update, numbers)
+    return scatter_layout(
+        operand, Updates(update.name), addressing, _fitting_policy(allow_negative_indices)
+    )
+
+
+def _fitting_policy(from_end: bool) -> Policy:
+    return Policy(Negative.FROM_END if from_end else Negative.OUTSIDE, OutOfBounds.CLIP)
+
+
+def _single_window(operand: Tensor, start_indices: Tensor) -> DimensionNumbers:
+    """The dimension numbers of a window over all axes, one number of the indices for each."""
+    check_exact_shape(start_indices, (operand.rank,), f"one number per axis of {operand.name}")
+    every = tuple(range(operand.rank))
+    return DimensionNumbers(every, (), (), (), every, 0)
 
 
 def _check_vector_dim(indices: Tensor) -> int:

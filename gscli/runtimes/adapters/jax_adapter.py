@@ -16,6 +16,8 @@ OPS = [
     *(f"jax.at.{name}" for name in AT),
     *(f"jax.lax.{name}" for name in SCATTERS),
     *(f"jax.{name}" for name in SEGMENTS),
+    "jax.lax.dynamic_slice",
+    "jax.lax.dynamic_update_slice",
 ]
 DIMENSIONS = {
     "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map"),
@@ -89,9 +91,12 @@ def bound(op: str, attrs: dict[str, Any]) -> Any:
 
     if op.startswith("at."):
         return lambda inputs: at(op[len("at.") :], with_constant_masks(inputs), attrs)
-    if op.startswith("lax."):
+    if op.startswith("lax.dynamic_"):
+        function = getattr(jax.lax, op[len("lax.") :])
+    elif op.startswith("lax."):
         return lambda inputs: lax(op[len("lax.") :], [*inputs.values()], attrs)
-    function = getattr(jax.ops if op.startswith("segment") else jnp, op)
+    else:
+        function = getattr(jax.ops if op.startswith("segment") else jnp, op)
     return lambda inputs: function(*inputs.values(), **attrs)
 
 

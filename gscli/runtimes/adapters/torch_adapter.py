@@ -10,7 +10,8 @@ OPS = [
     "torch.gather", "torch.scatter", "torch.scatter_add", "torch.scatter_reduce", "torch.take",
     "torch.take_along_dim", "torch.put_", "torch.index_put_", "torch.index_select",
     "torch.index_add", "torch.index_copy", "torch.index_fill", "torch.index_reduce",
-    "torch.index", "torch.masked_select", "torch.masked_scatter",
+    "torch.index", "torch.masked_select", "torch.masked_scatter", "torch.embedding",
+    "torch.one_hot", "torch.max_unpool1d", "torch.max_unpool2d", "torch.max_unpool3d",
 ]  # fmt: skip
 
 
@@ -24,7 +25,8 @@ def start(variant: str) -> Runtime:
 
     def apply(op: str, tensors: dict[str, Any], attrs: dict[str, Any]) -> Any:
         known = {name: value for name, value in attrs.items() if value is not None}
-        function = own[op] if op in own else getattr(torch, op)
+        functional = own.get(op) or getattr(torch.nn.functional, op, None)
+        function = functional or getattr(torch, op)
         if variant == "compile":
             torch._dynamo.reset()
             function = torch.compile(function, dynamic=False)

@@ -1,6 +1,6 @@
 """Draw calls of a framework's operators, run them there, and write down what it answers.
 
-    PYTHON tests/vectors/record FRAMEWORK              the drawn cases of FRAMEWORK.jsonl, anew
+    PYTHON tests/vectors/record FRAMEWORK [OPERATOR…]  its drawn cases of FRAMEWORK.jsonl, anew
     PYTHON tests/vectors/record FRAMEWORK -n 400 -o F  400 calls of each operator into the file F,
                                                        for `gscli verify F`
 
@@ -51,21 +51,26 @@ def main() -> None:
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("framework")
+    parser.add_argument("operators", nargs="*", metavar="OPERATOR")
     parser.add_argument("-n", type=int, default=0)
     parser.add_argument("-o", default="")
     asked = parser.parse_args()
     module = import_module(f"{asked.framework}_calls")
+    names = asked.operators or [operator.name for operator in module.OPERATORS]
+    chosen = [operator for operator in module.OPERATORS if operator.name in names]
     if asked.o:
         lines = [
             json.dumps(found, separators=(",", ":"))
-            for operator in module.OPERATORS
+            for operator in chosen
             for found in drawn(asked.framework, operator, asked.n or DRAWN)
         ]
         Path(asked.o).write_text("\n".join(lines) + "\n", encoding="utf-8")
         return
     path = Path(__file__).parents[1] / f"{asked.framework}.jsonl"
-    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if "/drawn/" not in line]
-    for operator in module.OPERATORS:
+    anew = tuple(f'{{"id":"{asked.framework}/{operator.name}/drawn/' for operator in chosen)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(anew)]
+    for operator in chosen:
         count = getattr(module, "DRAWN", DRAWN)
         found = covering(drawn(asked.framework, operator, count))
         kept += [json.dumps(one, separators=(",", ":")) for one in found]

@@ -1,9 +1,10 @@
-"""JAX with 64 bits on: x.at[…] with subscripts and segments."""
+"""JAX with 64 bits on: x.at[…] with subscripts, segments, and single windows."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,6 +24,7 @@ from drawing import (
 
 jax.config.update("jax_enable_x64", True)
 jnp = jax.numpy
+VERSION = jax.__version__
 INTEGERS = ("int64", "int32", "int8", "uint8")
 MODES = (None, "fill", "drop", "clip")
 
@@ -72,17 +74,43 @@ def _segment(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
     return run
 
 
+def _window(rng: random.Random, *, writes: bool) -> Call:
+    sizes, dtype = shape(rng), rng.choice(TYPES)
+    window = tuple(rng.randint(0, size + (rng.random() < 0.1)) for size in sizes)
+    starts = np.array([rng.randint(-size - 2, size + 1) for size in sizes], np.int64)
+    starts = starts if rng.random() < 0.9 else starts[:-1]
+    kind = rng.choice(INTEGERS)
+    inputs = {"operand": values(rng, sizes, dtype)}
+    if writes:
+        kept = dtype if rng.random() < 0.9 else rng.choice(TYPES)
+        inputs["update"] = values(rng, window, kept)
+    inputs["start_indices"] = (abs(starts) if kind == "uint8" else starts).astype(kind)
+    attrs: dict[str, Any] = {} if writes else {"slice_sizes": list(window)}
+    return inputs, attrs | {"allow_negative_indices": rng.random() < 0.7}
+
+
+def _lax(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+        return np.asarray(getattr(jax.lax, name)(*map(jnp.asarray, inputs.values()), **attrs))
+
+    return run
+
+
 DRAWN = 30
 """Each call is compiled, which takes a while."""
 
 OPERATORS = [
-    Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), jax.__version__),
+    Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), VERSION),
     *(
-        Operator(f"at.{name}", lambda rng: _brackets(rng, writes=True), _at(name), jax.__version__)
+        Operator(f"at.{name}", lambda rng: _brackets(rng, writes=True), _at(name), VERSION)
         for name in ("set", "add", "subtract", "max", "divide", "power")
     ),
     *(
-        Operator(name, _segments, _segment(name), jax.__version__)
+        Operator(name, _segments, _segment(name), VERSION)
         for name in ("segment_prod", "segment_min", "segment_max")
+    ),
+    *(
+        Operator(f"lax.{name}", partial(_window, writes="update" in name), _lax(name), VERSION)
+        for name in ("dynamic_slice", "dynamic_update_slice")
     ),
 ]

@@ -1,18 +1,21 @@
-"""PyTorch: x[…], index_put_ with subscripts, and what masks choose."""
+"""PyTorch: x[…], index_put_ with subscripts, what masks choose, and torch.nn.functional."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from cases import Call, Operator
-from drawing import TYPES, arrays_of, brackets, key_of, shape, stretching, values
+from drawing import TYPES, arrays_of, brackets, indices, key_of, shape, stretching, values
 
 VERSION = torch.__version__.partition("+")[0]
 INTEGERS = ("int64", "int64", "int32")
+LONG = (*INTEGERS, *["int64"] * 9)
+"""Where int32 is refused."""
 
 
 def _brackets(rng: random.Random) -> tuple[Any, str, list[Any]]:
@@ -112,9 +115,60 @@ def _scatter(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
     return torch.masked_scatter(*map(torch.tensor, inputs.values())).numpy()
 
 
+def _embedding(rng: random.Random) -> Call:
+    rows, rank = rng.randint(1, 4), 2 if rng.random() < 0.95 else 3
+    weight = values(rng, (rows, *shape(rng, 1, 1), 2)[:rank], rng.choice(TYPES))
+    numbers = indices(rng, shape(rng), rows, rng.choice(INTEGERS), from_end=False)
+    padding = rng.choice((None, None, -rows, rows - 1, rows))
+    return {"input": numbers, "weight": weight}, {"padding_idx": padding}
+
+
+def _classes(rng: random.Random) -> Call:
+    count = rng.randint(1, 4)
+    numbers = indices(rng, shape(rng), count, rng.choice(LONG), from_end=False)
+    numbers = numbers if rng.random() < 0.9 else numbers.reshape(-1)[:0]
+    return {"input": numbers}, {"num_classes": rng.choice((count, count, -1, 0, -2))}
+
+
+def _pooled(rng: random.Random, rank: int) -> Call | None:
+    sizes = tuple(rng.randint(1, 2) for _ in range(rank + rng.choice((1, 1, 2))))
+    kernel = [rng.choice((2, 2, 3)) for _ in range(rank)]
+    steps = rng.choice((None, None, [1] * rank, [2] * rank))
+    padding = rng.choice(([0] * rank, [0] * rank, [1] * rank))
+    pools = zip(sizes[-rank:], kernel, steps or kernel, padding, strict=True)
+    cells = [(size - 1) * step + length - 2 * before for size, length, step, before in pools]
+    attrs: dict[str, Any] = {"kernel_size": kernel, "stride": steps, "padding": padding}
+    attrs["output_size"] = rng.choice((None, None, cells, [size + 1 for size in cells]))
+    cells = attrs["output_size"] or cells
+    if 0 in cells:
+        return None  # PyTorch then looks at no index
+    drawn = indices(rng, sizes, max(int(np.prod(cells)), 1), rng.choice(LONG), from_end=False)
+    # Several values for one cell are stored in no promised order.
+    numbers = np.unique(drawn)[: drawn.size]
+    numbers = numbers if numbers.size == drawn.size else np.arange(drawn.size, dtype=drawn.dtype)
+    dtype = rng.choice(("float32", "float64", "float32", "int64"))
+    return {"input": values(rng, sizes, dtype), "indices": numbers.reshape(sizes)}, attrs
+
+
+def _function(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    """A function of torch.nn.functional, on tensors in its order."""
+
+    def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+        function = getattr(torch.nn.functional, name)
+        return function(*map(torch.tensor, inputs.values()), **attrs).numpy()
+
+    return run
+
+
 OPERATORS = [
     Operator("index", _index, _get, VERSION),
     Operator("index_put_", _index_put, lambda i, a: _put(i, a).numpy(), VERSION),
     Operator("masked_select", lambda rng: _masked(rng, source=False), _select, VERSION),
     Operator("masked_scatter", lambda rng: _masked(rng, source=True), _scatter, VERSION),
+    Operator("embedding", _embedding, _function("embedding"), VERSION),
+    Operator("one_hot", _classes, _function("one_hot"), VERSION),
+    *(
+        Operator(f"max_unpool{n}d", partial(_pooled, rank=n), _function(f"max_unpool{n}d"), VERSION)
+        for n in (1, 2, 3)
+    ),
 ]

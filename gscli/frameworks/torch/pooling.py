@@ -1,0 +1,135 @@
+"""PyTorch: max_unpool1d, max_unpool2d and max_unpool3d of torch.nn.functional."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated, TypeAlias
+
+from gscli.base import ShapeRefused, UsageError
+from gscli.base.words import FLOATS, format_count, format_shape
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import FamilyMember
+from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
+from gscli.layout import NewOutput, scatter_layout
+from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Axis, Column, Shape, Tensor, Updates
+from gscli.layout.families import describe
+from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
+
+Sizes: TypeAlias = tuple[int, ...]
+KernelSize: TypeAlias = Annotated[
+    Sizes | None, Option("sizes of a pool; without them output_size says all, as in ATen")
+]
+Stride: TypeAlias = Annotated[Sizes | None, Option("from pool to pool; default: kernel_size")]
+Padding: TypeAlias = Annotated[
+    Sizes | None, Option("cells that were put before and behind each axis; default: 0")
+]
+OutputSize: TypeAlias = Annotated[
+    Sizes | None, Option("sizes of output, less than a stride beside those that the pools give")
+]
+
+
+def _unpool(rank: int, example: str, refused: str) -> FamilyMember:
+    """An operator `max_unpoolNd`; they differ in the number of axes that a pool has."""
+
+    def max_unpool(
+        input: Tensor,
+        indices: Tensor,
+        *,
+        kernel_size: KernelSize = None,
+        stride: Stride = None,
+        padding: Padding = None,
+        output_size: OutputSize = None,
+    ) -> NewOutput:
+        check_dtype(input, FLOATS)
+        check_index_dtype(indices, ("int64",))
+        if input.rank not in (rank + 1, rank + 2) or 0 in input.shape[-rank - 1 :]:
+            legal = f"rank {rank + 1} or {rank + 2}: (batch,) channels and {rank} pooled"
+            valid = f"{legal}, empty at most the batch"
+            raise ShapeRefused("input is not pooled", where=describe(input), valid=valid)
+        check_exact_shape(indices, input.shape, f"that of {input.name}")
+        planes = input.shape[:-rank]
+        sizes = output_size
+        if sizes is not None and len(sizes) == rank + 2:
+            sizes = sizes[2:]
+        if sizes is not None and len(sizes) != rank:
+            raise _sizes_error("output_size", sizes, f"{rank} or {rank + 2} sizes")
+        if kernel_size is not None:
+            steps, before = stride or kernel_size, padding or (0,) * rank
+            sizes = _unpooled_sizes(input.shape[-rank:], kernel_size, steps, before, sizes)
+        if sizes is None:
+            raise UsageError("the size of output is not known", valid="kernel_size or output_size")
+        grid = [Axis(size, entry=axis) for axis, size in enumerate(planes)]
+        addressing = Addressing(
+            (*grid, Axis(prod(sizes), column=0)), input.shape, (), tuple(range(input.rank)),
+            (Column(indices.name, indices.dtype),),
+        )  # fmt: skip
+        return scatter_layout(
+            None, Updates(input.name), addressing, RAISE_OUTSIDE, dtype=input.dtype,
+            output_shape=(*planes, *sizes), open_order=OPEN_ORDER,
+        )  # fmt: skip
+
+    return FRAMEWORK.family_member(max_unpool, example=example, refused=refused)
+
+
+@_unpool(1, "'[[0.3,0.7]]' '[[1,2]]' --kernel-size 2", "'[[0.3,0.7]]' '[[1,4]]' --kernel-size 2")
+def max_unpool1d() -> None:
+    """Put the maxima that max_pool1d found back to their cells, among zeros.
+
+    indices has input's shape, and each number is a position along the pooled axis of output:
+    0 … s-1. Sizes of output: (s - 1) · stride - 2 · padding + kernel_size, unless output_size is
+    given.
+    """
+
+
+@_unpool(
+    2,
+    "'[[[0.3,0.7],[0.5,0.9]]]' '[[[0,3],[9,14]]]' --kernel-size 2,2",
+    "'[[[0.3,0.7],[0.5,0.9]]]' '[[[0,3],[9,16]]]' --kernel-size 2,2",
+)
+def max_unpool2d() -> None:
+    """Put the maxima that max_pool2d found back to their cells, among zeros.
+
+    Sizes as in max_unpool1d. Each number counts the cells of one plane laid flat, h · width + w.
+    """
+
+
+@_unpool(
+    3,
+    "'[[[[0.3,0.7]]]]' '[[[[0,13]]]]' --kernel-size 2,2,2",
+    "'[[[[0.3,0.7]]]]' '[[[[0,16]]]]' --kernel-size 2,2,2",
+)
+def max_unpool3d() -> None:
+    """Put the maxima that max_pool3d found back to their cells, among zeros.
+
+    Sizes as in max_unpool1d. Each number counts the cells of one volume laid flat.
+    """
+
+
+def _unpooled_sizes(
+    pooled: Shape, kernel: Sizes, stride: Sizes, padding: Sizes, output_size: Sizes | None
+) -> Shape:
+    """The sizes of output along the pooled axes."""
+    rank = len(pooled)
+    for name, sizes in (("kernel_size", kernel), ("stride", stride), ("padding", padding)):
+        if len(sizes) != rank:
+            raise _sizes_error(name, sizes, f"{format_count(rank, 'size')}, one per pooled axis")
+    if min(stride) < 1:
+        raise _sizes_error("stride", stride, "1 and more")
+    own = tuple(
+        (size - 1) * step + length - 2 * before
+        for size, step, length, before in zip(pooled, stride, kernel, padding, strict=True)
+    )
+    if output_size is not None:
+        gaps = [abs(size - middle) for size, middle in zip(output_size, own, strict=True)]
+        if any(gap >= step for gap, step in zip(gaps, stride, strict=True)):
+            legal = f"less than {format_shape(stride)} beside {format_shape(own)}"
+            raise _sizes_error("output_size", output_size, legal)
+        own = output_size
+    if min(own) < 0:
+        raise _sizes_error("the size of output", own, "0 and more", "a smaller padding")
+    return own
+
+
+def _sizes_error(name: str, sizes: Sizes, valid: str, hint: str = "") -> UsageError:
+    where = f"{name} = {format_shape(sizes)}"[:200]
+    return UsageError(f"{name} does not fit", where=where, valid=valid, hint=hint)

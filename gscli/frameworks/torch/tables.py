@@ -1,0 +1,94 @@
+"""PyTorch: embedding and one_hot of torch.nn.functional."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from gscli.base import ShapeRefused, UsageError
+from gscli.declare import MaxValueInput
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
+from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
+from gscli.layout import NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Axis, Column, Tensor, Updates
+from gscli.layout.families import address_axis, describe
+from gscli.layout.refusals import check_dtype, check_index_dtype
+
+
+def check_table(weight: Tensor, padding_idx: int | None) -> None:
+    """A table of vectors has two axes, and the row that stands for nothing is one of its rows."""
+    check_dtype(weight, (*DATA, *WIDE_UNSIGNED, *FLOAT8))
+    if weight.rank != 2:  # noqa: PLR2004  rows of vectors
+        raise ShapeRefused("weight is a table", where=describe(weight), valid="rank 2")
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise UsageError(
+            "padding_idx is no row of weight",
+            where=f"padding_idx = {padding_idx}, {describe(weight)}",
+            valid=f"-{rows} … {rows - 1}" if rows else "none: weight has no rows",
+        )
+
+
+def _table_attributes(call: ConceptCall) -> Attrs:
+    """The rows of a table, without batch axes."""
+    return {} if call.is_plain and call.axis in (None, 0) and call.data.rank == 2 else None  # noqa: PLR2004
+
+
+@FRAMEWORK.operator(
+    example="'[[2,0],[2,1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
+    refused="'[[2,-1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
+    compares=[
+        Comparison(
+            "gather",
+            "PyTorch embedding",
+            inputs=("weight", "input"),
+            build_attributes=_table_attributes,
+        )
+    ],
+)
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    *,
+    padding_idx: Annotated[int | None, Option("a row of weight that is given no gradient")] = None,
+) -> NewOutput:
+    """Take a row of the table weight for each number of input.
+
+    output = input ++ weight[1:] (shapes). Numbers are int32 or int64, 0 … rows-1; padding_idx may
+    count from the end, and what is read is the same with it. max_norm, which first shortens the
+    rows of weight in place, is not a gather, and is not here.
+    """
+    check_index_dtype(input)
+    check_table(weight, padding_idx)
+    return gather_layout(weight, address_axis(weight, input, 0), RAISE_OUTSIDE)
+
+
+@FRAMEWORK.operator(
+    example="'[[0,2],[1,0]]' --num-classes 3",
+    refused="'[[0,3],[1,0]]' --num-classes 3",
+)
+def one_hot(
+    input: MaxValueInput,
+    *,
+    num_classes: Annotated[int, Option("number of classes; -1: the largest plus one")] = -1,
+) -> NewOutput:
+    """Write 1 at the class of each number into a row of zeros.
+
+    output = input ++ (num_classes) (shapes), of int64. Classes are int64, 0 … num_classes-1; an
+    input without numbers needs num_classes.
+    """
+    check_index_dtype(input, ("int64",))
+    largest = (input.values or (-1,))[0]
+    inferred = num_classes == -1 or 0 in input.shape
+    if num_classes < -1 or (0 in input.shape and num_classes < 1):
+        raise UsageError(
+            "the number of classes is unknown" if inferred else "num_classes is negative",
+            where=f"num_classes = {num_classes}, {describe(input)}",
+            valid="1 and more",
+        )
+    count = max(largest + 1, 1) if num_classes == -1 else num_classes
+    grid = tuple(Axis(size, entry=axis) for axis, size in enumerate(input.shape))
+    columns = (Column(input.name, input.dtype),)
+    order = tuple(range(input.rank))
+    addressing = Addressing((*grid, Axis(count, column=0)), input.shape, (), order, columns)
+    return scatter_layout(None, Updates(None, value=1), addressing, RAISE_OUTSIDE, dtype="int64")
