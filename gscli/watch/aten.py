@@ -107,16 +107,19 @@ RULES: dict[str, AtenRule] = {
     "index_reduce": AtenRule("torch.index_reduce", _SLICES, "dim reduce include_self"),
     "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
     "masked_scatter": AtenRule("torch.masked_scatter", "input=self mask source", write="mask"),
-    "embedding": AtenRule("torch.index_select", "input=weight index=indices"),
+    "embedding": AtenRule("torch.embedding", "input=indices weight"),
     "_embedding_bag": AtenRule("torch.index_select", "input=weight index=indices"),
     "_embedding_bag_forward_only": AtenRule("torch.index_select", "input=weight index=indices"),
     "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
+    "max_unpool2d": AtenRule("torch.max_unpool2d", "input=self indices"),
+    "max_unpool3d": AtenRule("torch.max_unpool3d", "input=self indices"),
     "nll_loss_forward": AtenRule("torch.gather", "input=self index=target"),
     "nll_loss2d_forward": AtenRule("torch.gather", "input=self index=target"),
 }
 """By name, without the underscore of what works in place."""
 
 COMPOSITES: dict[str, AtenRule] = {
+    "one_hot": AtenRule("torch.one_hot", "input=tensor", "num_classes?"),
     "take_along_dim": AtenRule("torch.take_along_dim", "input indices", "dim?"),
 }
 """What ATen composes of other functions, so that its own index is only seen where Python calls."""
@@ -128,10 +131,10 @@ UNMAPPED: dict[str, str] = {
     ),
     r"_?(fbgemm|quantized|cudnn|miopen|mkldnn|mps|_?fused|_?efficient).*": "kernels of one device",
     r".*loss.*|.*cross_entropy.*|.*margin.*|kl_div": "its target is values, or nll_loss is called",
-    r".*max_pool.*|.*max_unpool.*|.*fractional.*": "its indices come from a pooling",
+    r".*max_pool.*|.*fractional.*": "its indices come from a pooling",
     r"masked_(fill|select|softmax).*|.*_mask.*|where": "a mask has no bad numbers",
     r"_?cumm(ax|in)(_helper)?|kthvalue|.*median|min|mode|sort|topk": "its indices are an output",
-    r"embedding_bag|one_hot": "it calls a function that is judged",
+    r"embedding_bag": "it calls a function that is judged",
     r"_set_item": "of a list of Python",
     r"segment_reduce": "its lengths are no positions, and it judges their sum itself",
 }

@@ -183,6 +183,8 @@ def find_name(frame: FrameType | None, value: object) -> str:
     'table'
     """
     names: dict[str, object] = {}
+    if value is None:  # an output that the program does not have yet
+        return ""
     if frame is not None:
         used = frame.f_code.co_names
         names = {name: frame.f_globals[name] for name in used if name in frame.f_globals}

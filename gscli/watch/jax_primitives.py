@@ -76,14 +76,13 @@ def _bind_window(name: str, params: Mapping[str, Any], values: Sequence[Any]) ->
     starts = values[1:] if is_read else values[2:]
     if not starts:
         return None
-    axes = tuple(range(values[0].ndim))
-    sizes = params["slice_sizes"] if is_read else values[1].shape
-    attrs: dict[str, object] = {
-        "offset_dims": axes, "collapsed_slice_dims": (), "start_index_map": axes,
-        "slice_sizes": tuple(sizes), "mode": "clip",
-    }  # fmt: skip
     inputs = {"operand": values[0], "start_indices": np.array([int(start) for start in starts])}
-    return _make_call("jax.lax.gather", inputs, attrs, name)
+    if is_read:
+        attrs: dict[str, object] = {"slice_sizes": tuple(params["slice_sizes"])}
+    else:
+        inputs = {"operand": values[0], "update": values[1]} | inputs
+        attrs = {}
+    return _make_call(f"jax.lax.{name}", inputs, attrs | {"allow_negative_indices": False}, name)
 
 
 def _make_call(
@@ -134,7 +133,7 @@ class JaxWatch(Report):
         history = self._find_history(frame)
         operand = find_name(frame, values[0]) or "operand"
         shape = "×".join(map(str, call.inputs["operand"].shape))
-        label = f"{name} on {operand} [{shape}], mode {call.attrs.get('mode')}"
+        label = f"{name} on {operand} [{shape}], mode {call.attrs.get('mode', 'clip')}"
         try:
             for finding in iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1):
                 if finding.kind in KINDS and finding.count == 1:

@@ -232,6 +232,8 @@ class WatchedAten:
         bound = self.bind(args, kwargs)
         if self.rule.write == "mask":
             return KnownCall()
+        if bound.operator == "torch.one_hot" and bound.attrs.get("num_classes", -1) == -1:
+            return KnownCall(unjudged="one_hot without a number of classes|one_hot without them")
         if any(bound.inputs[name].dtype in MASKS for name in bound.index_names):
             return KnownCall(unjudged="index with a mask|indices with a mask")
         try:
@@ -342,7 +344,12 @@ def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> BoundCall:
     An index of rows with more axes is laid flat, and labels become a gather along the classes.
     """
     bound = rule.bind(arguments)
-    if rule.operator == FLAT and "dim" not in bound.attrs:
+    if "output_size" in arguments:
+        pooled = bound.inputs["input"].shape[-len(arguments["output_size"]) :]
+        sizes = zip(arguments["output_size"], pooled, strict=True)
+        bound.attrs["kernel_size"] = tuple(size - count + 1 for size, count in sizes)
+        bound.attrs["stride"] = (1,) * len(pooled)
+    elif rule.operator == FLAT and "dim" not in bound.attrs:
         bound.attrs["dim"] = 0
         bound.inputs["index"] = bound.inputs["index"].reshape(-1)
     elif "target" in arguments:

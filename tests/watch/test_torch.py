@@ -238,6 +238,8 @@ def random_calls(generator: torch.Generator):  # type: ignore[no-untyped-def]  #
         numbers(columns, count),
     )
     spread = numbers(size, *[count if axis == dim else x.shape[axis] for axis in (0, 1)])
+    line_positions = numbers(2 * columns, rows, columns)
+    plane_positions = numbers(4 * x.numel(), 1, *x.shape)
     return {
         "gather": lambda: x.gather(dim, cells),
         "scatter": lambda: x.scatter(dim, cells, values),
@@ -262,6 +264,9 @@ def random_calls(generator: torch.Generator):  # type: ignore[no-untyped-def]  #
         "nll_loss2d": lambda: F.nll_loss(
             x.expand(count, rows, columns).mT[..., :1], second[:, None]
         ),
+        "one_hot": lambda: F.one_hot(first, rows),
+        "max_unpool1d": lambda: F.max_unpool1d(x, line_positions, 2),
+        "max_unpool2d": lambda: F.max_unpool2d(x[None], plane_positions, 2),
         "masked_scatter": lambda: x.masked_scatter(x > 0, line.float()),
         "take_along_dim": lambda: torch.take_along_dim(x, spread, dim),
     }
