@@ -91,7 +91,7 @@ def test_explain_tells_the_formula_and_every_entry(
     assert run_safely(words(command)) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("output") for line in lines), "a formula"
-    assert any(line.startswith("a: ") for line in lines), "an entry"
+    assert any(line.startswith(" a  ") for line in lines), "an entry"
 
 
 def test_every_framework_is_listed() -> None:
