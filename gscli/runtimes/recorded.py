@@ -127,6 +127,7 @@ def describe_gradient_difference(
 ) -> str:
     """The first gradient that is not as recorded, in words; "" where all are.
 
+    >>> import numpy as np
     >>> describe_gradient_difference({"data": np.array([1.0])}, {"data": np.array([2.0])})
     'gradient of data[0] is 1.0, recorded 2.0'
     """

@@ -107,7 +107,7 @@ def iter_findings(
     typed = {name: name not in untyped for name in arrays}
     call = CallInputs(dict(arrays), dict.fromkeys(arrays, "inline"), typed, attrs)
     checked = dict(arrays)
-    for _ in range(3 * len(arrays)):
+    for _ in range(3 * len(arrays) + 1):
         refusals: list[Any] = []
         try:
             layout = infer_layout(operator, checked, attrs, refusals)

@@ -200,7 +200,7 @@ def test_a_folder_that_somebody_takes_is_kept(
         target.mkdir(exist_ok=True)
         (target / "theirs").write_text("")
 
-    monkeypatch.setattr(packs, "_has_one_output", lambda _trial: True)
+    monkeypatch.setattr(packs, "has_one_output", lambda _trial: True)
     monkeypatch.setattr(packs, "_write_node_test", take)
     monkeypatch.setattr(packs, "check_node_test_target", lambda *_: None)
     trials: Any = {"onnx.GatherND": [None]}

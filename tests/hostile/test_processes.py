@@ -27,7 +27,6 @@ STARTERS = {
     "cli/commands/watch.py",  # becomes the user's own program, in the same Python
     "watch/torch_modes.py",  # the class alone, whose starts are counted
     "kernel/build.py",  # the compiler of whoever installs, before gscli is there
-    "runtimes/adapters/iree_adapter.py",  # a part of IREE, in the runtime's own environment
     "stream/cluster/connection.py",  # only Python's tracker of what workers share
 }
 """Files beside disk/processes.py that may name what starts processes."""

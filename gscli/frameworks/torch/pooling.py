@@ -73,7 +73,7 @@ def _unpool(rank: int, example: str, refused: str) -> FamilyMember:
 
 @_unpool(1, "'[[0.3,0.7]]' '[[1,2]]' --kernel-size 2", "'[[0.3,0.7]]' '[[1,4]]' --kernel-size 2")
 def max_unpool1d() -> None:
-    """Put the maxima that max_pool1d found back to their cells, among zeros.
+    """Put the maxima of max_pool1d back into the cells they came from, among zeros.
 
     indices has input's shape, and each number is a position along the pooled axis of output:
     0 … s-1. Sizes of output: (s - 1) · stride - 2 · padding + kernel_size, unless output_size is
@@ -87,7 +87,7 @@ def max_unpool1d() -> None:
     "'[[[0.3,0.7],[0.5,0.9]]]' '[[[0,3],[9,16]]]' --kernel-size 2,2",
 )
 def max_unpool2d() -> None:
-    """Put the maxima that max_pool2d found back to their cells, among zeros.
+    """Put the maxima of max_pool2d back into the cells they came from, among zeros.
 
     Sizes as in max_unpool1d. Each number counts the cells of one plane laid flat, h · width + w.
     """
@@ -99,7 +99,7 @@ def max_unpool2d() -> None:
     "'[[[[0.3,0.7]]]]' '[[[[0,16]]]]' --kernel-size 2,2,2",
 )
 def max_unpool3d() -> None:
-    """Put the maxima that max_pool3d found back to their cells, among zeros.
+    """Put the maxima of max_pool3d back into the cells they came from, among zeros.
 
     Sizes as in max_unpool1d. Each number counts the cells of one volume laid flat.
     """
