@@ -174,6 +174,13 @@ def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
     assert "note:" not in shown
 
 
+def test_a_terminal_shows_a_lesson_without_the_marks_of_markdown() -> None:
+    _, shown = on_terminal(["samples", "first-look"], COLUMNS="100")
+    assert "One index takes one row" in shown
+    assert "$ gscli gather data.npy idx.npy" in shown
+    assert not re.search(r"```|^#|`gather`", shown, re.MULTILINE)
+
+
 def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["samples", "batch-dim"]) == 2
     assert "did you mean batch-dims?" in capsys.readouterr().err

@@ -40,7 +40,7 @@ from gscli.cli.options import (
     print_json,
     print_stderr,
 )
-from gscli.cli.topics import FENCE, fenced_width, rewrap_markdown
+from gscli.cli.topics import FENCE, fenced_width, rewrap_markdown, strip_markdown
 
 NARROWEST_TITLE = 24
 
@@ -114,11 +114,15 @@ def _print_titles(chosen: list[Lesson], columns: int | None) -> None:
 
 
 def _print_lesson(text: str, columns: int | None) -> None:
-    """The text, its prose as wide as the screen; recorded screens keep the width they have."""
-    width = detect_screen(sys.stdout, width=columns).width
-    sys.stdout.write(rewrap_markdown(text, width))
+    """The text, its prose as wide as the screen; recorded screens keep the width they have.
+
+    A terminal shows it without the marks of Markdown, a pipe or file has them.
+    """
+    screen = detect_screen(sys.stdout, width=columns)
+    wrapped = rewrap_markdown(text, screen.width)
+    sys.stdout.write(strip_markdown(wrapped) if screen.is_terminal else wrapped)
     widest = fenced_width(text)
-    if widest > width and detect_screen(sys.stdout).is_terminal:
+    if widest > screen.width and screen.is_terminal:
         print_stderr(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
 
 

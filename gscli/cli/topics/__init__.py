@@ -184,13 +184,34 @@ def rewrap(text: str, width: int) -> str:
 
 def rewrap_markdown(text: str, width: int) -> str:
     """The same for Markdown; what stands between fences stays as it is, for it was recorded."""
-    parts = re.split(rf"(?ms)(^{FENCE}.*?^{FENCE}$)", text)
-    return "".join(part if part.startswith(FENCE) else rewrap(part, width) for part in parts)
+    return "".join(part if part.startswith(FENCE) else rewrap(part, width) for part in _split(text))
+
+
+def strip_markdown(text: str) -> str:
+    r"""The text as a terminal shows it: without the marks of headings, code and strong words.
+
+    >>> print(strip_markdown("# A title\n`gather` is **read**:\n```console\n$ ls `a`\n```\n"))
+    A title
+    gather is read:
+    $ ls `a`
+    <BLANKLINE>
+    """
+    return "".join(
+        re.sub(rf"(?m)^{FENCE}.*\n?", "", part)
+        if part.startswith(FENCE)
+        else re.sub(r"(?m)^#+ |`|\*\*", "", part).removeprefix("\n")
+        for part in _split(text)
+    )
+
+
+def _split(text: str) -> list[str]:
+    """Prose and fenced screens in turn."""
+    return re.split(rf"(?ms)(^{FENCE}.*?^{FENCE}$)", text)
 
 
 def fenced_width(text: str) -> int:
     """Columns of the widest line between fences."""
-    fenced = re.findall(rf"(?ms)^{FENCE}.*?^{FENCE}$", text)
+    fenced = _split(text)[1::2]
     return max((len(line) for part in fenced for line in part.split("\n")), default=0)
 
 
