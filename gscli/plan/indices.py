@@ -335,10 +335,12 @@ class IndexProfile(Record):
 
 
 def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
-    """What occurs among some index numbers.
+    """What occurs among some index numbers; truths count as 0 and 1.
 
     >>> profile_indices(np.array([0, -1, 7]), Axis(3, column=0), Policy())[:2]
     (True, True)
+    >>> profile_indices(np.array([True]), Axis(1, column=0), Policy()).out_of_range
+    True
     """
     if not numbers.size:
         return IndexProfile()

@@ -354,6 +354,14 @@ def test_a_large_table_is_written_around(
     assert [member.name for member in members(str(path))] == sorted([name, "more"])
 
 
+def test_the_library_reads_what_it_wrote_around_a_table() -> None:
+    around = hdf5._AroundTable()
+    with h5py.File(around, "w") as file:
+        file.attrs["number"] = 5
+    with h5py.File(around, "r") as file:
+        assert file.attrs["number"] == 5
+
+
 @pytest.mark.slow
 def test_a_large_table_is_not_held(tmp_path: Path) -> None:
     np.lib.format.open_memmap(tmp_path / "t.npy", "w+", "f4", (1 << 25,)).flush()

@@ -91,12 +91,6 @@ class _AroundTable(io.RawIOBase):
         self.begin = self.end = self.size = self._at = 0
         self.before, self.behind = io.BytesIO(), io.BytesIO()
 
-    def readable(self) -> bool:
-        """Always, and so for `writable` and `seekable`."""
-        return True
-
-    writable = seekable = readable
-
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.size}[whence]
