@@ -270,6 +270,19 @@ def address_pick(data: Tensor, index: Tensor, axis: int) -> Addressing:
     return numbers.address(data, index, [1] * data.rank)
 
 
+def address_own_place(indices: Tensor, count: int, size: int) -> Addressing:
+    """Each number names a cell among `size`, which every place on the first `count` axes has anew.
+
+    >>> address_own_place(Tensor("input", (2, 3), "int64"), 1, 5).entry_shape
+    (2, 3)
+    """
+    grid = (Axis(length, entry=axis) for axis, length in enumerate(indices.shape[:count]))
+    return Addressing(
+        (*grid, Axis(size, column=0)), indices.shape, (), tuple(range(indices.rank)),
+        (Column(indices.name, indices.dtype),),
+    )  # fmt: skip
+
+
 def off_axis_shape_error(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
     """The refusal for an index tensor that does not fit data off the axis."""
     return ShapeRefused(

@@ -11,8 +11,8 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
 from gscli.layout import NewOutput, scatter_layout
-from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Axis, Column, Shape, Tensor, Updates
-from gscli.layout.families import describe
+from gscli.layout.axes import RAISE_OUTSIDE, Shape, Tensor, Updates
+from gscli.layout.families import address_own_place, describe
 from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -58,11 +58,7 @@ def _unpool(rank: int, example: str, refused: str) -> FamilyMember:
             sizes = _unpooled_sizes(input.shape[-rank:], kernel_size, steps, before, sizes)
         if sizes is None:
             raise UsageError("the size of output is not known", valid="kernel_size or output_size")
-        grid = [Axis(size, entry=axis) for axis, size in enumerate(planes)]
-        addressing = Addressing(
-            (*grid, Axis(prod(sizes), column=0)), input.shape, (), tuple(range(input.rank)),
-            (Column(indices.name, indices.dtype),),
-        )  # fmt: skip
+        addressing = address_own_place(indices, len(planes), prod(sizes))
         return scatter_layout(
             None, Updates(input.name), addressing, RAISE_OUTSIDE, dtype=input.dtype,
             output_shape=(*planes, *sizes), open_order=OPEN_ORDER,

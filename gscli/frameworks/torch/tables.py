@@ -10,8 +10,8 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.layout import NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import RAISE_OUTSIDE, Addressing, Axis, Column, Tensor, Updates
-from gscli.layout.families import address_axis, describe
+from gscli.layout.axes import RAISE_OUTSIDE, Tensor, Updates
+from gscli.layout.families import address_axis, address_own_place, describe
 from gscli.layout.refusals import check_dtype, check_index_dtype
 
 
@@ -87,8 +87,5 @@ def one_hot(
             valid="1 and more",
         )
     count = max(largest + 1, 1) if num_classes == -1 else num_classes
-    grid = tuple(Axis(size, entry=axis) for axis, size in enumerate(input.shape))
-    columns = (Column(input.name, input.dtype),)
-    order = tuple(range(input.rank))
-    addressing = Addressing((*grid, Axis(count, column=0)), input.shape, (), order, columns)
+    addressing = address_own_place(input, input.rank, count)
     return scatter_layout(None, Updates(None, value=1), addressing, RAISE_OUTSIDE, dtype="int64")
