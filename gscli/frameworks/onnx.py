@@ -72,7 +72,6 @@ ReductionName: TypeAlias = Annotated[
 @FRAMEWORK.operator(
     versions=(1, 11, 13),
     example="'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
-    refused="'[10,20,30]' '[0,3]'",
     bare=True,
     compares=[Comparison(concept, "ONNX Gather-13", axis="axis") for concept in ("gather", "take")],
 )
@@ -91,7 +90,6 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
 @FRAMEWORK.operator(
     versions=(11, 13),
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
-    refused="'[[1,2],[3,4]]' '[0,1]'",
     bare=True,
     compares=[Comparison("gather-elements", "ONNX GatherElements-13", axis="axis")],
 )
@@ -110,7 +108,6 @@ def gather_elements(
 @FRAMEWORK.operator(
     versions=(11, 12, 13),
     example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
-    refused="'[[0,1],[2,3]]' '[[0,2]]'",
     bare=True,
     compares=[Comparison("gather-nd", "ONNX GatherND-13", batch_dims="batch_dims")],
 )
@@ -138,7 +135,6 @@ def gather_nd(
     versions=(9,),
     until=10,
     example="'[[0,0,0],[0,0,0]]' '[[1,0,1],[0,0,0]]' '[[10,11,12],[20,21,22]]'",
-    refused="'[[0,0]]' '[[2,0]]' '[[10,11]]'",
 )
 def scatter(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: DataAxis = 0, opset: Opset = None
@@ -155,7 +151,6 @@ def scatter(
 @FRAMEWORK.operator(
     versions=(11, 13, 16, 18),
     example="'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
-    refused="'[[1,2,3,4,5]]' '[[1,7]]' '[[11,21]]' --axis 1",
     bare=True,
     compares=[
         Comparison(
@@ -186,7 +181,6 @@ def scatter_elements(
 @FRAMEWORK.operator(
     versions=(11, 13, 16, 18),
     example="'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
-    refused="'[1,2,3,4]' '[[4],[1]]' '[9,10]'",
     bare=True,
     compares=[Comparison("scatter-nd", "ONNX ScatterND-18", reduction="reduction")],
 )
@@ -216,7 +210,6 @@ def scatter_nd(
 @FRAMEWORK.operator(
     versions=(24,),
     example="'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,2]'",
-    refused="'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,3]'",
 )
 def tensor_scatter(
     past_cache: Tensor,

@@ -2,7 +2,7 @@
 
     ONNX = Framework("onnx", "ONNX")
 
-    @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
+    @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'")
     def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
 
 Operators that differ in little are declared by one function that makes their layout functions, and
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         """What a declaration says of an operator beside its function: arguments of `Operator`."""
 
         example: Required[str]
-        refused: Required[str]
         versions: tuple[int, ...]
         until: int | None
         bare: bool
@@ -146,7 +145,7 @@ Comparisons: TypeAlias = Sequence[Comparison] | Callable[[str], Sequence[Compari
 class Operator(Signature):
     """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
-    `example` and `refused` are argument lines as a shell user would type them. `bare`: it is a
+    `example` is an argument line as a shell user would type it. `bare`: it is a
     command of its own, without the framework's name. `compares`: how calls of common concepts
     become calls of this operator, or what says that of its name. `dotted`: its name has a dot for
     the first underscore of the function's.
@@ -162,7 +161,6 @@ class Operator(Signature):
         function: Callable[..., Layout],
         *,
         example: str,
-        refused: str,
         versions: tuple[int, ...] = (),
         until: int | None = None,
         bare: bool = False,
@@ -173,7 +171,7 @@ class Operator(Signature):
         self.framework_name, self.name, self.function = framework.name, name, function
         self.versions, self.last_version = versions, until
         self.newest_version, self.version_label = framework.newest, framework.version_word
-        self.framework, self.example, self.error_example = framework, example, refused
+        self.framework, self.example = framework, example
         self.has_bare_name, self._comparisons = bare, compares
         self.__name__, self.__doc__ = name, function.__doc__
 
@@ -276,7 +274,7 @@ class Framework:
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
-        Its `example` must run, and `refused` be refused because of an index, shape or type.
+        Its `example` must run.
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:

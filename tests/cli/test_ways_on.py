@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refused import refused_command
 from shell import forked
 
 import gscli
@@ -18,7 +19,7 @@ from gscli.frameworks import NAMES, operators
 
 TESTS = Path(__file__).parents[1]
 
-REFUSED = [f"{operator.command_line} {operator.error_example}" for operator in operators()]
+REFUSED = [refused_command(operator) for operator in operators()]
 RECORDED = [
     exchange.command
     for session in parse_sessions((TESTS / "golden/help/usage.md").read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import shell
 from conftest import everyday
+from refused import refused_command
 
 from gscli import operators
 from gscli.cli import run_safely
@@ -116,7 +117,8 @@ def test_every_example_has_lines_and_every_refusal_stays_one(
     assert run_safely([*words, *shlex.split(operator.example), "--code", "all"]) == 0
     told = capsys.readouterr().out
     assert all(f"# {target.title}: " in told for target in TARGETS.values())
-    assert run_safely([*words, *shlex.split(operator.error_example), "--code", "all"]) == 65
+    refused = shlex.split(refused_command(operator))[1:]
+    assert run_safely(["explain", *refused, "--code", "all"]) == 65
 
 
 @pytest.mark.parametrize(

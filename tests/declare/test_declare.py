@@ -24,7 +24,7 @@ from gscli.layout.families import address_axis
 TOY = Framework("toy", "Toy", version_word="release")
 
 
-@TOY.operator(versions=(1, 4), until=6, example="'[1]' '[0]'", refused="'[1]' '[1]'")
+@TOY.operator(versions=(1, 4), until=6, example="'[1]' '[0]'")
 def pick_(
     data: Tensor,
     indices: VariadicInput,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import recorded
 from oracle import OPERATORS as ORACLE
+from refused import refused_command
 from worlds import GOOD
 
 import gscli
@@ -71,11 +72,10 @@ def test_every_attribute_is_described() -> None:
 
 
 @every_operator
-def test_the_refused_example_meets_one_paragraph(
+def test_the_refused_call_meets_one_paragraph(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = f"{operator.command_line} {operator.error_example}"
-    status = run_safely(words(command))
+    status = run_safely(words(refused_command(operator)))
     printed = capsys.readouterr()
     assert status in (2, 65)
     assert not printed.out

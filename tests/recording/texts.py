@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from refused import refused_command
+
 import gscli
 from gscli.cli.building import format_input_metavars, list_own_options
 from gscli.cli.tree import TOOLS
@@ -67,15 +69,15 @@ def article_tables() -> dict[str, bytes]:
 
 
 REFUSALS = """\
-# Every operator's refused example
+# A refused call of every operator
 
 What a person reads when inputs are refused; the exit status follows. Each message says what, where,
-the legal range and how to go on. Recorded by `python tests/record.py refusals`.
+the legal range and how to go on. `python tests/record.py refusals` runs the commands anew.
 """
 
 
 def refusals() -> dict[str, bytes]:
-    """One session per framework: every operator's refused example and its exit status."""
+    """One session per framework: a refused call of every operator and its exit status."""
     return {"tests/golden/refusals.md": "".join(_refusals()).encode()}
 
 
@@ -87,7 +89,7 @@ def _refusals() -> Iterator[str]:
         if title != titled:
             yield ("```\n" if titled else "") + f"\n## {title}\n\n```console\n"
             titled = title
-        command = f"{operator.command_line} {operator.error_example}"
+        command = refused_command(operator)
         done = run_here(shlex.split(command)[1:], Place())
         yield f"$ {command}\n{trimmed(done.screen)}$ echo $?\n{done.status}\n"
     yield "```\n"

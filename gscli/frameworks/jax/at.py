@@ -47,14 +47,11 @@ from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscri
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
 NOTATION = SubscriptRules(has_separating_ellipsis=True)
-BOOLS = "'[true,false]' '[0]' '[true]'"
-"""What those refuse that compute."""
 
 
 @FRAMEWORK.operator(
     dotted=True,
     example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
-    refused="'[10,20,30,40]' '[0]' '[1]'",
     compares=[
         Comparison("gather", "JAX x[i]", vector_layout="one"),
         Comparison("gather-nd", "JAX x[i, j]", vector_layout="tuple"),
@@ -84,7 +81,7 @@ def at_get(
     return gather_layout(x, addressing, policy, fill=resolve_fill_value(x, fill_value))
 
 
-def _update(reduction: Reduction, example: str, refused: str = BOOLS) -> FamilyMember:
+def _update(reduction: Reduction, example: str) -> FamilyMember:
     """An operator `at.NAME`; they differ in their reduction and in what is refused."""
 
     def update(
@@ -124,12 +121,10 @@ def _update(reduction: Reduction, example: str, refused: str = BOOLS) -> FamilyM
         slices = only._replace(concept="scatter-update", reductions=OVERWRITE, vector_layout="one")
         return {"none": [only, slices], "div": [], "pow": []}.get(reduction, [only])
 
-    return FRAMEWORK.family_member(
-        update, example=example, refused=refused, compares=compares, dotted=True
-    )
+    return FRAMEWORK.family_member(update, example=example, compares=compares, dotted=True)
 
 
-@_update("none", "'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'", "'[10,20,30,40]' '[0,1]' '[1,2,3]'")
+@_update("none", "'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'")
 def at_set() -> None:
     """Write the cells or slices that a subscript names: x.at[i, 1:3, None, ...].set(values).
 
@@ -185,7 +180,7 @@ def at_power() -> None:
     """
 
 
-@_update("min", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'", "'[10,20,30,40]' '[0,1]' '[15,5,7]'")
+@_update("min", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'")
 def at_min() -> None:
     """Keep the smaller value in the cells or slices that an index tuple names.
 
@@ -194,7 +189,7 @@ def at_min() -> None:
     """
 
 
-@_update("max", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'", "'[10,20,30,40]' '[0,1]' '[15,5,7]'")
+@_update("max", "'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'")
 def at_max() -> None:
     """Keep the larger value in the cells or slices that an index tuple names.
 

@@ -66,7 +66,6 @@ def _segment(reduction: Reduction) -> FamilyMember:
     return FRAMEWORK.family_member(
         segment,
         example="'[1,2,3,4]' '[0,2,0,-1]' --num-segments 4",
-        refused="'[1,2,3]' '[0,1]' --num-segments 4",
     )
 
 

@@ -46,7 +46,6 @@ DATA_DTYPES = (*NUMERIC, "str")
 @FRAMEWORK.operator(
     versions=(1, 7, 8),
     example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
-    refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
     compares=Comparison(
         "gather", "OpenVINO Gather-{}", batch_dims="batch_dims", axis_input="axis"
     ).expand_over("opset", {8: "8", 7: "7"}),
@@ -86,7 +85,6 @@ def gather(
 @FRAMEWORK.operator(
     versions=(6,),
     example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
-    refused="'[[1,2,3],[4,5,6]]' '[[-1,0,0]]' --axis 0",
     compares=[Comparison("gather-elements", "OpenVINO GatherElements-6", axis="axis")],
 )
 def gather_elements(
@@ -114,7 +112,6 @@ def gather_elements(
 @FRAMEWORK.operator(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
-    refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
     compares=Comparison("gather-nd", "OpenVINO GatherND-{}", batch_dims="batch_dims").expand_over(
         "opset", {8: "8", 5: "5"}
     ),

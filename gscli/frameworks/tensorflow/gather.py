@@ -36,7 +36,6 @@ INDEX_TYPES = ("int32", "int64", "int16")
 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
-    refused="'[[1,2,3],[4,5,6]]' '[0,-1]'",
     compares=[
         *_GATHER.expand_over("device", DEVICES),
         *_GATHER._replace(concept="take").expand_over("device", DEVICES),
@@ -86,7 +85,6 @@ def gather(
 
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
-    refused="'[[1,2],[3,4]]' '[[0,2]]'",
     compares=Comparison("gather-nd", "TF gather_nd {}", batch_dims="batch_dims").expand_over(
         "device", DEVICES
     ),
@@ -124,7 +122,6 @@ def gather_nd(
 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'",
-    refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]'",
 )
 def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     """Take slices of params within each batch (tf.compat.v1): all axes of indices but the last.

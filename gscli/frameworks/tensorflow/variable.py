@@ -30,7 +30,6 @@ def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyM
     return FRAMEWORK.family_member(
         scatter,
         example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-        refused="'[1,2,3,4]' '[[3],[-1]]' '[10,20]'",
     )
 
 

@@ -51,7 +51,6 @@ WHY = "PyTorch takes masks of bool only"
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'",
-    refused="'[[10,20,30],[40,50,60]]' '[5,6]'",
     compares=[Comparison("take", "PyTorch take")],
 )
 def take(input: Tensor, index: Tensor) -> NewOutput:
@@ -67,7 +66,6 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
-    refused="'[[10,20,30],[40,50,60]]' '[5,-1]'",
     compares=[Comparison("gather-elements", "PyTorch take_along_dim", axis="dim")],
 )
 def take_along_dim(
@@ -97,7 +95,6 @@ def take_along_dim(
 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate",
-    refused="'[[1,2,3],[4,5,6]]' '[1,6]' '[10,20]'",
 )
 def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate = False) -> Layout:
     """Write cells of the flattened self.
@@ -129,7 +126,6 @@ def put_values(
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[true,false,true],[false,false,true]]'",
-    refused="'[[10,20,30],[40,50,60]]' '[true,false]'",
 )
 def masked_select(input: Tensor, mask: Mask) -> NewOutput:
     """Read the cells where mask is true, in row-major order, as one list.
@@ -145,7 +141,6 @@ def masked_select(input: Tensor, mask: Mask) -> NewOutput:
 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30,40,50]'",
-    refused="'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30]'",
 )
 def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     """Write the values of source, one after the other, into the cells where mask is true.

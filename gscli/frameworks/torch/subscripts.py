@@ -30,7 +30,6 @@ NOTATION = SubscriptRules(
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
-    refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
     compares=[Comparison("gather-nd", "PyTorch x[i, j]", vector_layout="tuple")],
 )
 def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
@@ -48,7 +47,6 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
-    refused="'[[1,2,3],[4,5,6]]' '[0,1]' '[2,3]' '[30,40]'",
     compares=[
         Comparison(
             "scatter-nd",

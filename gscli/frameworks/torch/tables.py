@@ -36,7 +36,6 @@ def _table_attributes(call: ConceptCall) -> Attrs:
 
 @FRAMEWORK.operator(
     example="'[[2,0],[2,1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
-    refused="'[[2,-1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
     compares=[
         Comparison(
             "gather",
@@ -65,7 +64,6 @@ def embedding(
 
 @FRAMEWORK.operator(
     example="'[[0,2],[1,0]]' --num-classes 3",
-    refused="'[[0,3],[1,0]]' --num-classes 3",
 )
 def one_hot(
     input: MaxValueInput,
