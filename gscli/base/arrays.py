@@ -60,6 +60,7 @@ def dtype_name(dtype: DType) -> str:
     return "str" if dtype.kind == "U" else dtype.name
 
 
+@lru_cache(maxsize=256)
 def parse_dtype(name: str) -> DType:
     """The element type that a layout, a person or a document names: "float32", "f4", "<i8", "str".
 

@@ -54,13 +54,13 @@ else:
         def __new__(cls, *values: object, **named: object) -> Self:
             """From values by position or name; TypeError where one lacks or is too many."""
             lacking = len(cls._fields) - len(values)
-            if named or not 0 <= lacking <= len(cls._last):
-                fields, arguments = cls._fields[len(values) :], {**cls._field_defaults, **named}
-                values += tuple([arguments[field] for field in fields if field in arguments])
-                if len(values) != len(cls._fields) or any(key not in fields for key in named):
-                    raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
-            elif lacking:
+            if lacking and not named and 0 < lacking <= len(cls._last):
                 values += cls._last[-lacking:]
+            elif lacking or named:
+                fields, arguments = cls._fields[len(values) :], {**cls._field_defaults, **named}
+                if not fields or not named.keys() <= set(fields) <= arguments.keys():
+                    raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
+                values += tuple([arguments[field] for field in fields])
             return tuple.__new__(cls, values)
 
         def __getnewargs__(self) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from gscli.base.arrays import Array, to_json
@@ -22,6 +23,7 @@ CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
 Loaded = TypeVar("Loaded")
 
 
+@lru_cache(256)
 def to_gscli_name(framework: str, op: str) -> str:
     """The name under which gscli runs a recorded operator.
 

@@ -70,10 +70,11 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
     if path.lstrip().startswith("{"):
         yield parse_case(path.encode("utf-8", "replace"), "the case")
         return
+    shown = sanitize(path)
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
-                yield parse_case(line, f"{sanitize(path)} line {number}")._replace(line=number)
+                yield parse_case(line, f"{shown} line {number}", number)
             except GscliError as refusal:
                 if refusals is None:
                     raise
@@ -89,8 +90,8 @@ def read_lines(path: str) -> Iterator[bytes]:
         yield from iter_lines(file, content.name)
 
 
-def parse_case(line: bytes, where: str) -> Case:
-    """One line of a cases file."""
+def parse_case(line: bytes, where: str, number: int = 1) -> Case:
+    """One line of a cases file, and which it is."""
     try:
         check_memory(line, where)
         record = json.loads(line)
@@ -104,7 +105,7 @@ def parse_case(line: bytes, where: str) -> Case:
         }
         return Case(
             sanitize(str(record["id"])), read_name(record), inputs, attrs,
-            _parse_expected_kind(record), output, cotangent=flow, gradients=gradients,
+            _parse_expected_kind(record), output, number, flow, gradients,
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(

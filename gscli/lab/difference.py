@@ -171,7 +171,7 @@ def compare_blocks(
         most = _find_largest_difference(actual[numbers], expected[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
-    sample = np.concatenate([np.empty(0, np.int64), *kept])
+    sample = np.concatenate(kept) if kept else np.empty(0, np.int64)
     sample = sample[_sample_positions(sample.size)]
     return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
 

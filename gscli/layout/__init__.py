@@ -121,7 +121,7 @@ class Layout(LayoutFields):
     def allocated_shapes(self) -> tuple[tuple[Shape, int], ...]:
         """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
         shapes = self.output_shape, self.addressing.entry_shape + self.addressing.window
-        return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
+        return tuple((shape, prod(filter(None, shape))) for shape in shapes)
 
     @cached_property
     def max_allocated(self) -> tuple[int, int]:

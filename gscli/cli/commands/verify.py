@@ -218,8 +218,6 @@ class _CaseCounts:
 
     def add(self, result: CaseResult | None, case: Case, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
-        from gscli.lab.cases import build_repro_command
-
         if result is None:
             self.skipped += 1
             return
@@ -227,6 +225,8 @@ class _CaseCounts:
         if result.has_passed:
             self.passed += 1
             return
+        from gscli.lab.cases import build_repro_command
+
         outcome: Outcome = "failed"
         command = build_repro_command(case, path)
         failure = FailedCase(

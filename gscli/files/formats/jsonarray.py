@@ -49,6 +49,7 @@ Levels: TypeAlias = tuple[tuple[int, ...], list[Any]]
 """The shape of nested lists and their values in order."""
 
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
+_ANY_TENSOR = ReadRequest(limit=BYTES_LIMIT)
 
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
@@ -82,7 +83,8 @@ def array_of_json(parsed: ParsedJson, request: ReadRequest) -> LoadedInput:
         value, path = value.get("output"), ("output",)
         if not isinstance(value, dict):
             raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
-    return _read_document(parsed, value, path, request)
+    array, is_typed = _read_document(parsed, value, path, request)
+    return LoadedInput(array, is_typed=is_typed)
 
 
 def dump_json(array: Array) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
     'bfloat16'
     """
     parsed = ParsedJson(dict(document), "", name, name)
-    return _read_document(parsed, parsed.value, (), ReadRequest(limit=BYTES_LIMIT)).array
+    return _read_document(parsed, parsed.value, (), _ANY_TENSOR)[0]
 
 
 def json_values(flat: Array) -> list[Any]:
@@ -136,10 +138,11 @@ def json_values(flat: Array) -> list[Any]:
 
 def _read_document(
     parsed: ParsedJson, document: dict[str, Any], path: JsonPath, request: ReadRequest
-) -> LoadedInput:
+) -> tuple[Array, bool]:
+    """The array, and whether the document names its type."""
     name = parsed.name
-    unknown = set(document) - _DOCUMENT_KEYS
-    if unknown or "data" not in document:
+    if not document.keys() <= _DOCUMENT_KEYS or "data" not in document:
+        unknown = document.keys() - _DOCUMENT_KEYS
         problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
         keys = '{"dtype", "shape", "data"}'
         raise ContentRefused(f"{name} is no tensor: {problem}", where=name, valid=keys)
@@ -149,11 +152,11 @@ def _read_document(
     levels = _flatten_lists(parsed, document["data"], (*path, "data"), pairs=pairs)
     array = _build_array(parsed, levels, dtype or request.untyped_dtype, request)
     if shape is None or array.shape == shape:
-        return LoadedInput(array, is_typed=dtype is not None)
+        return array, dtype is not None
     if array.ndim != 1 or array.size != math.prod(shape):
         where = f"{name}: data {format_shape(array.shape)}, shape {format_shape(shape)}"
         raise ContentRefused("data does not fill the shape", where=where)
-    return LoadedInput(array.reshape(shape), is_typed=dtype is not None)
+    return array.reshape(shape), dtype is not None
 
 
 def _document_dtype(document: dict[str, Any], name: str) -> DType | None:
@@ -187,7 +190,7 @@ def _flatten_lists(
     """
     level = [value]
     shape: tuple[int, ...] = ()
-    while set(map(type, level)) == {list}:
+    while (kinds := set(map(type, level))) == {list}:
         lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
         nested = (isinstance(item, list) for inner in lists for item in inner)
         if pairs and shape and any(lists) and not any(nested):  # complex values, no axis
@@ -198,7 +201,7 @@ def _flatten_lists(
         level = list(chain.from_iterable(lists))
         if len(shape) > RANK_LIMIT:
             raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
-    if not pairs and list in set(map(type, level)):
+    if not pairs and list in kinds:
         raise _ragged_error(parsed, level, shape, path)
     return shape, level
 

@@ -41,13 +41,10 @@ def listing(content: Content, request: ReadRequest) -> list[Member]:
 
 def iter_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a text; LimitRefused for one without an end."""
-    while True:
-        with read_errors(name):
-            line = stream.readline(TEXT_LIMIT + 1)
-        if not line:
-            return
-        check_limit(len(line), TEXT_LIMIT, name, "a line")
-        yield line
+    with read_errors(name):
+        while line := stream.readline(TEXT_LIMIT + 1):
+            check_limit(len(line), TEXT_LIMIT, name, "a line")
+            yield line
 
 
 def _iter_tensors(content: Content) -> Iterator[tuple[str, ParsedJson]]:

@@ -25,6 +25,7 @@ MEMORY_LIMIT = 160 << 20
 """Bytes Python objects of one text may take, estimated from its punctuation."""
 
 _BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
+_MOST_BYTES_PER_MARK = max(size for _, size in _BYTES_PER)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """A text, or one without an end, so that no search begins anew at each mark inside it."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -164,6 +165,8 @@ def finite_float(digits: str) -> float:
 
 def check_memory(raw: bytes, name: str) -> None:
     """Many tiny values take far more memory than text: 22 million empty lists fit 64 MiB."""
+    if len(raw) * _MOST_BYTES_PER_MARK <= MEMORY_LIMIT:
+        return
     estimate = sum(raw.count(mark) * size for mark, size in _BYTES_PER)
     if estimate > MEMORY_LIMIT:
         raise LimitRefused(

@@ -56,6 +56,7 @@ _KIND_WORDS = {
 
 
 _KINDS_TAKEN: dict[str, set[type]] = {"b": {bool}, "U": {str}, "S": {str}}
+_NUMBER_KINDS: set[type] = {int, float, str}
 """Letter of a type → what its values may be; numbers may be text as well."""
 
 
@@ -78,7 +79,7 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
         check_limit(size, limit, place(0), "the array")
     if dtype.kind == "c":
         return _complex_array(values, dtype, place, limit)
-    _check_kinds(values, dtype, place)
+    kinds = _check_kinds(values, dtype, place)
     if dtype.kind == "b":
         return np.array(values, dtype)
     if dtype.kind == "U":
@@ -86,8 +87,8 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
     if dtype.kind == "S":
         return _byte_text(values, dtype, place)
     if is_integer_dtype(dtype):
-        return _integer_array(values, dtype, place)
-    return _float_array(values, dtype, place)
+        return _integer_array(values, kinds, dtype, place)
+    return _float_array(values, kinds, dtype, place)
 
 
 def _infer_dtype(values: list[Any], place: Locate) -> DType:
@@ -101,13 +102,14 @@ def _infer_dtype(values: list[Any], place: Locate) -> DType:
     raise _mixed_kinds_error(values, place)
 
 
-def _check_kinds(values: list[Any], dtype: DType, place: Locate) -> None:
-    """Refuse the first value of a kind that the type does not take."""
-    kinds = _KINDS_TAKEN.get(dtype.kind, {int, float, str})
-    if not set(map(type, values)) <= kinds:
-        number = next(n for n, value in enumerate(values) if type(value) not in kinds)
+def _check_kinds(values: list[Any], dtype: DType, place: Locate) -> set[type]:
+    """The kinds of the values; refuses the first one of a kind that the type does not take."""
+    kinds, legal = set(map(type, values)), _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS)
+    if not kinds <= legal:
+        number = next(n for n, value in enumerate(values) if type(value) not in legal)
         kind, name = describe_kind(values[number]), document_dtype(dtype)
         raise ContentRefused(f"{kind} among {name} values", where=place(number))
+    return kinds
 
 
 def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
@@ -123,8 +125,8 @@ def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
     )
 
 
-def _integer_array(values: list[Any], dtype: DType, place: Locate) -> Array:
-    if set(map(type, values)) - {int}:
+def _integer_array(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> Array:
+    if kinds - {int}:
         values = [_parse_integer(value, number, place) for number, value in enumerate(values)]
     low, high = integer_limits(dtype)
     if values and not (low <= min(values) and max(values) <= high):
@@ -151,8 +153,8 @@ def _parse_integer(value: object, number: int, place: Locate) -> int:
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))
 
 
-def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
-    if str in set(map(type, values)):
+def _float_array(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> Array:
+    if str in kinds:
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
     try:
         wide = np.array(values, np.float64)
@@ -161,17 +163,27 @@ def _float_array(values: list[Any], dtype: DType, place: Locate) -> Array:
         number = list(large).index(True)
         shown = _format_integer(values[number])
         raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
-    with np.errstate(all="ignore"):
-        narrow = wide.astype(dtype, copy=False)
-        back = narrow.astype(np.float64, copy=False)
+    narrow = back = wide
+    if dtype != wide.dtype:
+        with np.errstate(all="ignore"):
+            narrow = wide.astype(dtype)
+            back = narrow.astype(np.float64)
+            # As only sums of finite terms are.
+            is_finite = math.isfinite(np.add.reduce(wide) + np.add.reduce(back))
+        if not is_finite:
+            _check_values_kept(wide, back, dtype, place)
+    if int in kinds and (dtype != wide.dtype or (np.abs(wide) >= EXACT_IN_FLOAT64).any()):
+        _check_integers_exact(values, back, dtype, place)
+    return np.asarray(narrow)
+
+
+def _check_values_kept(wide: Array, back: Array, dtype: DType, place: Locate) -> None:
+    """A number stays one, and so do NaN and infinities, which some small types do not have."""
     lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
     if lost.any():
         number = int(np.argmax(lost))
         problem = f"{wide[number]!s} does not fit {document_dtype(dtype)}"
         raise ContentRefused(problem, where=place(number))
-    if dtype != wide.dtype or (np.abs(wide) >= EXACT_IN_FLOAT64).any():
-        _check_integers_exact(values, back, dtype, place)
-    return np.asarray(narrow)
 
 
 def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: Locate) -> None:
