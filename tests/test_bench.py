@@ -268,7 +268,9 @@ def test_the_page_has_the_table_of_the_simulation() -> None:
 
 
 @pytest.mark.skipif(which("cc") is None, reason="needs a C compiler")
-@pytest.mark.parametrize("key", [*limits.OWN_CELLS, *limits.ALL_CELLS, "W10 add int8"])
+@pytest.mark.parametrize(
+    "key", [*limits.OWN_CELLS, *limits.ALL_CELLS, *limits.COLUMNS, "W10 add int8"]
+)
 def test_a_bare_loop_in_one_thread_does_the_work_of_its_row(key: str) -> None:
     workload = next(one for one in workloads() if one.key == key)
     if "updates" in (inputs := workload.inputs(TOY)):

@@ -2,6 +2,7 @@
 
 python -m tests.bench                      kernels, start-up, calls, gradients: tables on stdout
 python -m tests.bench --only W4,startup    rows whose key begins so, or whole parts
+python -m tests.bench --minutes 12         so long for all kernels, with fewer rounds where needed
 python -m tests.bench --big 1,2,4,8        big files too, of so many GiB
 python -m tests.bench --json FILE          keep the results; what is not run again stays
 python -m tests.bench --write              write the tables into RESULTS.md
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import gettempdir
@@ -20,7 +22,7 @@ from . import bigfiles, calls, gradients, kernel_table, report, startup
 from .kernel_workloads import workloads
 from .machine import load, machine
 
-ROUNDS, QUICK_ROUNDS, QUICK_SHRINK, BIG_ROUNDS = 7, 3, 4, 3
+ROUNDS, QUICK_ROUNDS, QUICK_SHRINK, BIG_ROUNDS = 7, 3, 4, 5
 PROCESS_ROUNDS = 15
 
 
@@ -29,7 +31,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tests.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a quarter of each length, 3 rounds")
     parser.add_argument("--only", default="", help="parts or beginnings of keys: startup,W4,W12")
-    parser.add_argument("--rounds", type=int, help="of each race, in place of 7, 15 or 3")
+    parser.add_argument("--rounds", type=int, help="of each race, in place of 7, 15 or 5")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="of all kernels: fewer rounds where needed"
+    )
     parser.add_argument("--big", default="", help="sizes of big files in GiB: 1,2,4,8")
     parser.add_argument("--place", type=Path, default=Path(gettempdir()), help="for big files")
     parser.add_argument("--json", type=Path, help="results; updated where it exists")
@@ -75,7 +80,8 @@ def measured(
     if keys:
         print(kernel_table.HEADER)
     rounds, shrink = (QUICK_ROUNDS, QUICK_SHRINK) if given.quick else (ROUNDS, 1)
-    for key, row in kernel_table.measured(keys, given.rounds or rounds, shrink):
+    seconds = given.minutes * 60
+    for key, row in kernel_table.measured(keys, given.rounds or rounds, shrink, seconds):
         yield "kernels", key, row, kernel_table.line(row)
     rounds = given.rounds or (QUICK_ROUNDS if given.quick else PROCESS_ROUNDS)
     for part, module in (("startup", startup), ("calls", calls), ("gradients", gradients)):

@@ -1,15 +1,17 @@
 """Workloads raced one after the other, in a process of their own.
 
-    python -m tests.bench.kernel_race ROUNDS SHRINK KEY…
+    python -m tests.bench.kernel_race ROUNDS SHRINK SECONDS KEY…
 
 Every candidate's bits are compared with those of the NumPy idiom before the first round. Short
-races go on after ROUNDS, because each of their turns is easily disturbed. Index check, wrap of
-negatives and the copy of data are inside gscli's time.
+races go on after ROUNDS, because each of their turns is easily disturbed; where SECONDS for all of
+them are too few, each has as many rounds as its share of them holds, from three on. Index check,
+wrap of negatives and the copy of data are inside gscli's time.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -30,7 +32,7 @@ from .kernel_table import COPY, IDIOM, OWN, PLAIN
 from .kernel_workloads import Array, Inputs, Workload, workloads
 from .limits import bare_calls, spin_calls
 
-SECONDS, MOST_ROUNDS = 3.0, 31
+SECONDS, LEAST_ROUNDS, MOST_ROUNDS = 3.0, 3, 31
 
 
 def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
@@ -79,8 +81,11 @@ def compared(candidates: Mapping[str, Peer], expected: Array) -> dict[str, bool]
     }
 
 
-def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
+def race(
+    workload: Workload, rounds: int, shrink: int = 1, seconds: float = math.inf
+) -> dict[str, Any]:
     """Wall and CPU seconds of every candidate, and whether its bits are the loop's."""
+    end = time.monotonic() + seconds
     inputs = workload.inputs(shrink)
     expected = workload.idiom(inputs)
     candidates = {
@@ -99,6 +104,8 @@ def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
     del expected
     warm = sum(timed[name]()["wall"] for name in timed)
     rounds = max(rounds, min(MOST_ROUNDS, int(SECONDS / warm)))
+    if end < math.inf:
+        rounds = min(rounds, max(LEAST_ROUNDS, int((end - time.monotonic()) / warm)))
     found = raced(timed, rounds)
     return {
         "key": workload.key,
@@ -131,10 +138,12 @@ def timer(call: Call) -> Callable[[], dict[str, float]]:
 
 def main() -> None:
     """Print each race as a line of JSON."""
-    rounds, shrink = int(sys.argv[1]), int(sys.argv[2])
+    rounds, shrink, keys = int(sys.argv[1]), int(sys.argv[2]), sys.argv[4:]
+    end = time.monotonic() + float(sys.argv[3])
     named = {workload.key: workload for workload in workloads()}
-    for key in sys.argv[3:]:
-        print(json.dumps(race(named[key], rounds, shrink)), flush=True)
+    for number, key in enumerate(keys):
+        share = (end - time.monotonic()) / (len(keys) - number)
+        print(json.dumps(race(named[key], rounds, shrink, share)), flush=True)
 
 
 if __name__ == "__main__":

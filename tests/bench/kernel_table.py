@@ -29,9 +29,12 @@ HEADER = (
 )
 
 
-def measured(keys: Sequence[str], rounds: int, shrink: int) -> Iterator[tuple[str, Row]]:
+def measured(
+    keys: Sequence[str], rounds: int, shrink: int, seconds: float
+) -> Iterator[tuple[str, Row]]:
     """Race the workloads in one other process, which keeps its memory from race to race."""
-    command = [sys.executable, "-m", f"{__package__}.kernel_race", str(rounds), str(shrink), *keys]
+    words = [str(number) for number in (rounds, shrink, seconds)]
+    command = [sys.executable, "-m", f"{__package__}.kernel_race", *words, *keys]
     environment = os.environ | PAGES_KEPT | {"PYTHONWARNINGS": "ignore"}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True

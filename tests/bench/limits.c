@@ -2,8 +2,9 @@
 
    They read every index number once and touch the cells it names, but neither judge nor wrap a
    number and copy no data. A plane is one row of `width` numbers and the cells that these choose
-   from, `size` further on for each plane; 0: all planes share the cells, in threads too, so that
-   sums are worth nothing. Sums are of whole numbers, which no other type is faster than. */
+   from. The numbers of the next plane begin `turn` further on (0: all planes have the same), its
+   cells `size` (0: all planes share them, in threads too, so that what comes of it is worth
+   nothing). Cells that are combined are whole numbers, which no other type is faster than. */
 
 #include <stdint.h>
 #include <string.h>
@@ -18,8 +19,8 @@ uint64_t spin(I first, I last)
     return state;
 }
 
-void gather_4(const I *numbers, const uint32_t *cells, uint32_t *result, I turn, I width, I size,
-              I run, I first, I last)
+void gather_4_rows(const I *numbers, const uint32_t *cells, uint32_t *result, I turn, I width,
+                   I size, I run, I first, I last)
 {
     for (I plane = first; plane < last; plane++) {
         const I *from = numbers + plane * turn;
@@ -34,19 +35,40 @@ void gather_4(const I *numbers, const uint32_t *cells, uint32_t *result, I turn,
     }
 }
 
-#define SUMS(NAME, TYPE)                                                                           \
-    void NAME(const I *numbers, const TYPE *updates, TYPE *cells, I width, I size, I run, I first, \
-              I last)                                                                              \
+#define PUT(CELL, VALUE) CELL = VALUE
+#define ADD(CELL, VALUE) CELL += VALUE
+#define MUL(CELL, VALUE) CELL *= VALUE
+#define MAX(CELL, VALUE) CELL = CELL > VALUE ? CELL : VALUE
+#define MIN(CELL, VALUE) CELL = CELL < VALUE ? CELL : VALUE
+
+/* Rows of `run` cells, and single cells of a table `width` wide, each in its own column: these go
+   strip by strip of 64 columns from top to bottom, so that the cells of a strip stay near. */
+#define LOOPS(NAME, TYPE, COMBINE)                                                                 \
+    void NAME##_rows(const I *numbers, const TYPE *updates, TYPE *cells, I turn, I width, I size,  \
+                     I run, I first, I last)                                                       \
     {                                                                                              \
         for (I plane = first; plane < last; plane++)                                               \
-            for (I k = plane * width; k < (plane + 1) * width; k++) {                              \
-                TYPE *restrict const row = cells + (plane * size + numbers[k]) * run;              \
-                if (run == 1) row[0] += updates[k];                                                \
+            for (I k = 0; k < width; k++) {                                                        \
+                TYPE *restrict const row = cells + (plane * size + numbers[plane * turn + k]) * run; \
+                const TYPE *restrict const values = updates + (plane * width + k) * run;           \
+                if (run == 1) COMBINE(row[0], values[0]);                                          \
                 else                                                                               \
-                    for (I c = 0; c < run; c++) row[c] += updates[k * run + c];                    \
+                    for (I c = 0; c < run; c++) COMBINE(row[c], values[c]);                        \
             }                                                                                      \
+    }                                                                                              \
+    void NAME##_columns(const I *numbers, const TYPE *updates, TYPE *cells, I height, I width,     \
+                        I first, I last)                                                           \
+    {                                                                                              \
+        for (I left = first * 64; left < last * 64; left += 64)                                    \
+            for (I line = 0; line < height * width; line += width)                                 \
+                for (I c = left; c < left + 64 && c < width; c++)                                  \
+                    COMBINE(cells[numbers[line + c] * width + c], updates[line + c]);              \
     }
-SUMS(sums_1, uint8_t)
-SUMS(sums_2, uint16_t)
-SUMS(sums_4, uint32_t)
-SUMS(sums_8, uint64_t)
+LOOPS(put_4, uint32_t, PUT)
+LOOPS(add_1, uint8_t, ADD)
+LOOPS(add_2, uint16_t, ADD)
+LOOPS(add_4, uint32_t, ADD)
+LOOPS(add_8, uint64_t, ADD)
+LOOPS(mul_4, uint32_t, MUL)
+LOOPS(max_4, int32_t, MAX)
+LOOPS(min_4, int32_t, MIN)

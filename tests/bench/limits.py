@@ -31,9 +31,20 @@ PLANES = 1000
 STEPS = 3_000_000
 """Of `spin`: about 3 ms, as long as the shortest jobs."""
 
-OWN_CELLS = ("W2", "W3", "W4", "W4 negative", "W8", "W14 axis 1")
-ALL_CELLS = ("W1", "W6", "W6 negative", "W7", "W10 add", "W11 rows add")
-"""Workloads with a bare loop: each plane chooses from cells of its own, or all from the same."""
+OWN_CELLS = (
+    "W2", "W3", "W4", "W4 negative", "W8", "W13 axis 1", "W14 axis 1", "W15 unique", "W15 repeated",
+)  # fmt: skip
+ALL_CELLS = (
+    "W1", "W6", "W6 negative", "W7", "W9", "W10 add", "W12 cells mul", "W12 cells max",
+    "W12 cells min", "W11 rows add", "W12 rows mul", "W12 rows max", "W12 rows min",
+)  # fmt: skip
+COLUMNS = ("W13 axis 0", "W14 axis 0")
+"""Workloads with a bare loop: each plane chooses from cells of its own, all from the same, or each
+column from its own.
+"""
+
+STRIP = 64
+"""Columns that such a loop walks together."""
 
 
 @cache
@@ -52,12 +63,16 @@ def library() -> ctypes.CDLL | None:
 def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
     """The bare loop of a workload with one and with two threads; nothing where there is none."""
     key = workload.key.removesuffix(f" {workload.dtype}")
-    loops = library() if key in OWN_CELLS + ALL_CELLS else None
+    loops = library() if key in OWN_CELLS + ALL_CELLS + COLUMNS else None
     if loops is None:
         return {}
-    part = _sums if "updates" in inputs else _gather
-    planes = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
-    return {name: part(loops, planes, inputs, count) for count, name in enumerate(BARE, 1)}
+    walk = _walk_columns(inputs) if key in COLUMNS else _walk_planes(inputs, own=key in OWN_CELLS)
+    made, name = _gather, "gather"
+    if "updates" in inputs:
+        made, name = _scatter, workload.attrs.get("reduction", "none").replace("none", "put")
+    kind = "columns" if key in COLUMNS else "rows"
+    part = getattr(loops, f"{name}_{inputs['data'].itemsize}_{kind}")
+    return {name: made(part, walk, inputs, count) for count, name in enumerate(BARE, 1)}
 
 
 def spin_calls() -> Mapping[str, Call]:
@@ -69,64 +84,67 @@ def spin_calls() -> Mapping[str, Call]:
     return {name: partial(_shared, spin, STEPS, count) for count, name in enumerate(SPIN, 1)}
 
 
-class Planes(NamedTuple):
-    """Index numbers, none negative, as (planes, width); a plane's own rows or 0; cells of a row."""
+class Walk(NamedTuple):
+    """How a loop goes: the index numbers, none negative, the sizes that it is told, and how many
+    planes or strips there are to share.
+    """
 
     numbers: Array
-    size: int
-    run: int
+    sizes: tuple[int, ...]
+    parts: int
 
 
-def planes_of(numbers: Array, data: Array, *, own: bool) -> Planes:
-    """The index numbers of a row of the table as the loops take them."""
+def _walk_planes(inputs: Inputs, *, own: bool) -> Walk:
+    """The sizes: turn, width, size and run, as limits.c has them."""
+    numbers, data, size = inputs["indices"], inputs["data"], 0
     if own:
-        size, width = data.shape[1], numbers.shape[min(numbers.ndim, 2) - 1]
-        planes = np.broadcast_to((numbers % size).reshape(-1, width), (len(data), width))
-        return Planes(planes, size, data.size // (len(data) * size))
-    vectors = numbers.reshape(len(numbers), -1)
-    shape = data.shape[: vectors.shape[1]]
-    addresses = np.ravel_multi_index([*(vectors % shape).T], shape)
-    width = len(addresses) // min(PLANES, len(addresses))
-    planes = addresses[: len(addresses) // width * width].reshape(-1, width)
-    return Planes(planes, 0, data.size // math.prod(shape))
+        size, is_shared = data.shape[1], numbers.ndim == 1 or "axis" in inputs
+        lines = (numbers % size).reshape(1 if is_shared else len(data), -1)
+        planes, run = np.broadcast_to(lines, (len(data), lines.shape[1])), data[0, 0].size
+    else:
+        vectors = numbers.reshape(len(numbers), -1)
+        shape = data.shape[: vectors.shape[1]]
+        addresses = np.ravel_multi_index([*(vectors % shape).T], shape)
+        width = len(addresses) // min(PLANES, len(addresses))
+        planes = addresses[: len(addresses) // width * width].reshape(-1, width)
+        run = data.size // math.prod(shape)
+    turn = planes.strides[0] // planes.itemsize
+    return Walk(planes, (turn, planes.shape[1], size, run), len(planes))
 
 
-def _gather(loops: ctypes.CDLL, planes: Planes, inputs: Inputs, threads: int) -> Call:
-    (numbers, size, run), data = planes, inputs["data"]
-    turn = numbers.strides[0] // numbers.itemsize
-    wholes = [_whole(number) for number in (turn, numbers.shape[1], size, run)]
+def _walk_columns(inputs: Inputs) -> Walk:
+    """The sizes: height and width."""
+    numbers = inputs["indices"]
+    return Walk(numbers, numbers.shape, -(-numbers.shape[1] // STRIP))
+
+
+def _gather(part: Call, walk: Walk, inputs: Inputs, threads: int) -> Call:
+    data, (_, width, _, run) = inputs["data"], walk.sizes
 
     def call() -> Array:
-        result = np.empty((*numbers.shape, run), data.dtype)
-        start = (_at(numbers), _at(data), _at(result), *wholes)
-        _shared(lambda *ends: loops.gather_4(*start, *ends), len(numbers), threads)
+        result = np.empty((walk.parts, width, run), data.dtype)
+        _run_loop(part, walk, (data, result), threads)
         return result
 
     return call
 
 
-def _sums(loops: ctypes.CDLL, planes: Planes, inputs: Inputs, threads: int) -> Call:
-    (numbers, size, run), updates = planes, inputs["updates"]
-    cells = inputs["data"].copy()
-    wholes = [_whole(number) for number in (numbers.shape[1], size, run)]
-    function = getattr(loops, f"sums_{cells.itemsize}")
+def _scatter(part: Call, walk: Walk, inputs: Inputs, threads: int) -> Call:
+    updates, cells = inputs["updates"], inputs["data"].copy()
 
     def call() -> Array:
-        start = (_at(numbers), _at(updates), _at(cells), *wholes)
-        _shared(lambda *ends: function(*start, *ends), len(numbers), threads)
+        _run_loop(part, walk, (updates, cells), threads)
         return cells
 
     return call
 
 
+def _run_loop(part: Call, walk: Walk, arrays: tuple[Array, Array], threads: int) -> None:
+    places = [ctypes.c_void_p(array.ctypes.data) for array in (walk.numbers, *arrays)]
+    start = (*places, *map(ctypes.c_int64, walk.sizes))
+    _shared(lambda *ends: part(*start, *ends), walk.parts, threads)
+
+
 def _shared(part: Call, planes: int, threads: int) -> None:
-    ends = [planes * k // threads for k in range(threads + 1)]
-    run_parallel(range(threads), lambda k: part(_whole(ends[k]), _whole(ends[k + 1])), threads)
-
-
-def _at(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
-
-
-def _whole(number: int) -> ctypes.c_int64:
-    return ctypes.c_int64(number)
+    ends = [ctypes.c_int64(planes * k // threads) for k in range(threads + 1)]
+    run_parallel(range(threads), lambda k: part(ends[k], ends[k + 1]), threads)
