@@ -191,7 +191,7 @@ class FunctionDrawing(Drawing):
 
 
 def _trim_line(line: Line, width: int, cut: str) -> Line:
-    runs = list(_merge_runs(line))
+    runs = list(merge_runs(line))
     while runs and runs[-1][1] == PLAIN and not runs[-1][0].strip(" "):
         runs.pop()
     if runs and runs[-1][1] == PLAIN:
@@ -199,7 +199,8 @@ def _trim_line(line: Line, width: int, cut: str) -> Line:
     return runs if line_width(runs) <= width else _truncate(runs, width, cut)
 
 
-def _merge_runs(line: Line) -> Iterator[TextRun]:
+def merge_runs(line: Line) -> Iterator[TextRun]:
+    """Neighbours of one style as one run; nothing of empty ones."""
     texts: list[str] = []
     current = PLAIN
     for text, style in line:

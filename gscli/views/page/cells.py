@@ -1,4 +1,4 @@
-"""Cells and letters of a tensor on the page: table cells, and outlines of what is not all shown.
+"""Cells and letters of a tensor on the page: table cells, and maps of what is not all shown.
 
 A cell that no entry touches is its value alone; its headers say where it is. Letters and signs
 are drawn from `data-t`, so that the text of a cell is its value and its label holds that text.
@@ -6,16 +6,16 @@ are drawn from `data-t`, so that the text of a cell is its value and its label h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gscli.traces import entry_label
-from gscli.views.lenses import group_by_plane
-from gscli.views.look import UTF8
+from gscli.views.lines import make_block, merge_runs
+from gscli.views.look import UTF8, Line, Style, ViewOptions, make_style_sheet
 from gscli.views.markup import escape
 from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import OUTCOME_WORDS
 from gscli.views.sheet import Coordinates
-from gscli.views.subject import Mark
+from gscli.views.terminal.legend import draw_plane_maps
 
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""
@@ -159,77 +159,37 @@ def spoken_entries(numbers: Sequence[int]) -> str:
     return f", entry {', '.join(first)} and {last}" if first else f", entry {last}"
 
 
-MAP_WIDTH, LOWEST, HIGHEST = 300, 70, 140
-"""Pixels of the outline; its height follows the shape of the matrix between two ends."""
+_MAP_WIDTH = 36
+"""Columns in which a map is drawn."""
 
-MAX_MARKS, MAX_PLANES = 60, 6
-"""Entries and planes that are drawn."""
-
-_CHIP = 18
 _MATRIX = 2
 
 
-def render_map_svg(tensor: PageTensor) -> str:
-    """A map of a matrix, or of the touched planes of a larger tensor, of which parts are left out.
+def render_map(tensor: PageTensor) -> str:
+    """The map of a large tensor of which parts are left out, as the terminal draws it.
 
     Pure decoration: rows and columns are named by the headers of the tables.
     """
     shown = tensor.is_whole or tensor.subject.role not in ("data", "output")
     if len(tensor.shape) < _MATRIX or shown or not tensor.subject.marks:
         return ""
-    marks = tensor.subject.marks[:MAX_MARKS]
-    *_, rows, columns = tensor.shape
-    planes = group_by_plane(marks)[:MAX_PLANES]
-    maps = "".join(_map(rows, columns, own, title) for title, own in planes)
+    look = make_style_sheet(ViewOptions())
+    outlines, notes = draw_plane_maps(tensor.shape, tensor.subject.marks, _MAP_WIDTH, look)
+    kinds = {style: f' class="c{number}"' for number, style in enumerate(look.values)}
+    kinds[look.alarm] = ' class="x"'
+    drawings = "".join(
+        f"<pre>{_render_lines(outline.lines, kinds)}</pre>"
+        for outline in (*outlines, make_block(notes))
+    )
     return (
-        f'<figure class="map"><figcaption>where: rows 0 … {rows - 1:,} down, '
-        f"columns 0 … {columns - 1:,} across</figcaption>{maps}</figure>"
+        '<figure class="map" aria-hidden="true"><figcaption>where: rows down, columns across'
+        f"</figcaption>{drawings}</figure>"
     )
 
 
-def _map(rows: int, columns: int, marks: Sequence[Mark], title: str) -> str:
-    height = max(LOWEST, min(HIGHEST, MAP_WIDTH * rows // columns))
-    name = f'<text class="plane" x="0" y="-7">{escape(title)}</text>' if title else ""
-    head = 22 if title else 0
-    chips = "".join(_chips(rows, columns, height, marks))
-    return (
-        f'<svg viewBox="-2 {-2 - head} {MAP_WIDTH + 4} {height + 4 + head}" '
-        f'width="{MAP_WIDTH + 4}" '
-        f'height="{height + 4 + head}" aria-hidden="true">'
-        f'{name}<rect class="outline" width="{MAP_WIDTH}" height="{height}"/>{chips}</svg>'
+def _render_lines(lines: Sequence[Line], kinds: Mapping[Style, str]) -> str:
+    """Drawn lines, each run in the class of its style."""
+    return "\n".join(
+        "".join(f"<span{kinds.get(style, '')}>{escape(text)}</span>" for text, style in line)
+        for line in map(merge_runs, lines)
     )
-
-
-def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Iterator[str]:
-    """How far each entry reaches, and above all of them the letters."""
-    places: set[tuple[int, int]] = set()
-    letters: list[str] = []
-    for mark in marks:
-        (top, bottom), (left, right) = mark.box[-_MATRIX:]
-        colour, label = chip_class(mark.number, live=not mark.alarm), entry_label(mark.number)
-        if (bottom - top, right - left) != (1, 1):
-            x, y = left * MAP_WIDTH // columns, top * height // rows
-            wide = max((right - left) * MAP_WIDTH // columns, 4)
-            high = max((bottom - top) * height // rows, 4)
-            yield f'<rect class="reach {colour}" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
-        x = _chip_position(left + right, 2 * columns, MAP_WIDTH)
-        y = _chip_position(top + bottom, 2 * rows, height)
-        while any(abs(x - other) < _CHIP and abs(y - line) < _CHIP for other, line in places):
-            x += _CHIP
-        places.add((x, y))
-        half = _CHIP // 2
-        letters.append(
-            f'<rect class="{colour}" x="{x - half}" y="{y - half}" width="{_CHIP}" '
-            f'height="{_CHIP}" rx="3"/><text class="{colour}" x="{x}" y="{y + 5}">{label}</text>'
-        )
-    yield from letters
-
-
-def _chip_position(twice: int, size: int, pixels: int) -> int:
-    """The middle of some places on an axis as a pixel, far enough from both ends for a chip.
-
-    >>> [_chip_position(twice, 2000, 300) for twice in (1, 1000, 1999)]
-    [9, 150, 291]
-    """
-    half = _CHIP // 2
-    return max(half, min(pixels - half, twice * pixels // size))

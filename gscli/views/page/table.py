@@ -16,7 +16,7 @@ from gscli.base.words import format_count
 from gscli.layout.axes import box_size
 from gscli.traces import entry_label
 from gscli.views.markup import escape
-from gscli.views.page.cells import CellRenderer, render_map_svg
+from gscli.views.page.cells import CellRenderer, render_map
 from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import format_shape_words
 from gscli.views.sheet import Coordinates, Selection
@@ -47,7 +47,7 @@ def render_tensor(
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in describe_hidden_cells(tensor))
-        + render_map_svg(tensor) * (not tensor.has_regions)
+        + render_map(tensor) * (not tensor.has_regions)
         + "</div>"
     )
 
@@ -70,7 +70,7 @@ class _TensorTables:
         parts = [f'<p class="name">{name}</p>']
         if tensor.has_regions:
             count = format_count(len(tensor.sheets), "neighbourhood")
-            parts.append(f'{render_map_svg(tensor)}<p class="close">{count}, close up</p>')
+            parts.append(f'{render_map(tensor)}<p class="close">{count}, close up</p>')
             selections = [sheet.selection for sheet in tensor.sheets]
             rows = [[(seen, lead) for seen in selections for lead in seen.planes]]
         else:

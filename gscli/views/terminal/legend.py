@@ -90,26 +90,32 @@ Canvas: TypeAlias = list[list[tuple[str, Style]]]
 
 
 def render_map_text(shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet) -> Block:
-    """The map of a tensor of rank 2 or more; planes that are touched alike share an outline."""
+    """The map of a tensor of rank 2 or more."""
+    title: Line = [("where", look.bold), ("   rows down, columns across", look.dim)]
+    outlines, notes = draw_plane_maps(shape, marks, width, look)
+    return make_block([title, *flow_blocks(outlines, width, _MAP_GAP, between=0), *notes])
+
+
+def draw_plane_maps(
+    shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet
+) -> tuple[list[Block], list[Line]]:
+    """An outline for each plane, of planes that are touched alike one; and what none shows."""
     planes = group_by_plane(marks)
     drawn = [
         _PlaneMap(shape[-_MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
     ]
-    signs = look.signs
-    lines: list[Line] = [[("where", look.bold), ("   rows down, columns across", look.dim)]]
-    lines += flow_blocks(
-        [make_block(list(outline.lines())) for outline in drawn], width, _MAP_GAP, between=0
-    )
-    for count, text in (
-        (sum(outline.crowded for outline in drawn), "letters lie too close to be drawn"),
-        (
-            sum(mark.number >= MAX_LETTERS for mark in marks),
-            f"entries are drawn as {signs.point}",
+    counts = {
+        "letters lie too close to be drawn": sum(outline.crowded for outline in drawn),
+        f"entries are drawn as {look.signs.point}": sum(
+            mark.number >= MAX_LETTERS for mark in marks
         ),
-        (len(planes) - len(drawn), "more touched planes"),
-    ):
-        lines += [[(f"{signs.across} {count} {text}", look.dim)]] if count else []
-    return make_block(lines)
+        "more touched planes": len(planes) - len(drawn),
+    }
+    notes: list[Line] = [
+        [(f"{look.signs.across} {count} {text}", look.dim)]
+        for text, count in counts.items() if count
+    ]  # fmt: skip
+    return [make_block(list(outline.lines())) for outline in drawn], notes
 
 
 class _PlaneMap:
