@@ -198,12 +198,6 @@ class ColumnWidths(Record):
         self.widths[column] = max(self.widths[column], width)
         self.signs[column] = max(self.signs[column], sign)
 
-    def union(self, other: ColumnWidths) -> ColumnWidths:
-        """Wide enough for two tensors that shall have the same columns."""
-        return ColumnWidths(
-            list(map(max, self.widths, other.widths)), list(map(max, self.signs, other.signs))
-        )
-
     def equalize(self) -> ColumnWidths:
         """Every column as wide as the widest."""
         count = len(self.widths)

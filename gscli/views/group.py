@@ -11,7 +11,6 @@ from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.views.cell_rows import (
     Chunk,
-    ColumnWidths,
     RowRenderer,
     ShownColumn,
     fit_columns,
@@ -46,7 +45,6 @@ from gscli.views.texts import CellTexts, NumberFormat, choose_number_format
 
 PLANE_GAP = 4
 _MATRIX = 2
-_PAIR = 2
 _GRID_RANK = 4
 _BAR = 3
 _NARROWEST_COLUMN = 3
@@ -58,7 +56,7 @@ LENS_GAP = 4
 
 
 class TensorRenderer:
-    """Draws one sheet in `width`; `fit_columns` keeps two tensors alike."""
+    """Draws one sheet in `width`, in one table or several below each other."""
 
     def __init__(
         self,
@@ -83,15 +81,9 @@ class TensorRenderer:
             has_long_labels=separated,
             role="cell" if subject.is_target else "result" if subject.role == "output" else "",
         )
-        self.measures = measure_columns(self.texts, self.pen)
         self._lit_heads = sheet.find_heads() if subject.is_target and subject.full_run else {}
-        self.fit_columns(self.measures)
-
-    def fit_columns(self, measures: ColumnWidths) -> None:
-        """Choose the columns that fit, in one table or several below each other."""
-        self.chunks = fit_columns(
-            self.sheet, measures, self.signs.across, self.width - self._margin
-        )
+        measures = measure_columns(self.texts, self.pen)
+        self.chunks = fit_columns(sheet, measures, self.signs.across, width - self._margin)
         self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
     def render(self, *, titled: bool = True) -> Block:
@@ -269,7 +261,6 @@ def render_tensors(
         for _, sheets in members
     ]  # columns are chosen; a whole that fits after all is not taken apart
     painters = [painter for group in groups for painter in group]
-    _align_data_and_output([each for each in painters if not each.sheet.is_region])
     return RenderedGroup(
         tuple(block for group in groups for block in _render_member(group, options)),
         numbers,
@@ -322,25 +313,6 @@ def _count_hidden_entries(painters: Sequence[TensorRenderer]) -> int:
     whole = painters[0].sheet
     in_view = (mark for mark in whole.subject.marks if whole.is_region or whole.is_in_view(mark))
     return len({mark.number for mark in in_view} - visible)
-
-
-def _align_data_and_output(painters: Sequence[TensorRenderer]) -> None:
-    """Data and output with the same cells show the same columns, so old and new compare by eye."""
-    sheets = [sheet for sheet in painters if sheet.sheet.subject.role in ("data", "output")]
-    twins = [sheet for sheet in sheets if not sheet.sheet.empty]
-    if len(twins) != _PAIR:
-        return
-    sheet, other = twins
-    whole = {len(sheet.sheet.selection.allowed[-1])}
-    if (
-        sheet.sheet.selection != other.sheet.selection
-        or {len(sheet.shown), len(other.shown)} == whole
-    ):
-        return
-    if sheet.sheet.by_importance != other.sheet.by_importance:
-        return
-    for each, measures in ((sheet, other.measures), (other, sheet.measures)):
-        each.fit_columns(each.measures.union(measures))
 
 
 def _limits(

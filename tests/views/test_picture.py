@@ -138,13 +138,6 @@ def test_slice_of_another_rank_is_refused() -> None:
         make_tensor_drawing("t", np.zeros((2, 2)), ViewOptions(slice="0,0,0"))
 
 
-def test_data_and_output_show_the_same_columns() -> None:
-    lines = drawn(SCENES["big"](), width=120, show=("data", "output")).split("\n")
-    headers = [line for line in lines if re.match(r"\s+0\s+⋯", line)]
-    assert len(headers) == 2
-    assert headers[0] == headers[1]
-
-
 def test_only_shown_cells_decide_the_number_format() -> None:
     data = np.zeros((1000, 3))
     data[500] = 0.123456
