@@ -74,12 +74,12 @@ def wrap_paragraph(
     '   and'
     '   two'
     """
-    room = line_width(list(head))
-    first, *others = wrap_text(text, width - room, indent)
-    return [[*head, (first, style)], *([(" " * room + part, style)] for part in others)]
+    return wrap_runs([(text, style)], width, head, indent)
 
 
-def wrap_runs(runs: Sequence[TextRun], width: int, head: Sequence[TextRun]) -> list[Line]:
+def wrap_runs(
+    runs: Sequence[TextRun], width: int, head: Sequence[TextRun], indent: str = ""
+) -> list[Line]:
     """The same of a text in several styles.
 
     >>> [[text for text, _ in line] for line in wrap_runs([("one t", PLAIN), ("wo", PLAIN)], 5, [])]
@@ -87,10 +87,11 @@ def wrap_runs(runs: Sequence[TextRun], width: int, head: Sequence[TextRun]) -> l
     """
     room, stop, lines = line_width(list(head)), 0, list[Line]()
     text = "".join(part for part, _ in runs)
-    for part in wrap_text(text, width - room):
-        start = text.index(part, stop)
-        stop = start + len(part)
-        line: Line = [(" " * room, PLAIN)] if lines else [*head]
+    for part in wrap_text(text, width - room, indent):
+        shown = part.removeprefix(indent) if lines else part
+        start = text.index(shown, stop)
+        stop = start + len(shown)
+        line: Line = [(" " * room + indent, PLAIN)] if lines else [*head]
         at = 0
         for own, style in runs:
             line.append((own[max(start - at, 0) : max(stop - at, 0)], style))

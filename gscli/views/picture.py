@@ -40,7 +40,7 @@ from gscli.views.subject import (
     TensorView,
     add_expected,
     add_grid_headers,
-    format_samples,
+    list_samples,
     make_views,
     take_box,
 )  # fmt: skip
@@ -139,7 +139,7 @@ class Picture(Drawing):
         first = options.show is None
         views = make_views(trace, self.marked_entries, GRIDS[trace.kind] if first else options.show)
         views = add_expected(add_grid_headers(trace, views) if first else views, self.diagnosis)
-        extras = self._extra_samples()
+        extras = list_samples(trace, self.listed_entries, 1)
         drawing, group = render_with_table(
             trace, self.listed_entries, views, options, width, extras
         )
@@ -180,17 +180,6 @@ class Picture(Drawing):
             return ""
         counts = count_cells(self.trace, self.marked_entries)
         return format_counts(self.trace, counts) if counts else ""
-
-    def _extra_samples(self) -> list[Array]:
-        """Values between old and new that only the legend shows, and updates of another type."""
-        changes = [entry.change for entry in self.listed_entries if entry.change is not None]
-        alone = [change for change in changes if change.new.size == 1]
-        samples = [sample for change in alone for sample in format_samples(self.trace, change)[2:]]
-        updates = self.trace.tensor("updates")
-        if updates is None or updates.array.dtype == self.trace.output.dtype:
-            return samples
-        boxes = [entry.result for entry in self.listed_entries if entry.result is not None]
-        return samples + [take_box(updates.array, box) for box in boxes]
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
         if len(self.listed_entries) == self.trace.entry_count and not any(

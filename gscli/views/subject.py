@@ -229,9 +229,21 @@ def running_value(trace: Trace, change: Change) -> Array:
         return divide_means(sums, np.full(sums.shape, change.term_count), rule.divisor)
 
 
-def format_samples(trace: Trace, change: Change) -> list[Array]:
-    """The values that a number format must suit where a change is told."""
-    return [change.old, change.update, change.new, running_value(trace, change)]
+def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Array]:
+    """The values that a number format must suit where entries are told, of at most so many cells.
+
+    What cells held, and what stands where the result of each entry does, in its own type.
+    """
+    changes = [entry.change for entry in entries if entry.change is not None]
+    samples = [
+        part
+        for change in changes
+        for part in (change.old, change.update, change.new, running_value(trace, change))
+    ]
+    tensor = trace.tensor("output" if trace.kind == "gather" else "updates")
+    boxes = [entry.result for entry in entries if entry.result is not None and tensor is not None]
+    samples += [take_box(tensor.array, box) for box in boxes if tensor is not None]
+    return [sample for sample in samples if sample.size <= most]
 
 
 def take_box(array: Array, box: Box) -> Array:

@@ -16,7 +16,7 @@ from gscli.traces import Entry, Trace
 from gscli.views.look import UTF8, Limits, ViewOptions
 from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
 from gscli.views.steps import iter_patches
-from gscli.views.subject import TensorView, add_expected, format_samples, initial_output, make_views
+from gscli.views.subject import TensorView, add_expected, initial_output, list_samples, make_views
 from gscli.views.texts import CellTexts, NumberFormat, choose_number_format
 
 if TYPE_CHECKING:
@@ -146,9 +146,7 @@ class TraceView:
         """One format for data, updates, output and what the cells held in between."""
         drawn = [item for subject, own in self._sheets if subject.role != "indices" for item in own]
         samples: list[Array] = [block for sheet in drawn for block in sheet.planes]
-        changes = [entry.change for entry in self.entries if entry.change is not None]
-        changed = [part for change in changes for part in format_samples(self.trace, change)]
-        samples += [part.reshape(-1)[:_SAMPLED] for part in changed]
+        samples += list_samples(self.trace, self.entries, _SAMPLED)
         return choose_number_format(samples, self.options)
 
     @cached_property

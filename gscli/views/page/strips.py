@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from gscli.views.look import UTF8
 from gscli.views.markup import escape
 from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
 from gscli.views.page.cells import chip_class
@@ -15,7 +16,7 @@ from gscli.views.page.cells import chip_class
 SLOT, WIDE, HIGH = 46, 40, 30
 """Pixels from cell to cell, and a cell's width and height."""
 
-LONGEST = 12
+LONGEST = 13
 """Characters of a value that is drawn above the line."""
 
 TOP, FOOT = 44, 94
@@ -94,7 +95,7 @@ class _BehaviourStrip:
 
     def _render_fill(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
-        text = _truncate(self._behaviour.skip_text)
+        text = UTF8.truncate(self._behaviour.skip_text, LONGEST)
         half = max(11, len(text) * 4 + 5)
         middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
         return (
@@ -102,15 +103,6 @@ class _BehaviourStrip:
             + _render_box(f"filled {colour}", middle - half, 1, 2 * half, 20)
             + _render_text("note", middle, 15, text)
         )
-
-
-def _truncate(text: str) -> str:
-    """A value that fits over two cells.
-
-    >>> _truncate("dropped"), _truncate("-9223372036854775808")
-    ('dropped', '-92233720368…')
-    """
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 def _render_box(kind: str, left: int, top: int, width: int, height: int) -> str:

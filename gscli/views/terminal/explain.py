@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gscli.base.words import format_count, sanitize
+from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
 from gscli.views.lines import Drawing, FunctionDrawing, line_width, wrap_paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs, make_style_sheet
 from gscli.views.picture import render_title
-from gscli.views.subject import format_samples, take_box
+from gscli.views.subject import list_samples
 from gscli.views.summary import COUNTED_CELLS, count_cells, describe_purpose, format_counts
 from gscli.views.terminal.legend import render_entries
 from gscli.views.texts import NumberFormat, choose_number_format
-from gscli.views.words.facts import Describer, format_shape
+from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import TOLD_CELLS, describe_entry, describe_tensor
 
@@ -106,12 +106,9 @@ def _formula(trace: Trace, signs: Signs) -> list[str]:
 
 def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
     """The format for every value that is told: small tensors, slices, and what cells held."""
-    changes = [entry.change for entry in shown if entry.change is not None]
-    parts = [part for item in changes for part in format_samples(trace, item)]
-    parts += [take_box(trace.output, item.result) for item in shown if trace.kind == "gather" and
-              item.result is not None]  # fmt: skip
-    parts += [item.array for item in trace.tensors if item.role != "indices"]
-    return choose_number_format([part for part in parts if part.size <= TOLD_CELLS], options)
+    parts = [item.array for item in trace.tensors if item.role != "indices"]
+    parts = [part for part in parts if part.size <= TOLD_CELLS]
+    return choose_number_format([*parts, *list_samples(trace, shown, TOLD_CELLS)], options)
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:

@@ -226,15 +226,6 @@ def _classify_amount(values: Array, texts: dict[str, str]) -> str:
     return "one" if values.size == 1 else "some" if texts["new"] else "many"
 
 
-def format_shape(shape: Shape) -> str:
-    """A shape as it stands in a sentence.
-
-    >>> format_shape((4, 3))
-    '[4,3]'
-    """
-    return f"[{','.join(map(str, shape))}]"
-
-
 def format_cell(name: str, box: Box, shape: Shape) -> str:
     """A cell or slice of a tensor.
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import format_shape, sanitize
 from gscli.layout import Layout
 from gscli.plan.indices import IndexOutcome, legal_range
 from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
-from gscli.views.words.facts import Describer, ListFormat, format_shape
+from gscli.views.words.facts import Describer, ListFormat
 
 TOLD_CELLS = 100
 """Cells of a tensor or slice whose values are told in sentences."""
