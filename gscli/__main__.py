@@ -72,14 +72,19 @@ def exit_at_interrupt(
 def reraise_interrupt(dropped: sys.UnraisableHookArgs) -> None:
     """Ctrl-C while an object is freed: Python drops the exception there, with a traceback."""
     if issubclass(dropped.exc_type, KeyboardInterrupt):
-        _thread.start_new_thread(_interrupt_soon, ())  # an exception of the hook is dropped, too
+        # An exception of the hook would be dropped, too.
+        _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
     else:
         sys.__unraisablehook__(dropped)
 
 
-def _interrupt_soon() -> None:
+def _interrupt_soon(thread: int) -> None:
+    """Send the signal again, which ends what the thread waits for, where the system can do that."""
     time.sleep(0.001)
-    _thread.interrupt_main()
+    if hasattr(_signal, "pthread_kill"):
+        _signal.pthread_kill(thread, _signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _exit_now(code: int) -> None:

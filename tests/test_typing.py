@@ -51,6 +51,7 @@ def _lines_of_mistakes() -> list[int]:
     return [*range(first, first + len(MISTAKES.strip().splitlines()))]
 
 
+@pytest.mark.slow
 def test_mypy_knows_the_parameters_of_operators(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is part of the dev extra")
     cache = ("--cache-dir", str(ROOT / ".mypy_cache" / "users"))

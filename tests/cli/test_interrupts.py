@@ -131,7 +131,12 @@ def test_an_interrupt_behind_another_error_is_an_interrupt(other: str, tmp_path:
     assert (run.returncode, run.stderr) == (130, LINE)
 
 
+SLEEP = 20.0
+"""Seconds that what is interrupted would have waited for."""
+
+
 def test_an_interrupt_while_an_object_is_freed_is_not_lost(tmp_path: Path) -> None:
+    start = time.monotonic()
     program = (
         "import signal, sys, time\n"
         "from gscli import __main__ as program\n"
@@ -141,7 +146,7 @@ def test_an_interrupt_while_an_object_is_freed_is_not_lost(tmp_path: Path) -> No
         "        signal.raise_signal(signal.SIGINT)\n"
         "def run(*_):\n"
         "    Freed()\n"
-        "    time.sleep(20)\n"
+        f"    time.sleep({SLEEP})\n"
         "    return 0\n"
         "cli.run_safely = run\n"
         "program.main()\n"
@@ -151,6 +156,7 @@ def test_an_interrupt_while_an_object_is_freed_is_not_lost(tmp_path: Path) -> No
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (run.returncode, run.stderr) == (130, LINE)
+    assert time.monotonic() - start < SLEEP, "it waited for the end of what was interrupted"
 
 
 def test_what_stood_before_the_interrupt_is_named(tmp_path: Path) -> None:

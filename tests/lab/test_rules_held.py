@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import Array
+from conftest import Array, everyday
 
 import gscli
 from gscli.base import GscliError, IndexRefused
@@ -275,7 +275,16 @@ def all_rules() -> list[Rule]:
     return compute_rules(gscli.operators())
 
 
-@pytest.mark.parametrize("name", [operator.full_name for operator in gscli.operators()])
+DAILY = {
+    "onnx.gather", "onnx.scatter_nd", "openvino.gather", "tensorflow.segment_sum", "mxnet.take",
+    "caffe2.gather", "numpy.put", "torch.index_add", "jax.take", "jax.at.set", "stablehlo.gather",
+}  # fmt: skip
+"""Rules of each framework; the gate holds those of all operators."""
+
+
+@pytest.mark.parametrize(
+    "name", everyday([operator.full_name for operator in gscli.operators()], DAILY)
+)
 def test_every_cell_holds_in_every_type(name: str) -> None:
     wrong, held = [], 0
     for rule in (rule for rule in all_rules() if rule.operator.full_name == name):
