@@ -233,9 +233,9 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }
 _REDUCTIONS: dict[str, Reduction] = {
-    "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min",
+    "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min", "set": "none",
 }  # fmt: skip
-"""What PyTorch and OpenVINO call reductions that have ONNX's names here."""
+"""What PyTorch, OpenVINO and StableHLO call reductions that have ONNX's names here."""
 
 _SYNONYMS = _REDUCTIONS | {own: word for word, own in reversed(_REDUCTIONS.items())}
 

@@ -82,7 +82,7 @@ def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "rai
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
-    compares=[Comparison("gather-elements", "NumPy take_along_axis", axis="axis")],
+    compares=[Comparison("gather-elements", "NumPy take_along_axis")],
 )
 def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -118,7 +118,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
-    compares=[Comparison("scatter-elements", "NumPy put_along_axis", axis="axis")],
+    compares=[Comparison("scatter-elements", "NumPy put_along_axis")],
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.

@@ -73,7 +73,7 @@ ReductionName: TypeAlias = Annotated[
     versions=(1, 11, 13),
     example="'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
     bare=True,
-    compares=[Comparison(concept, "ONNX Gather-13", axis="axis") for concept in ("gather", "take")],
+    compares=[Comparison(concept, "ONNX Gather-13") for concept in ("gather", "take")],
 )
 def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> NewOutput:
     """Take slices of data along one axis, one per index.
@@ -91,7 +91,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     versions=(11, 13),
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
     bare=True,
-    compares=[Comparison("gather-elements", "ONNX GatherElements-13", axis="axis")],
+    compares=[Comparison("gather-elements", "ONNX GatherElements-13")],
 )
 def gather_elements(
     data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None
@@ -109,7 +109,7 @@ def gather_elements(
     versions=(11, 12, 13),
     example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     bare=True,
-    compares=[Comparison("gather-nd", "ONNX GatherND-13", batch_dims="batch_dims")],
+    compares=[Comparison("gather-nd", "ONNX GatherND-13")],
 )
 def gather_nd(
     data: Tensor,
@@ -152,11 +152,7 @@ def scatter(
     versions=(11, 13, 16, 18),
     example="'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
     bare=True,
-    compares=[
-        Comparison(
-            "scatter-elements", "ONNX ScatterElements-18", axis="axis", reduction="reduction"
-        )
-    ],
+    compares=[Comparison("scatter-elements", "ONNX ScatterElements-18")],
 )
 def scatter_elements(
     data: Tensor,
@@ -182,7 +178,7 @@ def scatter_elements(
     versions=(11, 13, 16, 18),
     example="'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
     bare=True,
-    compares=[Comparison("scatter-nd", "ONNX ScatterND-18", reduction="reduction")],
+    compares=[Comparison("scatter-nd", "ONNX ScatterND-18")],
 )
 def scatter_nd(
     data: Tensor,

@@ -81,29 +81,30 @@ class Comparison(Record):
     """How a concept's call becomes one operator's, under one rule set.
 
     `inputs`: the operator's names for data, indices and updates; by default those of its first
-    inputs. `fixed_attributes`: attributes that make this rule set. `axis`, `batch_dims`,
-    `reduction`: the names of the attributes that take these arguments; an operator without one
-    expresses only calls that leave the argument alone.
-    `reductions`: what the operator calls each reduction it has, where no attribute's choices are
-    that. `build_attributes` replaces all that. `vector_layout`: where index vectors lie ("tuple":
-    one input NAME_0, NAME_1, … per column; "one": the whole of indices is NAME_0). `axis_input`:
-    the name of an input that takes the axis. `has_zero_data`: the operator has no data and starts
-    from zeros, so it is asked only when data is all zeros; `shape_input` is the name of an input
-    that takes data's shape.
+    inputs. `fixed_attributes`: attributes that make this rule set. `reductions`: what the operator
+    calls each reduction it has, where no attribute's choices are that. `build_attributes` makes the
+    attributes of a call that are not simply its arguments. `vector_layout`: where index vectors lie
+    ("tuple": one input NAME_0, NAME_1, … per column; "one": the whole of indices is NAME_0).
+    `has_zero_data`: the operator has no data and starts from zeros, so it is asked only when data
+    is all zeros.
+
+    The signature tells the rest: `axis`, `batch_dims` and `reduction` are the attributes that take
+    these arguments, `axis_input` and `shape_input` inputs that take the axis and data's shape. An
+    operator without one expresses only calls that leave the argument alone.
     """
 
     concept: ConceptName
     label: str
     inputs: tuple[str, ...] = ()
     fixed_attributes: Mapping[str, object] = MappingProxyType({})
-    axis: str = ""
-    batch_dims: str = ""
     reduction: str = ""
-    reductions: Mapping[str, object] = OVERWRITE
+    reductions: Mapping[str, object] = MappingProxyType({})
     build_attributes: Callable[[ConceptCall], Attrs] | None = None
     vector_layout: Literal["last", "first", "tuple", "one"] = "last"
-    axis_input: str = ""
     has_zero_data: bool = False
+    axis: str = ""
+    batch_dims: str = ""
+    axis_input: str = ""
     shape_input: str = ""
 
     @property
@@ -133,7 +134,7 @@ def compare_takes(label: str, modes: Iterable[str]) -> list[Comparison]:
     ['N take (clip)', 'N take (clip)']
     """
     return [
-        Comparison(concept, label.format(mode), fixed_attributes={"mode": mode}, axis="axis")
+        Comparison(concept, label.format(mode), fixed_attributes={"mode": mode})
         for mode in modes
         for concept in ("gather", "take")
     ]
@@ -199,12 +200,21 @@ class Operator(Signature):
         return tuple(map(self._complete, compares(self.name) if callable(compares) else compares))
 
     def _complete(self, entry: Comparison) -> Comparison:
-        """A comparison with what the signature tells: names of inputs and words for reductions."""
-        inputs, own = entry.inputs or self.input_names[: 2 + entry.scatters], entry.reductions
-        attribute = self.attribute("reduction")
-        if attribute is not None and entry.reduction == attribute.name:
-            own = {parse_reduction(word): word for word in reversed(attribute.choices)}
-        return entry._replace(inputs=inputs, reductions=own)
+        """A comparison with what the signature tells."""
+        axis, reduction = self.attribute("axis"), self.attribute("reduction")
+        has_batches = any(item.name == "batch_dims" for item in self.attributes)
+        words: dict[str, object] = {}
+        if not entry.reductions and reduction is not None:
+            words |= {parse_reduction(word): word for word in reversed(reduction.choices)}
+            entry = entry._replace(reduction=reduction.name, reductions=words)
+        return entry._replace(
+            inputs=entry.inputs or self.input_names[: 2 + entry.scatters],
+            reductions=entry.reductions or OVERWRITE,
+            axis="" if axis is None else axis.name,
+            batch_dims="batch_dims" * has_batches,
+            axis_input="axis" * ("axis" in self.input_names),
+            shape_input="shape" * ("shape" in self.input_names),
+        )
 
     @property
     def command(self) -> str:

@@ -7,7 +7,7 @@ window inside, scatter leaves out what lies outside. There are no negative indic
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import GscliError
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES
@@ -22,6 +22,7 @@ from gscli.declare.attributes import (
     Promise,
     SliceSizes,
     UpdateWindow,
+    parse_reduction,
 )
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
@@ -31,7 +32,6 @@ from gscli.layout.axes import (
     Negative,
     OutOfBounds,
     Policy,
-    Reduction,
     Tensor,
     Updates,
 )
@@ -56,16 +56,14 @@ from gscli.layout.windows import gather_windows, scatter_windows
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 
-REDUCTIONS: dict[str, Reduction] = {
-    "set": "none", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min",
-}  # fmt: skip
 OPEN_ORDER = "StableHLO leaves the order of updates to the implementation"
 
 VectorDim: TypeAlias = Annotated[
     int, Option("axis of the indices along which a vector runs; their rank: single numbers")
 ]
+UpdateComputation: TypeAlias = Literal["set", "add", "sub", "mul", "max", "min"]
 Computation: TypeAlias = Annotated[
-    Literal["set", "add", "sub", "mul", "max", "min"],
+    UpdateComputation,
     Option("how an update meets the value already there", role="reduction"),
 ]
 WholeWindows: TypeAlias = Annotated[
@@ -95,8 +93,8 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
     """A concept as the case of gather or scatter that its own addressing is."""
 
     def express(call: ConceptCall) -> Attrs:
-        computations = {reduction: name for name, reduction in REDUCTIONS.items()}
-        if call.reduction not in computations:
+        computation = "set" if call.reduction == "none" else call.reduction
+        if computation not in get_args(UpdateComputation):
             return None
         try:
             addressing = address(call)
@@ -108,7 +106,7 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
         if call.updates is None:
             return {**numbers.attributes, "slice_sizes": tuple(a.span for a in addressing.axes)}
         attributes = numbers._replace(names=SCATTER_NAMES).attributes
-        return {**attributes, "update_computation": computations[call.reduction]}
+        return {**attributes, "update_computation": computation}
 
     label = f"StableHLO {concept.partition('-')[0]}"
     return Comparison(concept, label, build_attributes=express)
@@ -205,5 +203,5 @@ def scatter(
     policy = Policy(Negative.OUTSIDE, OutOfBounds.SKIP, is_atomic=xla)
     return scatter_layout(
         inputs, Updates(updates.name), scatter_windows(inputs, scatter_indices, updates, numbers),
-        policy, reduction=REDUCTIONS[update_computation], open_order=OPEN_ORDER,
+        policy, reduction=parse_reduction(update_computation), open_order=OPEN_ORDER,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
+from gscli.lab.concepts import find_concept_arguments
 from gscli.lab.sample import (
     ArrayTransform,
     CallVariants,
@@ -81,7 +82,7 @@ def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
                     for name, own in zip(names, comparison.inputs, strict=False)
                 },
                 run=call.run,
-                **_concept_arguments(trace, comparison),
+                **find_concept_arguments(known, comparison, trace.attributes, trace.inputs),
             )
         except GscliError:
             continue
@@ -99,20 +100,6 @@ def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
         and comparison.vector_layout == "last"
         and not comparison.has_zero_data
     )
-
-
-def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
-    """Axis, batch axes and reduction of the call under the neutral names."""
-    arguments: dict[str, Any] = {}
-    if comparison.axis:
-        arguments["axis"] = trace.attributes.get(comparison.axis)
-    if comparison.axis_input:
-        arguments["axis"] = int(trace.inputs[comparison.axis_input].reshape(-1)[0])
-    if comparison.batch_dims:
-        arguments["batch_dims"] = trace.attributes.get(comparison.batch_dims) or 0
-    if trace.reduction != "none":
-        arguments["reduction"] = trace.reduction
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 # --- other rules for the same addresses ---------------------------------------------------------

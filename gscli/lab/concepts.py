@@ -11,11 +11,16 @@ An operator's declaration says how a call of a concept becomes a call of it:
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
 
 from gscli.base.records import Record
-from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName
+from gscli.declare.attributes import parse_reduction
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Operator
 from gscli.layout.axes import Reduction
+
+if TYPE_CHECKING:
+    from gscli.base.arrays import Array
 
 REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
 """How updates may meet what is there, under neutral names."""
@@ -73,10 +78,9 @@ def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
 
     >>> from gscli.layout.axes import Tensor
     >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
-    >>> call = ConceptCall(data, indices, None, 0)
-    >>> clipped = Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim")
-    >>> translate_attributes(clipped, call)
-    {'dim': 0, 'mode': 'clip'}
+    >>> from gscli.frameworks.numpy import take
+    >>> translate_attributes(take.concept_mappings[0], ConceptCall(data, indices, None, 0))
+    {'axis': 0, 'mode': 'raise'}
     """
     if comparison.build_attributes is not None:
         return comparison.build_attributes(call)
@@ -92,13 +96,42 @@ def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
     return {**attrs, **comparison.fixed_attributes}
 
 
+def find_concept_arguments(
+    operator: Operator,
+    comparison: Comparison,
+    attributes: Mapping[str, object],
+    inputs: Mapping[str, Array],
+) -> dict[str, Any]:
+    """The way back: axis, batch axes and reduction of an operator's call under the neutral names.
+
+    `attributes`: all of the call's, with their defaults.
+
+    >>> from gscli.frameworks.torch.elements import gather
+    >>> find_concept_arguments(gather, gather.concept_mappings[0], {"dim": 1}, {})
+    {'axis': 1, 'reduction': 'none'}
+    """
+    arguments = {
+        "axis": attributes.get(comparison.axis),
+        "batch_dims": attributes.get(comparison.batch_dims),
+    }
+    if comparison.axis_input:
+        arguments["axis"] = int(inputs[comparison.axis_input].reshape(-1)[0])
+    declared = operator.attribute("reduction")
+    if declared is not None:
+        arguments["reduction"] = parse_reduction(str(attributes[declared.name] or "none").lower())
+    else:
+        names = {word: name for name, word in comparison.reductions.items()}
+        arguments["reduction"] = names[attributes.get(comparison.reduction, next(iter(names)))]
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
 def explain_inexpressible(comparison: Comparison, call: ConceptCall) -> str:
     """Why the operator cannot express a call; empty where it can.
 
     >>> from gscli.layout.axes import Tensor
     >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
-    >>> call = ConceptCall(data, indices, None, 0, 1)
-    >>> explain_inexpressible(Comparison("gather", "N", ("a", "i"), axis="dim"), call)
+    >>> from gscli.frameworks.numpy import take
+    >>> explain_inexpressible(take.concept_mappings[0], ConceptCall(data, indices, None, 0, 1))
     'no batch_dims=1'
     """
     if comparison.build_attributes is None:

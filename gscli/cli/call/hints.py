@@ -27,7 +27,7 @@ from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
-from gscli.lab.concepts import CONCEPTS
+from gscli.lab.concepts import CONCEPTS, find_concept_arguments
 from gscli.plan import CallInputs, plan_call
 
 LONGEST_COMMAND = 300
@@ -136,25 +136,14 @@ def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
 
 def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> list[str]:
     """Axis, batch axes and reduction under their neutral names, where they are not the usual."""
-    concept = CONCEPTS[comparison.concept]
-    defaults = {item.name: item.default for item in operator.attributes}
-    flags: dict[str, str] = {}
-    for flag, own in (("axis", comparison.axis), ("batch-dims", comparison.batch_dims)):
-        text = inputs.texts.get(own, str(defaults.get(own)))
-        if own and text.lower() not in ("none", ""):
-            flags[flag] = text
-    if comparison.axis_input:
-        flags["axis"] = inputs.words[comparison.axis_input].strip("[] ")
-    if comparison.reduction:
-        value = inputs.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
-        names = {str(own).lower(): name for name, own in comparison.reductions.items()}
-        flags["reduction"] = names.get(value, "none")
-    elif "none" not in comparison.reductions:
-        flags["reduction"] = next(iter(comparison.reductions))
-    usual = {"axis": str(concept.axis), "batch-dims": "0", "reduction": "none"}
-    accepts = {"axis": concept.takes_axis, "batch-dims": concept.takes_batch_dims,
-             "reduction": concept.takes_reduction}  # fmt: skip
-    return [f"--{k}={text}" for k, text in flags.items() if accepts[k] and text != usual[k]]
+    usual = {"axis": CONCEPTS[comparison.concept].axis, "batch_dims": 0, "reduction": "none"}
+    attrs = {item.name: item.default for item in operator.attributes} | {**inputs.attrs}
+    arguments = find_concept_arguments(operator, comparison, attrs, inputs.arrays)
+    return [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in arguments.items()
+        if value != usual[name]
+    ]
 
 
 # --- element types: how to convert -------------------------------------------------------------

@@ -46,9 +46,7 @@ DATA_DTYPES = (*NUMERIC, "str")
 @FRAMEWORK.operator(
     versions=(1, 7, 8),
     example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
-    compares=Comparison(
-        "gather", "OpenVINO Gather-{}", batch_dims="batch_dims", axis_input="axis"
-    ).expand_over("opset", {8: "8", 7: "7"}),
+    compares=Comparison("gather", "OpenVINO Gather-{}").expand_over("opset", {8: "8", 7: "7"}),
 )
 def gather(
     data: Tensor,
@@ -85,7 +83,7 @@ def gather(
 @FRAMEWORK.operator(
     versions=(6,),
     example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
-    compares=[Comparison("gather-elements", "OpenVINO GatherElements-6", axis="axis")],
+    compares=[Comparison("gather-elements", "OpenVINO GatherElements-6")],
 )
 def gather_elements(
     data: Tensor,
@@ -112,9 +110,7 @@ def gather_elements(
 @FRAMEWORK.operator(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
-    compares=Comparison("gather-nd", "OpenVINO GatherND-{}", batch_dims="batch_dims").expand_over(
-        "opset", {8: "8", 5: "5"}
-    ),
+    compares=Comparison("gather-nd", "OpenVINO GatherND-{}").expand_over("opset", {8: "8", 5: "5"}),
 )
 def gather_nd(
     data: Tensor,

@@ -57,7 +57,7 @@ OPEN_NAN = (
     versions=(3,),
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
     bare=True,
-    compares=[Comparison("scatter-update", "OpenVINO ScatterUpdate-3", axis_input="axis")],
+    compares=[Comparison("scatter-update", "OpenVINO ScatterUpdate-3")],
 )
 def scatter_update(
     data: Tensor, indices: Tensor, updates: Tensor, axis: ShapeInput, *, opset: Opset = None
@@ -81,14 +81,7 @@ def scatter_update(
 @FRAMEWORK.operator(
     versions=(3, 12),
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
-    compares=[
-        Comparison(
-            "scatter-elements",
-            "OpenVINO ScatterElementsUpdate-12",
-            reduction="reduction",
-            axis_input="axis",
-        )
-    ],
+    compares=[Comparison("scatter-elements", "OpenVINO ScatterElementsUpdate-12")],
 )
 def scatter_elements_update(
     data: Tensor,
@@ -142,7 +135,7 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
 @FRAMEWORK.operator(
     versions=(3, 15),
     example="'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
-    compares=[Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15", reduction="reduction")],
+    compares=[Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15")],
 )
 def scatter_nd_update(
     data: Tensor,

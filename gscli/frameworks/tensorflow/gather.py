@@ -29,7 +29,7 @@ UNCHECKED = Policy(
     Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
 )
 
-_GATHER = Comparison("gather", "TF gather {}", axis="axis", batch_dims="batch_dims")
+_GATHER = Comparison("gather", "TF gather {}")
 
 INDEX_TYPES = ("int32", "int64", "int16")
 
@@ -85,9 +85,7 @@ def gather(
 
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
-    compares=Comparison("gather-nd", "TF gather_nd {}", batch_dims="batch_dims").expand_over(
-        "device", DEVICES
-    ),
+    compares=Comparison("gather-nd", "TF gather_nd {}").expand_over("device", DEVICES),
 )
 def gather_nd(
     params: Tensor,

@@ -39,7 +39,6 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
         ("", "indices", "updates"),
         reductions={"none": "scatter_nd", "add": "scatter_nd"},
         has_zero_data=True,
-        shape_input="shape",
     ).expand_over("device", DEVICES),
 )
 def scatter_nd(

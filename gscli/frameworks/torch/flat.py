@@ -66,7 +66,7 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
-    compares=[Comparison("gather-elements", "PyTorch take_along_dim", axis="dim")],
+    compares=[Comparison("gather-elements", "PyTorch take_along_dim")],
 )
 def take_along_dim(
     input: Tensor,
