@@ -12,6 +12,9 @@ from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK, BoundLayout, describe_out_of_range, legal_range
 
+DEFAULT_LISTED = 50
+"""Bad indices and groups of duplicates that `check` lists one by one, unless a limit says."""
+
 RELEASE_INTERVAL = 64 * BLOCK
 """Entries after which the pages of mapped indices are let go."""
 
@@ -73,7 +76,8 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
     note = policy.note if any(outcomes) else ""
     negative = first.value < 0 <= first.low <= first.high
     count = total - len(findings)
-    more = [f"… and {count} more: gscli check lists them all"] if count else []
+    limit = f" … --limit={total}" if total > DEFAULT_LISTED else ""
+    more = [f"… and {count} more: gscli check{limit} lists them all"] if count else []
     details = (*map(_caret_line, findings), *more, _describe_axis(layout, first))
     return IndexRefused(
         "negative index" if negative else "index out of range",

@@ -286,6 +286,20 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         gscli.gather(np.arange(3), np.array([True, False, True]))
 
 
+@pytest.mark.parametrize("count", [50, 51])
+def test_check_lists_all_indices_where_a_refusal_says_so(
+    count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"gather '[1]' '{[7] * count}'"
+    _, told = refusal(f"gscli {words}", capsys)
+    (command,) = re.findall(r"more: (gscli check.*) lists them all", told)
+    place = "…" if "…" in command else "check"
+    _, told = refusal(command.replace(place, f"{place} {words}").replace("… ", ""), capsys)
+    assert [line.partition(": ")[2] for line in told.splitlines()[:-1]] == [
+        "index out of range, legal -1 … 0"
+    ] * count
+
+
 def test_rules_take_the_name_that_they_print() -> None:
     shown = forked("rules", "openvino.scatter_update")
     assert shown.returncode == 0

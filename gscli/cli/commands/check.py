@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def check_operator(call: Call) -> int:
     """Print every finding; exit status 1 when there is one."""
     from gscli.disk import mapped
-    from gscli.traces.check import DEFAULT_LISTED, CheckFinding, iter_findings
+    from gscli.plan.findings import DEFAULT_LISTED
+    from gscli.traces.check import CheckFinding, iter_findings
 
     operator, settings = call.operator, call.settings
     if settings.expect is not None:
