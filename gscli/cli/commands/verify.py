@@ -142,7 +142,6 @@ class FailedCase(Record):
 
     outcome: Outcome
     id: str
-    operator: str
     problem: str
     command: str
     path: str
@@ -187,9 +186,8 @@ class _CaseCounts:
     accepted: KnownFailures
     strict: bool
     form: str | None
-    passed: int = 0
     skipped: int = 0
-    operators: set[str] = field(default_factory=set)
+    passed: list[str] = field(default_factory=list)
     failures: list[FailedCase] = field(default_factory=list)
     refusals: list[GscliError] = field(default_factory=list)
 
@@ -206,7 +204,7 @@ class _CaseCounts:
 
     def to_dict(self, *, is_runtime: bool) -> dict[str, int]:
         """How many cases became what; what was skipped is told of a runtime."""
-        counts = {"passed": self.passed, "failed": self.count("failed")}
+        counts = {"passed": len(self.passed), "failed": self.count("failed")}
         rare = {name: self.count(name) for name in ("warning", "known")}
         counts |= {name: number for name, number in rare.items() if number}
         counts |= {"skipped": self.skipped} if is_runtime else {}
@@ -221,16 +219,15 @@ class _CaseCounts:
         if result is None:
             self.skipped += 1
             return
-        self.operators.add(case.operator)
         if result.has_passed:
-            self.passed += 1
+            self.passed.append(case.id)
             return
         from gscli.lab.cases import build_repro_command
 
         outcome: Outcome = "failed"
         command = build_repro_command(case, path)
         failure = FailedCase(
-            outcome, case.id, case.operator, result.problem, command, path, case.line,
+            outcome, case.id, result.problem, command, path, case.line,
             result.finding,
         )  # fmt: skip
         if any(map(self.accepted.match, failure.names)):
@@ -272,12 +269,11 @@ def _start_runner(
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
-    """A test case for each operator that has no failure, and for each failure."""
+    """A test case for each case that passed, and for each that failed."""
     from gscli.cli.call.results import save_text
     from gscli.runtimes.reports import format_junit_suite
 
     failures = [failure for failure in tally.failures if failure.is_counted]
-    passed = sorted(tally.operators - {failure.operator for failure in failures})
     name = on or "gscli"
     texts = [(failure.id, failure.problem, failure.command) for failure in failures]
-    save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, passed, texts))
+    save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, tally.passed, texts))
