@@ -180,8 +180,8 @@ class ScatterOutput:
 
     def finalize(self) -> Array:
         """The output in its own type."""
-        if self.epilogue is not None:
-            result = self.epilogue(self.data, saturating_cast(self.accumulator, self.dtype))
+        if self.rule is not None and self.epilogue is not None:
+            result = self.epilogue(self.data, self.rule.convert(self.data, self.accumulator))
             return saturating_cast(result, parse_dtype(self.layout.dtype))
         if self.counts is not None and self.divisor is not None:
             if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gscli.base import InputRefused
 from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.layout import Layout
@@ -25,7 +26,7 @@ class ReductionRule(Record):
 
     `divisor`: the sums are divided by this of the number of values in each. `epilogue`: the updates
     are combined with each other alone, and what they come to meets the data at the end, cell by
-    cell.
+    cell, as `convert` has it.
     """
 
     ufunc: Ufunc
@@ -33,6 +34,9 @@ class ReductionRule(Record):
     identity: Callable[[np.dtype[Any]], object]
     divisor: Callable[[Array], Array] | None = None
     epilogue: Callable[[Array, Array], Array] | None = None
+    convert: Callable[[Array, Array], Array] = lambda cells, values: saturating_cast(
+        values, cells.dtype
+    )
 
     def typed_identity(self, dtype: np.dtype[Any]) -> Array:
         """The identity as a value of a type."""
@@ -52,7 +56,7 @@ def _extreme_value(dtype: np.dtype[Any], *, least: bool) -> object:
     return -np.inf if least else np.inf
 
 
-_EXPONENT_BITS = 6
+_EXPONENT_MASK = 0b111111
 """Bits of a whole exponent that count, as in jax.numpy.power of JAX 0.10."""
 
 
@@ -69,10 +73,33 @@ def divide_cells(cells: Array, divisors: Array) -> Array:
     return np.asarray(np.divide(cells, divisors))
 
 
-def raise_cells(cells: Array, exponents: Array) -> Array:
-    """Powers in the type of the cells; of a whole exponent the low six bits count, sign and all.
+def convert_exponents(cells: Array, exponents: Array) -> Array:
+    """Exponents as cells take them: of a whole one the low six bits count, sign and all.
 
-    >>> raise_cells(np.array([2, 3, 2]), np.array([5, 64, -1]))
+    Of a cell without axes all bits count, and a whole exponent below zero is refused.
+
+    >>> convert_exponents(np.array([2, 3, 2]), np.array([5, 64, -1]))
+    array([ 5,  0, 63])
+    >>> convert_exponents(np.array(3), np.array(64))
+    array(64)
+    """
+    exponents = saturating_cast(exponents, cells.dtype)
+    if cells.dtype.kind not in "iu":
+        return exponents
+    if cells.shape:
+        return np.asarray(exponents & _EXPONENT_MASK)
+    if exponents < 0:
+        where = f"exponent = {exponents}"
+        raise InputRefused(
+            "a whole number cannot be raised to this", where=where, valid="0 or more"
+        )
+    return exponents
+
+
+def raise_cells(cells: Array, exponents: Array) -> Array:
+    """Powers in the type of the cells; whole ones wrap, and have no exponent below zero.
+
+    >>> raise_cells(np.array([2, 3, 2]), np.array([5, 0, 63]))
     array([                  32,                    1, -9223372036854775808])
     """
     if cells.dtype.kind == "c":
@@ -82,7 +109,7 @@ def raise_cells(cells: Array, exponents: Array) -> Array:
     if cells.dtype.kind == "b":
         cells, exponents = cells.astype(np.int32), exponents.astype(np.int32)
     result, base = np.ones_like(cells), cells
-    for bit in range(_EXPONENT_BITS):
+    for bit in range(int(exponents.max(initial=0)).bit_length()):
         result = np.where((exponents >> bit) & 1, result * base, result)
         base = base * base
     return np.asarray(result)
@@ -111,7 +138,9 @@ REDUCTIONS: dict[str, ReductionRule] = {
     "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
     "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
     "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, epilogue=divide_cells),
-    "pow": ReductionRule(np.multiply, np.logical_and, lambda _: 1, epilogue=raise_cells),
+    "pow": ReductionRule(
+        np.multiply, np.logical_and, lambda _: 1, epilogue=raise_cells, convert=convert_exponents
+    ),
     "max": ReductionRule(np.maximum, np.logical_or, partial(_extreme_value, least=True)),
     "min": ReductionRule(np.minimum, np.logical_and, partial(_extreme_value, least=False)),
     "mean": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.positive),
@@ -126,7 +155,7 @@ class ReductionWords(Record):
     `past`: what was done to a slice; `equation`: the assignment of one entry. Of several updates of
     one cell: `repeated` what became of them in the table of rules, `together` below a picture,
     `combines` as the name of a behaviour. `missing` says what else was done where another reduction
-    was meant.
+    was meant, `first` what updates do before they meet data.
     """
 
     name: str
@@ -139,6 +168,7 @@ class ReductionWords(Record):
     together: str = "combined by {reduction}"
     combines: str = "updates are combined by {reduction}"
     missing: str = ""
+    first: str = ""
 
 
 REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
@@ -168,11 +198,14 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     "div": ReductionWords(
         "divide", "/", "", "{update} divides that {thing}", "{target} is divided by {result}",
         "{target} /= {update}", repeated="divided by all",
+        first="Updates of one cell are multiplied first; the product, in data's type, divides it.",
     ),
     "pow": ReductionWords(
         "raise", "^", "", "{update} is the exponent of that {thing}",
         "{target} is raised to the power of {result}", "{target} **= {update}",
         repeated="raised to the product",
+        first="Updates of one cell are multiplied first; the product, in data's type, is its "
+        "exponent, and of a whole one the low 6 bits count unless data has no axes.",
     ),
     "max": ReductionWords(
         "max", "", "or", "that {thing} keeps the larger of itself and {update}",

@@ -24,15 +24,14 @@ from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import resolve_input_dtype
+from gscli.kernel import scatter
 from gscli.layout import Layout
 from gscli.plan import CallInputs, check_output_size, infer_layout
+from gscli.plan.findings import DEFAULT_LISTED
 from gscli.plan.outcomes import OutcomeCounts, count_outcomes
 from gscli.plan.plan import Plan, ValidatedPlan
 
 FindingKind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
-
-DEFAULT_LISTED = 50
-"""Bad indices and groups of duplicates that are listed one by one, unless a limit says."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +194,11 @@ def _index_findings(
         yield from _negative_finding(counts)  # legal ones beside those that are refused
         return
     judged = plan.validate()
+    if layout.reduction == "pow" and not layout.data_shape:  # whose exponents may be refused
+        try:
+            scatter(judged, arrays[str(layout.data_name)])
+        except GscliError as error:
+            yield from _refusal_findings(error, arrays, listed)
     yield from _adjusted_findings(judged, listed)
     for notice in (*iter_unspecified_notices(judged), *iter_cast_notices(judged)):
         yield CheckFinding("open", notice.problem, notice.where)

@@ -17,9 +17,9 @@ from gscli.base.records import Record, former_names
 from gscli.base.words import entry_label
 from gscli.kernel.reductions import (
     REDUCTIONS,
+    ReductionRule,
     entry_updates,
     mask_losing_nans,
-    saturating_cast,
     working_dtype,
 )
 from gscli.kernel.walks import cell_addresses
@@ -35,7 +35,8 @@ class Change(Record):
 
     `again`: number of the last entry before that wrote one of the cells, or None. `fresh`: the
     reduction started from its identity here (include_self off). `terms`: values in each cell so
-    far, for mean, whose `new` is the running sum.
+    far, for mean, whose `new` is the running sum. `operands`: what `new` was made of, which is
+    `old` and `update`, or data and all updates so far where these meet each other first.
     """
 
     old: Array
@@ -44,6 +45,7 @@ class Change(Record):
     previous_writer: int | None
     is_first_write: bool
     term_count: int
+    operands: tuple[Array, Array]
 
 
 @former_names(lost="dropped_count")
@@ -283,6 +285,7 @@ class ScatterReplay:
 
     def _replay(self) -> dict[int, Change]:
         layout = self._plan.layout
+        rule = REDUCTIONS.get(layout.reduction)
         addresses, inside = cell_addresses(self._plan, 0, self._count)
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
@@ -308,15 +311,17 @@ class ScatterReplay:
             current = values[where]
             combined = np.where(lone[where], update, self._combine(current, update))
             values[where] = combined
-            old, new = (
-                self._apply_epilogue(cells[where], current),
-                self._apply_epilogue(cells[where], combined),
-            )
+            old, operands, new = current, (current, update), combined
+            if rule is not None and rule.epilogue is not None:
+                old, _ = self._apply_epilogue(rule, cells[where], current)
+                new, operands = self._apply_epilogue(rule, cells[where], combined)
             terms[where] += 1
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
             writers[where] = number
-            changes[number] = Change(old, update, new, again, fresh, int(terms[where].max()))
+            changes[number] = Change(
+                old, update, new, again, fresh, int(terms[where].max()), operands
+            )
         return changes
 
     def _initial_values(self, cells: Indices) -> Array:
@@ -333,14 +338,15 @@ class ScatterReplay:
         values: Array = self._plan.inputs[self._plan.layout.data_name].reshape(-1)[cells]
         return values
 
-    def _apply_epilogue(self, cells: Indices, values: Array) -> Array:
-        """What the cells hold: the values, or what these make of data where they meet it last."""
-        rule = REDUCTIONS.get(self._plan.layout.reduction)
-        if rule is None or rule.epilogue is None:
-            return values
-        data = self._read_cells(cells)
+    def _apply_epilogue(
+        self, rule: ReductionRule, cells: Indices, values: Array
+    ) -> tuple[Array, tuple[Array, Array]]:
+        """What updates that met each other make of data, and the two values that met last."""
+        assert rule.epilogue is not None
+        data = self._read_cells(cells).reshape(values.shape if self._plan.layout.data_shape else ())
         with np.errstate(all="ignore"):
-            return rule.epilogue(data, saturating_cast(values, data.dtype))
+            operands = data, rule.convert(data, values.reshape(data.shape))
+            return rule.epilogue(*operands).reshape(values.shape), operands
 
     def _combine(self, old: Array, update: Array) -> Array:
         reduction = self._plan.layout.reduction

@@ -139,10 +139,7 @@ class Picture(Drawing):
         first = options.show is None
         views = make_views(trace, self.marked_entries, GRIDS[trace.kind] if first else options.show)
         views = add_expected(add_grid_headers(trace, views) if first else views, self.diagnosis)
-        extras = list_samples(trace, self.listed_entries, 1)
-        drawing, group = render_with_table(
-            trace, self.listed_entries, views, options, width, extras
-        )
+        drawing, group = render_with_table(trace, self.listed_entries, views, options, width)
         self.shown_differences = group.wrong
         if first:
             lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
@@ -202,13 +199,13 @@ def render_with_table(
     views: Sequence[TensorView],
     options: ViewOptions,
     width: int,
-    extras: Sequence[Array] = (),
     highlighted: Sequence[Entry] | None = None,
 ) -> tuple[list[Line], RenderedGroup]:
     """The table of entries and the grids, beside it where fewer lines then show as much.
 
     With `show` the sheets alone.
     """
+    extras = list_samples(trace, listed_entries, MOST_VALUES)
     group = render_tensors(views, options, width, extras)
     if options.show is not None:
         return flow_blocks(group.blocks, width, GAP), group

@@ -238,7 +238,13 @@ def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Arra
     samples = [
         part
         for change in changes
-        for part in (change.old, change.update, change.new, running_value(trace, change))
+        for part in (
+            *change.operands,
+            change.old,
+            change.update,
+            change.new,
+            running_value(trace, change),
+        )
     ]
     tensor = trace.tensor("output" if trace.kind == "gather" else "updates")
     boxes = [entry.result for entry in entries if entry.result is not None and tensor is not None]

@@ -435,9 +435,18 @@ def test_promises_change_no_answer(promise: str) -> None:
 
 
 def test_power_takes_the_low_bits_of_a_whole_exponent_as_compiled_jax_does() -> None:
-    """Recorded from JAX 0.10.2 with x64, inside jit: 3 ** 64 is 1, 3 ** -1 is 3 ** 63."""
+    """Recorded from JAX 0.10.2 with x64: 3 ** 64 is 1, 3 ** -1 is 3 ** 63.
+
+    Outside jit a number without axes has other rules: 3 ** 64 wraps, and 3 ** -1 is refused.
+    """
     for exponent, raised in ((64, 1), (-1, -3237885987332494933)):
-        assert at("power", 3, (), exponent).item() == raised
+        assert at("power", [3], ([0],), exponent).tolist() == [raised]
+    assert at("power", 3, (), 64).item() == 8733086111712066817
+    with pytest.raises(gscli.GscliError, match="cannot be raised"):
+        at("power", 3, (), -1)
+    (finding,) = gscli.check("jax.at.power", {"x": 3, "values": -1})
+    assert "cannot be raised" in finding.problem
+    assert at("power", 2.0, (), -70).item() == 2.0**-70
 
 
 def test_a_segment_id_without_axes_needs_a_segment() -> None:

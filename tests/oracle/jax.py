@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -160,11 +161,36 @@ def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
         both = {type_of(x), type_of(values)}
         require(not both <= {*refused}, "dtype", f"not for {type_of(x)}")
         found = _indexed(x, subscript, indices, indices_per_axis, place)
-        wide = values.dtype if type_of(x) == "bool" else x.dtype
+        wide = _promoted(x.dtype, values.dtype)
         written = families.apply(x.astype(wide), found.writes(values.astype(wide)), combine)
-        return written.astype(x.dtype)
+        return _converted(written, x.dtype)
 
     return at
+
+
+def _promoted(own: Any, other: Any) -> Any:
+    """The type that both are computed in: a float's own beside whole numbers."""
+    whole = [kind for kind in (own, other) if kind.kind in "biu"]
+    if len(whole) == 1:
+        return own if other in whole else other
+    return own if own == other else np.result_type(own, other)
+
+
+def _converted(array: Array, dtype: Any) -> Array:
+    """Back in x's type, where floats are cut and end at the limits of whole numbers."""
+    if array.dtype.kind != "f" or dtype.kind not in "iu":
+        return array.astype(dtype)
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    ends = {-math.inf: low, math.inf: high}
+    numbers = [
+        0
+        if math.isnan(cell)
+        else ends[cell]
+        if math.isinf(cell)
+        else min(max(int(cell), low), high)
+        for cell in map(float, array.flat)
+    ]
+    return np.array(numbers, dtype).reshape(array.shape)
 
 
 operator("jax.at.set")(_at(replace))
@@ -196,13 +222,18 @@ def _quotient(cells: Array, divisors: Array) -> Array:
 
 
 def _power(cells: Array, exponents: Array) -> Array:
-    """Whole exponents have 6 bits, whatever their sign; all else is the type's own power."""
+    """Whole exponents have 6 bits, whatever their sign; all else is the type's own power.
+
+    Of a cell without axes all their bits count, and one below zero is refused.
+    """
     whole = cells.dtype.kind in "biu"
+    limit = 64 if cells.ndim else 2**64
+    require(cells.ndim or not whole or exponents >= 0, "value", "a whole power below zero")
     output = np.zeros(cells.shape, np.int32 if cells.dtype.kind == "b" else cells.dtype)
     for place in np.ndindex(cells.shape):
         if whole:
             bits = 8 * output.dtype.itemsize
-            number = pow(int(cells[place]), int(exponents[place]) % 64, 2**bits)
+            number = pow(int(cells[place]), int(exponents[place]) % limit, 2**bits)
             output[place] = np.array(number, f"u{bits // 8}").view(output.dtype)
         else:
             output[place] = cells[place] ** exponents[place]

@@ -16,6 +16,7 @@ from gscli.views.picture import make_picture
 from gscli.views.subject import make_views
 from gscli.views.summary import Counts, cell_numbers, count_cells
 from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.frames import make_frames
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula, explain_entry
@@ -336,3 +337,43 @@ def test_legal_is_what_the_framework_takes_and_of_written_numbers_alone(
     """TensorFlow takes segment 7 of two rows: the last id says how many there are."""
     told = [text for text in Formula(trace(name, inputs)).meaning if "Legal" in text]
     assert told == ([f"Legal: {legal}"] if legal else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "updates", "sentences"),
+    [
+        ("jax.at.power", [2], [8, 9], ["2 ^ 8 = 256", "2 ^ 8 = 256"]),
+        ("jax.at.divide", [5], [0.5, 4], ["5 / 0 = inf", "5 / 2 = 2.5"]),
+        ("jax.at.divide", ints([100], np.int8), [16, 16], ["100 / 16 = 6.25", "100 / 0 = inf"]),
+        ("openvino.scatter_elements_update", [-1], [-2, 0],
+         ["(-1 + -2) // 2 = -2", "(-3 + 0) // 3 = -1"]),
+    ],
+)  # fmt: skip
+def test_what_an_entry_computes_is_true(
+    name: str, data: Any, updates: Any, sentences: list[str]
+) -> None:
+    """What updates of one cell come to, in data's type, meets data; whole means round down."""
+    jax = name.startswith("jax")
+    names = ("x", "indices_0", "values") if jax else ("data", "indices", "updates")
+    inputs = dict(zip(names, (data, [0, 0], updates), strict=True)) | ({} if jax else {"axis": 0})
+    attrs = {"subscript": "i"} if jax else {"reduction": "mean"}
+    lines = [line for line in told(trace(name, inputs, attrs)).splitlines() if "= 0 →" in line]
+    assert [line.partition("output[0]: ")[2].partition(",")[0] for line in lines] == sentences
+
+
+def test_updates_that_meet_each_other_first_are_told_so_below_a_picture() -> None:
+    run = trace("jax.at.power", {"x": [2], "indices_0": [0, 0], "values": [8, 9]})
+    text = render_text(make_picture(run, PLAIN), PLAIN)
+    assert "output[0], twice: 2 ^ (8 × 9 → 8) = 256" in text
+
+
+def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:
+    """They lose against what the cells hold, or fall outside."""
+    run = trace(
+        "jax.at.max", {"x": [1.0, 2.0], "indices_0": [0, 9], "values": [0.25, 0.5]},
+        {"subscript": "i"},
+    )  # fmt: skip
+    picture = render_text(make_picture(run, PLAIN), PLAIN)
+    assert re.search(r"0\.25.*\n.*0\.5", picture), picture
+    frame = render_text(make_frames(run, PLAIN).step(1), PLAIN)
+    assert "max(1, 0.25) = 1" in frame

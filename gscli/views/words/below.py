@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gscli.base.records import Record
 from gscli.base.words import format_count
-from gscli.kernel.reductions import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
 from gscli.layout.axes import Box
 from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
 from gscli.traces import Entry, Trace
@@ -104,10 +104,15 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
     if not single:
         return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
     terms = [change.update for change in changes]
-    terms = terms if changes[0].is_first_write else [changes[0].old, *terms]
+    combines_first = REDUCTIONS[reduction].epilogue is not None
+    terms = terms if changes[0].is_first_write or combines_first else [changes[0].old, *terms]
     texts = [teller.numbers.format_value(term) for term in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
+    if combines_first:
+        base, operand = map(teller.numbers.format_value, changes[-1].operands)
+        product = f" {teller.signs.times} ".join(texts)
+        texts = [base, f"({product} {teller.signs.arrow} {operand})"]
     result = teller.numbers.format_value(running_value(teller.trace, changes[-1]))
     return f"{teller.format_reduction(texts, changes[-1])} = {result}"
 

@@ -110,9 +110,10 @@ class Describer:
         old, update, texts["new"] = (
             self.format_values(value, brackets) for value in (change.old, change.update, after)
         )
+        terms = [self.format_values(value, brackets) for value in change.operands]
         alone = self.trace.is_mean and change.is_first_write
         texts |= {"old": old, "update": update}
-        texts["sum"] = self.format_reduction([update] if alone else [old, update], change)
+        texts["sum"] = self.format_reduction([update] if alone else terms, change)
         amount = _classify_amount(after, texts)
         case = "set" if reduction == "none" else "mean" if self.trace.is_mean else "met"
         if change.is_first_write and amount == "one":
@@ -136,7 +137,9 @@ class Describer:
         if self.trace.is_mean:
             summed = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
             root = self.trace.reduction != "mean"
-            return f"{summed} / {f'sqrt({change.term_count})' if root else change.term_count}"
+            sign = "//" if self.trace.output.dtype.kind in "iu" else "/"  # as Python rounds
+            count = f"sqrt({change.term_count})" if root else change.term_count
+            return f"{summed} {sign} {count}"
         sign = self.reduction_sign(boolean=change.old.dtype.kind == "b")
         return f" {sign} ".join(terms) if sign else f"{self.trace.reduction}({', '.join(terms)})"
 

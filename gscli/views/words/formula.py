@@ -171,6 +171,7 @@ class Formula:
             forgets = not layout.include_self and layout.reduction != "none"
             kept = "; a cell that is hit forgets its old value" if forgets else ""
             yield f"output starts as a copy of {layout.data_name}{kept}."
+        yield from filter(None, [REDUCTION_WORDS[layout.reduction].first])
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
             yield f"Each vector of {format_count(len(columns), 'number')} names {named}."

@@ -57,6 +57,15 @@ def _at(method: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
     return run
 
 
+def _powers(rng: random.Random) -> Call | None:
+    """An array without axes, too: of its exponent all bits count, and none is below zero."""
+    if rng.random() < 0.7:
+        return _brackets(rng, writes=True)
+    base = np.array(rng.choice((-3, 5)), rng.choice(INTEGERS[:3]))
+    exponent = np.array(rng.choice((-1, 69, 70, 2**40 + 3)), np.int64)
+    return {"x": base, "values": exponent}, {"subscript": "", "mode": rng.choice(MODES)}
+
+
 def _segments(rng: random.Random) -> Call:
     rows, count = rng.randint(1, 6), rng.randint(1, 5)
     data = values(rng, (rows, *shape(rng, 0, 1)), rng.choice(TYPES))
@@ -103,8 +112,9 @@ OPERATORS = [
     Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), VERSION),
     *(
         Operator(f"at.{name}", lambda rng: _brackets(rng, writes=True), _at(name), VERSION)
-        for name in ("set", "add", "subtract", "max", "divide", "power")
+        for name in ("set", "add", "subtract", "max", "divide")
     ),
+    Operator("at.power", _powers, _at("power"), VERSION),
     *(
         Operator(name, _segments, _segment(name), VERSION)
         for name in ("segment_prod", "segment_min", "segment_max")
