@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from gscli.base.records import Record
 from gscli.cli import run_safely
-from gscli.cli.topics import RuntimeObservation, read_observations
+from gscli.cli.topics import read_topic
 from gscli.codegen.reproduction import format_expected, format_markdown, write_script
 from gscli.frameworks import find_operator
 from gscli.gradients.call import Gradients
@@ -43,6 +44,22 @@ PATIENCE = 10.0
 SCRIPT_PATIENCE = 60.0
 PATHS = re.compile(r"(?<![\w:/])/[\w./…-]+")
 """Files of this machine, which say nothing about the runtime."""
+
+
+class RuntimeObservation(Record):
+    """What a released runtime answers where the rules say something else, and how to see it."""
+
+    runtime: str
+    command: str
+    rules: str
+    observed: str
+
+
+def read_observations() -> list[RuntimeObservation]:
+    """The findings as the topic tells them: runtime, command, the rules' answer, the runtime's."""
+    _, *blocks = read_topic("findings").strip().replace(" \\\n", " ").split("\n\n")
+    parts = re.compile(r"(.*)\n  (.*)\n  rules: ([^\0]*)\n  seen:  ([^\0]*)")
+    return [RuntimeObservation(*found.groups()) for found in map(parts.match, blocks) if found]
 
 
 class LoopGradientCase(GradientCase):

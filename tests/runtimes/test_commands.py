@@ -19,9 +19,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from conftest import slow
+from recording.findings import RuntimeObservation, read_observations
 
 from gscli.cli import run_safely
-from gscli.cli.topics import RuntimeObservation, read_observations
 from gscli.codegen.reproduction import MAX_SCRIPT_LINES, ReportFolder
 from gscli.frameworks import find_operator
 from gscli.lab.cases import parse_case

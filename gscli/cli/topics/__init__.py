@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill, wrap
 
 from gscli.base import ExitCode
-from gscli.base.records import Record
 from gscli.cli.building import format_option_help
 from gscli.cli.options import SHARED_OPTIONS
 from gscli.frameworks import ALIASES, NAMES, load_framework
@@ -49,21 +47,6 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
     ExitCode.BROKEN_PIPE: "the reader of a pipe went away",
 }
-
-OBSERVED_ON = "22 November 2026"
-"""The day on which the findings were seen."""
-
-LONGEST_LINE = 70
-"""Columns of a finding's command before it is continued."""
-
-
-class RuntimeObservation(Record):
-    """What a released runtime answers where the rules say something else, and how to see it."""
-
-    runtime: str
-    command: str
-    rules: str
-    observed: str
 
 
 def read_topic(name: str) -> str:
@@ -117,42 +100,10 @@ def _code_text() -> str:
     return f"{_read_file('code.txt')}{ran}\n"
 
 
-def read_observations() -> list[RuntimeObservation]:
-    """Facts about releases, each seen by its own command."""
-    import tomllib
-
-    entries = tomllib.loads(_read_file("findings.toml"))["finding"]
-    return [RuntimeObservation(**entry) for entry in entries]
-
-
-def _findings_text() -> str:
-    head = (
-        "What released runtimes answered where the rules say something else. Each was seen on "
-        f"{OBSERVED_ON}\nby the command below it, on a CPU; later releases may differ. "
-        "Put --python PATH behind a command\nwhen the runtime is in another environment.\n"
-    )
-    blocks = [
-        f"\n{seen.runtime}\n  {_wrap_command(seen.command)}\n"
-        f"  rules: {seen.rules}\n  seen:  {seen.observed}\n"
-        for seen in read_observations()
-    ]
-    return head + "".join(blocks)
-
-
-def _wrap_command(command: str) -> str:
-    """A command on lines that a terminal holds, as a shell reads them."""
-    lines = [""]
-    for word in map(shlex.quote, shlex.split(command)):
-        if lines[-1] and len(lines[-1]) + len(word) > LONGEST_LINE:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return " \\\n    ".join(lines)
-
-
 _GENERATED_TOPICS: dict[str, Callable[[], str]] = {
     "exit-codes": _exit_codes_text, "frameworks": _frameworks_text,
     "environment": _environment_text,
-    "code": _code_text, "findings": _findings_text,
+    "code": _code_text,
 }  # fmt: skip
 """Topics that are made from declarations or from data."""
 
