@@ -104,9 +104,12 @@ def show_run(
         show_steps(trace, settings, diagnosis)
     if diagnosis is None:
         return 0
-    from gscli.cli.call.results import report_diagnosis
+    from gscli.cli.call.results import report_difference
 
-    return report_diagnosis(diagnosis, settings, below=bool(text), shown_count=shown_count)
+    return report_difference(
+        diagnosis.difference, diagnosis.describe, settings, below=bool(text),
+        find_letters=diagnosis.entry_letters_at, shown_count=shown_count,
+    )  # fmt: skip
 
 
 def write_results(

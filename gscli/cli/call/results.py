@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
@@ -130,56 +130,44 @@ def make_tolerance(settings: Settings) -> Tolerance:
     return Tolerance(settings.rtol, settings.atol or 0.0)
 
 
-def report_diagnosis(
-    diagnosis: OutputDiagnosis, settings: Settings, *, below: bool, shown_count: int = 0
+def report_difference(
+    difference: TensorDifference,
+    describe: Callable[[], list[str]],
+    settings: Settings,
+    *,
+    below: bool,
+    find_letters: Callable[[tuple[int, ...]], str] = lambda _: "",
+    shown_count: int = 0,
 ) -> int:
     """Print it below the picture, in quiet the verdict alone; 1 where the answers differ.
 
+    `describe` makes the sentences, `find_letters` the letters of the entries that reach a cell.
     `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
     if settings.is_screen_used:
-        sentences = diagnosis.describe()
-        letters = [diagnosis.entry_letters_at(cell.at) for cell in diagnosis.difference.cells]
-        differences = diagnosis.difference
-        text = (
-            _format_sentences(differences, sentences, settings, letters) if settings.plain
-            else render_table(differences, sentences, settings, letters, shown_count=shown_count)
-        )  # fmt: skip
+        letters = [find_letters(cell.at) for cell in difference.cells]
+        text = render_difference(difference, describe(), settings, letters, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
-        sys.stdout.write(f"{diagnosis.describe()[0]}\n")
-    return int(not diagnosis.is_equal)
+        sys.stdout.write(f"{describe()[0]}\n")
+    return int(not difference.is_equal)
 
 
-def _format_sentences(
-    differences: TensorDifference,
-    sentences: Sequence[str],
-    settings: Settings,
-    letters: Sequence[str],
-) -> str:
-    """Sentences alone: each listed cell with both values and the entries that reach it."""
-    from gscli.views.lines import wrap_text
-    from gscli.views.terminal.tables import describe_cells
-
-    options = make_view_options(settings)
-    verdict, *others = sentences
-    lines = [verdict, *describe_cells(differences, options, letters), *others]
-    return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
-
-
-def render_table(
-    differences: TensorDifference,
+def render_difference(
+    difference: TensorDifference,
     sentences: Sequence[str],
     settings: Settings,
     letters: Sequence[str] = (),
-    *,
     shown_count: int = 0,
 ) -> str:
-    """The sentences and the table of the cells that differ, as they go to the screen."""
-    from gscli.views.lines import render_text
-    from gscli.views.terminal.tables import make_difference_drawing
+    """The sentences, and the cells that differ in a table or in sentences of their own."""
+    from gscli.views.lines import render_text, wrap_text
+    from gscli.views.terminal.tables import describe_cells, make_difference_drawing
 
     options = make_view_options(settings)
-    listed = shown_count < differences.differing_count
-    view = make_difference_drawing(differences, sentences, options, letters, listed=listed)
+    if settings.plain:
+        lines = [sentences[0], *describe_cells(difference, options, letters), *sentences[1:]]
+        return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
+    listed = shown_count < difference.differing_count
+    view = make_difference_drawing(difference, sentences, options, letters, listed=listed)
     return render_text(view, options)

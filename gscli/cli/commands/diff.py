@@ -39,7 +39,7 @@ def diff(
 ) -> int:
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.call.results import make_tolerance, render_table
+    from gscli.cli.call.results import make_tolerance, render_difference
     from gscli.files import list_members, load
     from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import cast_untyped
@@ -68,7 +68,7 @@ def diff(
         if differences.is_equal:
             sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
-        _print_unless_quiet(render_table(differences, sentences, settings), settings)
+        _print_unless_quiet(render_difference(differences, sentences, settings), settings)
     if settings.json is not None:
         document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
             "equal": equal, "members": rows,

@@ -8,13 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import DtypeRefused, UpdatesTypeRefused, UsageError
-from gscli.base.words import format_shape, suggest_names
+from gscli.base.words import suggest_names
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
-    SHARED_OPTIONS,
     Settings,
-    check_combinations,
     make_view_options,
     option,
 )
@@ -22,6 +20,7 @@ from gscli.cli.tree import make_operator_group
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
+    from gscli.cli.call.results import Expected
     from gscli.gradients.call import Gradients
     from gscli.gradients.flow import FlowTrace
 
@@ -53,17 +52,19 @@ def run_grad(
     ),
 ) -> int:  # fmt: skip
     """The gradients of a call, drawn or as JSON, and held against another one."""
-    from gscli.cli.call import write_results
-    from gscli.cli.call.results import render_files, show_steps
+    from gscli import files
+    from gscli.cli.call import check_outputs, write_results
+    from gscli.cli.call.results import render_files, report_difference, show_steps
     from gscli.gradients.call import trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
     settings = call.settings
-    check_combinations(SHARED_OPTIONS.values(), settings._asdict())
-    _convert_to_floats(call)
-    own_flow = None if cotangent is None else _load(cotangent, "cotangent", settings)
     expected_name, source = _split_name(settings.expect or "")
-    expected = _load(source, "expect", settings) if source else None
+    expected = check_outputs(settings._replace(expect=source or None), call.words)
+    _convert_to_floats(call)
+    own_flow = None
+    if cotangent is not None:
+        own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
     trace = call.run_in_memory()
     if code is not None:
         from gscli.codegen.backward import write_backward
@@ -76,7 +77,7 @@ def run_grad(
     chosen = _choose(gradients.arrays, of, "--of")
     verdict = None
     if expected is not None:
-        verdict = Verdict(gradients, chosen, settings, expected_name, expected)
+        verdict = GradientDiagnosis(gradients, chosen, expected_name, expected)
     flow = make_flow(gradients)
     steps = settings.is_picture_drawn and settings.step is not None
     text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""
@@ -89,13 +90,11 @@ def run_grad(
     )  # fmt: skip
     if steps:
         show_steps(flow, settings)
-    if verdict is not None and settings.is_screen_used:
-        sys.stdout.write("\n" * bool(text) + verdict.text())
-    elif verdict is not None and settings.is_verdict_alone:
-        sys.stdout.write(verdict.text().partition("\n")[0] + "\n")
-    if settings.strict and gradients.differs_from_loop:
-        return 1
-    return int(verdict is not None and not verdict.is_equal)
+    status = int(settings.strict and gradients.differs_from_loop)
+    if verdict is None:
+        return status
+    describe, difference = verdict.describe, verdict.difference
+    return report_difference(difference, describe, settings, below=bool(text)) or status
 
 
 def _convert_to_floats(call: Call) -> None:
@@ -116,12 +115,6 @@ def _convert_to_floats(call: Call) -> None:
     if untyped and call.settings.dtype is None:
         call.settings = call.settings._replace(dtype="float64")
         call.__dict__.pop("plan", None)  # it is made anew
-
-
-def _load(text: str, name: str, settings: Settings) -> Array:
-    from gscli import files
-
-    return files.load(text, name=name, max_bytes=settings.max_bytes).array
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -181,7 +174,10 @@ def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) ->
 
 
 def _make_document(
-    gradients: Gradients, chosen: Mapping[str, Array], verdict: Verdict | None, settings: Settings
+    gradients: Gradients,
+    chosen: Mapping[str, Array],
+    verdict: GradientDiagnosis | None,
+    settings: Settings,
 ) -> dict[str, Any]:
     from gscli.files.formats.jsonarray import dump_json
     from gscli.gradients.sharing import find_shared_cells
@@ -203,54 +199,40 @@ def _make_document(
     return document if verdict is None else {**document, "expectation": verdict.to_dict()}
 
 
-class Verdict:
+class GradientDiagnosis:
     """One gradient held against another."""
 
     def __init__(
-        self,
-        gradients: Gradients,
-        chosen: Mapping[str, Array],
-        settings: Settings,
-        name: str,
-        expected: Array,
+        self, gradients: Gradients, chosen: Mapping[str, Array], name: str, expected: Expected
     ) -> None:
         from gscli.base.arrays import dtype_name
-        from gscli.cli.call.results import make_tolerance
         from gscli.lab.difference import compare_tensors
         from gscli.lab.gradient_causes import find_causes
 
         self.name = _only_name(chosen, name, "--expect")
-        own = chosen[self.name]
-        if expected.dtype.kind not in "iuf":
+        own, array, tolerance = chosen[self.name], expected[0].array, expected[1]
+        if array.dtype.kind not in "iuf":
             raise DtypeRefused(
-                f"a gradient is no {dtype_name(expected.dtype)}", where="--expect",
+                f"a gradient is no {dtype_name(array.dtype)}", where="--expect",
                 valid="float32 float64",
             )  # fmt: skip
-        expected = expected.astype(own.dtype)
-        tolerance = make_tolerance(settings)
-        self.difference = compare_tensors(own, expected, tolerance)
-        self.is_equal = self.difference.is_equal
-        comparable = self.difference.has_same_shape and not self.is_equal
-        self.causes = find_causes(gradients, self.name, expected, tolerance) if comparable else []
+        array = array.astype(own.dtype)
+        self.difference = compare_tensors(own, array, tolerance)
+        comparable = self.difference.has_same_shape and not self.difference.is_equal
+        self.causes = find_causes(gradients, self.name, array, tolerance) if comparable else []
 
-    def text(self) -> str:
+    def describe(self) -> list[str]:
         """Whether they are equal, and what would give the other one."""
         from gscli.lab.difference import difference_sentences
 
-        if self.is_equal:
-            return f"as expected: the gradient of {self.name}\n"
+        if self.difference.is_equal:
+            return [f"as expected: the gradient of {self.name}"]
         lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
-        lines += [
-            f"  {self.name}{format_shape(cell.at)} is {cell.actual:.6g}, "
-            f"expected {cell.expected:.6g}"
-            for cell in self.difference.cells[:LISTED]
-        ]
         if self.causes:
-            lines.append("the expected gradient is what you get when")
-            lines += [f"  {cause}" for cause in self.causes]
-        elif self.difference.has_same_shape:
-            lines.append("no convention and no common mistake gives the expected gradient")
-        return "".join(f"{line}\n" for line in lines)
+            causes = (f"  {cause}" for cause in self.causes)
+            return [*lines, "the expected gradient is what you get when", *causes]
+        alone = "no convention and no common mistake gives the expected gradient"
+        return [*lines, alone] if self.difference.has_same_shape else lines
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
