@@ -122,8 +122,10 @@ class CallAnalysis:
 
     @cached_property
     def has_duplicates(self) -> bool:
-        """Whether several updates go to one cell."""
-        return bool(find_duplicate_writers(self.plan, 1).total)
+        """Whether several updates go to one cell; those that are refused go nowhere."""
+        refuses = self.layout.policy.out_of_bounds is OutOfBounds.RAISE
+        plan = self.plan.skip_refused() if refuses else self.plan
+        return bool(find_duplicate_writers(plan, 1).total)
 
     @cached_property
     def has_wide_values(self) -> bool:

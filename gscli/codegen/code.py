@@ -63,12 +63,15 @@ def generate_code(
     output: Array | None,
     targets: Sequence[TargetFramework],
     origins: Mapping[str, str] | None = None,
+    refusal: str = "",
 ) -> Code:
-    """The lines of a call that was run, for each target."""
+    """The lines of a call, for each target; `refusal`: why its own framework does not run it."""
     analysis = CallAnalysis(operator, plan)
     loading = PreambleWriter(analysis, origins or {})
     answers = tuple(_reply_to(analysis, target, loading) for target in targets)
-    return Code(operator, output, analysis.arrays_by_variable, answers)
+    if refusal:
+        answers = tuple(answer.limit_to_legal_indices() for answer in answers)
+    return Code(operator, output, analysis.arrays_by_variable, answers, refusal)
 
 
 def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:

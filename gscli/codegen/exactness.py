@@ -10,7 +10,7 @@ from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
 from gscli.layout.axes import OutOfBounds
-from gscli.plan.outcomes import LEFT_OUT, OUTCOMES, outcome_of
+from gscli.plan.outcomes import OUTCOMES, describe_skips, outcome_of
 
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
@@ -91,7 +91,7 @@ def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:
 def _describe_skip(layout: Layout) -> str:
     """What becomes of an entry that is left out."""
     is_zero = layout.kind == "gather" and layout.fill_value == 0
-    return "reads 0" if is_zero else LEFT_OUT[layout.kind]
+    return "reads 0" if is_zero else describe_skips(layout).single
 
 
 def _native_outcomes(layout: Layout) -> tuple[str, str, str]:

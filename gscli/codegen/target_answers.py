@@ -14,7 +14,9 @@ from gscli.frameworks.operator import Operator
 WIDTH = 100
 """Columns that comments are folded to."""
 
-Exactness: TypeAlias = Literal["exact", "exact for these indices", "differs", "none"]
+Exactness: TypeAlias = Literal[
+    "exact", "exact for these indices", "exact for legal indices", "differs", "none"
+]
 
 SCHEMA = "gscli-code/1"
 
@@ -44,6 +46,12 @@ class Snippet(Record):
         """What is to be pasted."""
         return (*self.preamble, *self.call)
 
+    def limit_to_legal_indices(self) -> Snippet:
+        """The answer for a call whose own indices are not legal."""
+        if self.verdict != "exact for these indices":
+            return self
+        return self._replace(verdict="exact for legal indices")
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         document: dict[str, object] = {"target": self.target, "verdict": self.verdict}
@@ -62,13 +70,14 @@ class Code(Record):
     """A call in other frameworks: an answer for each target, and the output that all must give.
 
     `inputs` are the arrays under the names that they have in the lines; `output` is None where
-    nothing was run.
+    nothing was run. `refusal`: why the call's own framework does not run it.
     """
 
     operator: Operator
     output: Array | None
     inputs: Mapping[str, Array]
     answers: tuple[Snippet, ...]
+    refusal: str = ""
 
     def __str__(self) -> str:
         """As the command line prints it."""
@@ -86,17 +95,18 @@ class Code(Record):
 
     def text(self, width: int = WIDTH) -> str:
         """A block for each target; comments are folded to the width, lines of code are not."""
-        return (
-            "\n\n".join("\n".join(_format_block(answer, width)) for answer in self.answers) + "\n"
-        )
+        blocks = [_format_comment(self.refusal, width)] if self.refusal else []
+        blocks += [[*_format_block(answer, width)] for answer in self.answers]
+        return "\n\n".join(map("\n".join, blocks)) + "\n"
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        return {
+        document: dict[str, object] = {
             "schema": SCHEMA,
             "operator": self.operator.full_name,
             "code": [answer.to_dict() for answer in self.answers],
         }
+        return document | ({"refused": self.refusal} if self.refusal else {})
 
     def with_run_results(self, results: Sequence[Mapping[str, str]]) -> Code:
         """The same with what the runs said."""

@@ -43,7 +43,8 @@ def generate(text: str, request: ReadRequest) -> LoadedInput:
         default = "int64" if kind == "arange" or "below" in settings else "float64"
         dtype = np.dtype(default) if value is None else value.dtype
     count = math.prod(shape)
-    check_limit(count * max(dtype.itemsize, 8), limit, text, "the array")
+    widest = 8 if kind in ("arange", "rand") else 1  # made in 64 bits first
+    check_limit(count * max(dtype.itemsize, widest), limit, text, "the array")
     if not is_shape(shape):
         raise _spec_error(text, "no array can have this shape, even without its zeros")
     if dtype.kind in "US":

@@ -10,7 +10,7 @@ from gscli.base import Notice, PictureNotice
 from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
 from gscli.base.words import format_count
 from gscli.declare import Signature
-from gscli.plan.outcomes import LEFT_OUT, OUTCOMES, count_outcomes
+from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
 from gscli.plan.plan import ValidatedPlan
 
 POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")
@@ -46,7 +46,9 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
         notices = OUTCOMES[outcome].notices
         if not any(notices):
             continue
-        singular, many = (text.format(left_out=LEFT_OUT[plan.layout.kind]) for text in notices)
+        singular, many = (
+            text.format(left_out=describe_skips(plan.layout).single) for text in notices
+        )
         examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []

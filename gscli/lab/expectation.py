@@ -94,7 +94,7 @@ class OutputDiagnosis:
     @property
     def is_equal(self) -> bool:
         """Whether the answer is the expected one."""
-        return self.difference.is_equal
+        return self.difference.is_equal and not self.trace.is_refused
 
     def differing_mask(self, actual: Array, expected: Array) -> BoolArray:
         """For parts of the output and of the expectation, of one shape, which cells differ."""
@@ -217,7 +217,7 @@ class OutputDiagnosis:
         """How a candidate answer meets the expected one; None where it explains nothing."""
         if self.sampled_cells is None and output.shape != self.expected.shape:
             return None
-        if not self.difference.has_same_shape:
+        if self.trace.is_refused or not self.difference.has_same_shape:
             wrong = self.differing_mask(output, self.expected)
             return None if wrong.any() else PossibleCause(cause, 0, (), is_exact=True)
         expected, apart = self._sampled_expectation
@@ -247,6 +247,8 @@ class OutputDiagnosis:
     def describe(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
         diff = self.difference
+        if self.trace.is_refused:
+            return self._describe_causes()
         if diff.is_equal:
             return [f"as expected: all {format_count(diff.cell_count, 'cell')} of {self.name}"]
         lines = difference_sentences(diff, self.name)

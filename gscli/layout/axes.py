@@ -69,6 +69,7 @@ class Policy(Record):
     with one above; "" where it refuses, too. `truncates_fractions`: a fractional index (MXNet)
     loses its fraction before it is judged; otherwise it is judged as written and cut then.
     `ignored`: a number that skips its entry, be it legal or not, as that of a padding row.
+    `is_refused`: the call is only drawn, and the entries that are refused are skipped for that.
     """
 
     negative: Negative = Negative.FROM_END
@@ -79,6 +80,7 @@ class Policy(Record):
     truncates_fractions: bool = False
     truncation: Truncation = Truncation.NEVER
     ignored: int | None = None
+    is_refused: bool = False
 
 
 FROM_END = Policy()

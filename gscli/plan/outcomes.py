@@ -143,16 +143,36 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         landing="partly outside",
     ),
     "refused": OutcomeWords(
-        None,
+        "skipped",
         does="is refused",
+        rule="such an index {does}",
+        key="out of range",
+        reason="{subject} {outside}",
+        remark="{raw_value} is outside {low} … {high}: {fate}",
+        plain="{subject} {out_of_range}",
         behaviour=("refuse what is outside", "refuse below zero too"),
         cell="error",
     ),
 }
 """In the order in which they are told."""
 
-LEFT_OUT = {"gather": "reads the fill value", "scatter": "is dropped"}
-"""What an entry without a cell does."""
+
+class SkipWords(Record):
+    """What an entry without a cell does: as a word, of one, and behind how many they are."""
+
+    word: str
+    single: str
+    several: str
+
+
+def describe_skips(layout: Layout) -> SkipWords:
+    """What entries without a cell do under a layout, or why there is none."""
+    if layout.policy.is_refused:
+        return SkipWords("refused", "is refused", "refused, so that none is")
+    if layout.kind == "gather":
+        return SkipWords("filled", "reads the fill value", "read the fill value")
+    return SkipWords("dropped", "is dropped", "dropped")
+
 
 INDEX_OUTCOMES: tuple[IndexOutcome, ...] = tuple(OUTCOMES)
 
@@ -169,7 +189,7 @@ def outcome_of(policy: Policy, *, negative: bool = False) -> IndexOutcome:
     >>> outcome_of(Policy(out_of_bounds=OutOfBounds.CLIP)), outcome_of(Policy(), negative=True)
     ('clipped', 'from_end')
     """
-    beyond = _BEYOND[policy.out_of_bounds]
+    beyond = "refused" if policy.is_refused else _BEYOND[policy.out_of_bounds]
     return _NEGATIVE.get(policy.negative, beyond) if negative else beyond
 
 
@@ -246,7 +266,7 @@ class AdjustedIndex(Record):
         >>> count_outcomes(plan, 1).examples["clipped"][0].change(plan.layout)
         'is clipped to 2'
         """
-        return self.format(OUTCOMES[self.outcome].change, left_out=LEFT_OUT[layout.kind])
+        return self.format(OUTCOMES[self.outcome].change, left_out=describe_skips(layout).single)
 
     def format(self, pattern: str, **facts: object) -> str:
         """One of the patterns of the table with this number; `facts` are what else it speaks of."""
@@ -328,7 +348,7 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
         "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),
-        "outside": skipped,
+        "refused" if policy.is_refused else "outside": skipped,
         "clipped": clipped,
         "cut": (whole != written) & (from_end | (whole == became)),
         "from_end": from_end,

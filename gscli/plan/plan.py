@@ -27,7 +27,7 @@ from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name
 from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import Layout
-from gscli.layout.axes import Column, Fit, Negative
+from gscli.layout.axes import Column, Fit, Negative, OutOfBounds
 from gscli.plan.indices import (
     BLOCK,
     SMALL_CALL_ENTRIES,
@@ -112,6 +112,11 @@ class Plan(BoundLayout):
     def assume_validated(self) -> ValidatedPlan:
         """The plan for somebody who has let others look at every index."""
         return ValidatedPlan(self.layout, self.inputs)
+
+    def skip_refused(self) -> ValidatedPlan:
+        """The plan of a refused call for its picture: entries that are refused are left out."""
+        policy = self.layout.policy._replace(out_of_bounds=OutOfBounds.SKIP, is_refused=True)
+        return ValidatedPlan(self.layout._replace(policy=policy), self.inputs)
 
     @property
     def has_data_dtype(self) -> bool:

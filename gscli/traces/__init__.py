@@ -12,6 +12,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from gscli.base import Notice
 from gscli.base.arrays import Array, dtype_name, to_json
 from gscli.base.records import Record, former_names
@@ -132,6 +134,31 @@ class Trace:
         return self.layout.kind
 
     @property
+    def is_refused(self) -> bool:
+        """Whether the call has no output, and what it would be without its bad indices is drawn."""
+        return self.layout.policy.is_refused
+
+    @cached_property
+    def first_refused(self) -> int:
+        """The number of the first entry that is refused; 0 where none is."""
+        if not self.is_refused:
+            return 0
+        from gscli.plan.outcomes import count_outcomes
+
+        return count_outcomes(self.plan, 1).examples["refused"][0].entry
+
+    @cached_property
+    def known_cells(self) -> Array | None:
+        """Which cells of the output a refused gather's legal entries fill; None of other calls."""
+        layout, addressing = self.layout, self.layout.addressing
+        _, live = self.plan.resolve_range(0, self.entry_count) if self.is_refused else ((), None)
+        if live is None or self.kind == "scatter":
+            return None
+        entries = live.reshape(addressing.entry_shape + (1,) * len(addressing.window))
+        cells = np.broadcast_to(entries, addressing.entry_shape + addressing.window)
+        return cells.transpose(addressing.result_axes).reshape(layout.output_shape)
+
+    @property
     def entry_count(self) -> int:
         """Number of index entries."""
         return self.layout.entry_count
@@ -181,10 +208,10 @@ class Trace:
         """The first tensor with this role."""
         return next((tensor for tensor in self.tensors if tensor.role == role), None)
 
-    def entries(self, limit: int | None = None) -> list[Entry]:
-        """The first `limit` entries (default all), with old and new values for scatters."""
+    def entries(self, limit: int | None = None, first: int = 0) -> list[Entry]:
+        """The entries from `first` to before `limit` (all), those of scatters with their values."""
         count = self.entry_count if limit is None else min(limit, self.entry_count)
-        return list(iter_entries(self.plan, count, replayed=self.is_replayed))
+        return list(iter_entries(self.plan, count, first, replayed=self.is_replayed))
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""

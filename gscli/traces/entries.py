@@ -114,28 +114,31 @@ def _box_list(box: Box) -> list[object]:
 ENTRIES_AT_ONCE = 1024
 
 
-def iter_entries(plan: ValidatedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
-    """The first `count` entries in order; those of a scatter with old and new values if `replayed`.
+def iter_entries(
+    plan: ValidatedPlan, count: int, first: int = 0, *, replayed: bool = True
+) -> Iterator[Entry]:
+    """The entries from `first` to before `count`, those of a scatter with old and new values if
+    `replayed`.
 
     >>> import gscli
     >>> plan = gscli.trace("gather", {"data": [10, 20, 30], "indices": [-1]}).plan
     >>> [(entry.label, entry.target) for entry in iter_entries(plan, 1)]
     [('a', ((2, 3),))]
     """
-    return _EntryBuilder(plan, count).entries(replayed=replayed)
+    return _EntryBuilder(plan, count).entries(first, replayed=replayed)
 
 
 class _EntryBuilder:
     def __init__(self, plan: ValidatedPlan, count: int) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
 
-    def entries(self, *, replayed: bool) -> Iterator[Entry]:
-        """All of them; ENTRIES_AT_ONCE are resolved together."""
+    def entries(self, begin: int, *, replayed: bool) -> Iterator[Entry]:
+        """All of them from `begin`; ENTRIES_AT_ONCE are resolved together."""
         plan, count = self.plan, self.count
         replay = None
         if replayed and self.layout.kind == "scatter":
             replay = ScatterReplay(plan, count)
-        for first in range(0, count, ENTRIES_AT_ONCE):
+        for first in range(begin, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.entry_coordinates(first, last)]
             columns = [

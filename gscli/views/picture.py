@@ -115,11 +115,14 @@ class Picture(Drawing):
 
     @cached_property
     def marked_entries(self) -> list[Entry]:
-        """The entries whose cells are marked."""
+        """The entries whose cells are marked: the first, or those that lead to one refused."""
         limit = self.options.limit
         if self.options.full and limit is None:
             return self.trace.entries()
-        return self.trace.entries(max(MAX_MARKED_ENTRIES, limit or 0))
+        count, last = limit or MAX_LISTED_ENTRIES, self.trace.first_refused + 1
+        if last > count:
+            return self.trace.entries(last, last - count)
+        return self.trace.entries(max(MAX_MARKED_ENTRIES, count))
 
     @cached_property
     def listed_entries(self) -> list[Entry]:

@@ -106,7 +106,7 @@ def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
     gathers, dtype = trace.kind == "gather", trace.output.dtype
     for entry in done:
         change, box = entry.change, entry.result if gathers else entry.target
-        if box is None:
+        if box is None or (trace.is_refused and not entry.live):
             continue
         if change is None or change.new.size != box_size(box):
             # What gather reads; slices too large to replay show what they hold in the end.

@@ -147,6 +147,8 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
         last_wins=writes_once and tensor.role == "output",
         batch=_batch(trace, tensor),
         dims_unmarked=len(entries) == trace.entry_count,
+        is_blank=tensor.role == "output" and trace.known_cells is not None,
+        known=trace.known_cells if tensor.role == "output" else None,
     )
 
 

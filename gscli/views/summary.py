@@ -18,6 +18,7 @@ from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Box, Shape, box_size
+from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 
@@ -282,11 +283,11 @@ def _format_values(array: Array, cells: Indices) -> Array:
 def format_counts(trace: Trace, counts: Counts) -> str:
     """How many cells were read or changed, and what else is worth a number."""
     cells = prod(trace.layout.data_shape)
-    gathered = trace.kind == "gather"
+    gathered, would = trace.kind == "gather", "would be " * trace.is_refused
     number = counts.touched if gathered or counts.changed is None else counts.changed
-    parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
+    parts = [f"{number:,} of {cells:,} cells {would}{'read' if gathered else 'changed'}"]
     if counts.skipped:
-        what = "read the fill value" if gathered else "dropped"
+        what = describe_skips(trace.layout).several
         parts.append(f"{counts.skipped:,} of {counts.entries:,} entries {what}")
     if counts.lost:
         parts.append(format_count(counts.lost, "update falls outside", "updates fall outside"))

@@ -39,20 +39,21 @@ class AtenRule(Record):
         >>> call.operator, call.inputs, call.attrs
         ('torch.gather', {'input': 1, 'index': 2}, {'dim': 0})
         """
-        tensors = {
-            ours: arguments[theirs] for ours, theirs, may_lack in _parse_words(self.inputs)
-            if not may_lack or theirs in arguments
-        }  # fmt: skip
         attrs: dict[str, object] = {
             name: arguments[name] for name, _, _ in _parse_words(self.attrs)
             if arguments.get(name) is not None
         }  # fmt: skip
-        if isinstance(tensors.get("indices"), list):
-            subscript = tensors.pop("indices")
-            parts = [part for part in subscript if part is not None]
-            tensors |= {f"indices_{number}": part for number, part in enumerate(parts)}
-            if len(parts) < len(subscript):
-                attrs["subscript"] = ", ".join(":" if part is None else "i" for part in subscript)
+        tensors = dict[str, Any]()
+        for ours, theirs, may_lack in _parse_words(self.inputs):
+            if may_lack and theirs not in arguments:
+                continue
+            tensors[ours] = value = arguments[theirs]
+            if isinstance(value, list):
+                del tensors[ours]
+                parts = [part for part in value if part is not None]
+                tensors |= {f"{ours}_{number}": part for number, part in enumerate(parts)}
+                if len(parts) < len(value):
+                    attrs["subscript"] = ", ".join(":" if part is None else "i" for part in value)
         return BoundCall(self.operator, tensors, attrs, dict(tensors))
 
 

@@ -195,16 +195,21 @@ def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:
     """
     from gscli.disk.atomic import open_atomic
     from gscli.files.formats import npz
+    from gscli.files.request import MAX_BYTES
     from gscli.lab.cases import build_command
 
-    words = []
+    words, limit = [], 0
     for name, array in call.inputs.items():
-        sizes = "x".join(map(str, array.shape))
-        words.append(f"{path}::{name}" if name in values else f"zeros:{sizes}:{array.dtype.name}")
+        if name in values:
+            words.append(f"{path}::{name}")
+        else:
+            words.append(f"zeros:{'x'.join(map(str, array.shape))}:{array.dtype.name}")
+            limit += array.nbytes
     members = {
         name: np.ascontiguousarray(array).reshape(array.shape) for name, array in values.items()
     }
     with open_atomic(path) as out:
         npz.write(out.write, members, ".npz")
     command = build_command(find_operator(call.operator), call.attrs, words)
+    command += f" --max-bytes {limit}" if limit > MAX_BYTES else ""
     return command.replace("gscli ", "gscli check ", 1)

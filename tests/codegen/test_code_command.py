@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import shell
 from conftest import everyday
-from refused import refused_command
+from refused import BAD_INDEX, refused_command
 
 from gscli import operators
 from gscli.cli import run_safely
@@ -110,7 +110,7 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "operator", everyday(operators(), operators()[::3]), ids=lambda operator: operator.full_name
 )
-def test_every_example_has_lines_and_every_refusal_stays_one(
+def test_every_example_has_lines_and_a_bad_index_is_told(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["explain", *operator.command_line.split()[1:]]
@@ -118,7 +118,12 @@ def test_every_example_has_lines_and_every_refusal_stays_one(
     told = capsys.readouterr().out
     assert all(f"# {target.title}: " in told for target in TARGETS.values())
     refused = shlex.split(refused_command(operator))[1:]
-    assert run_safely(["explain", *refused, "--code", "all"]) == 65
+    assert run_safely(refused) == 65
+    is_index = capsys.readouterr().err.startswith(BAD_INDEX)
+    assert run_safely(["explain", *refused, "--code", "all"]) == (0 if is_index else 65)
+    told = capsys.readouterr().out
+    assert told.startswith(f"# {operator.framework.title} {operator.name} refuses") == is_index
+    assert "exact for these indices" not in told
 
 
 @pytest.mark.parametrize(

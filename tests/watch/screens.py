@@ -104,6 +104,24 @@ def list_commands(screen: str) -> list[list[str]]:
     ]
 
 
+def try_command(words: list[str]) -> None:
+    """Run what a hint names, and what else takes the saved call; a bad index stays refused."""
+    from gscli.cli import run_safely
+
+    refused, words = words[0] == "check", words[words[0] == "check" :]
+    status = 65 if refused else 0
+    assert run_safely(["check", *words]) == 1, words
+    if "masked-scatter" in words:  # refused because of a count: no entry is to blame
+        return
+    assert run_safely([*words, "--svg", "call.svg", "--html", "call.html"]) == status, words
+    assert ("refused" in Path("call.svg").read_text(encoding="utf-8")) == refused
+    assert Path("call.html").exists()
+    assert run_safely([*words, "--step", "1"]) == status
+    assert run_safely(["explain", *words, "--code", "all"]) == 0
+    assert run_safely([*words, "-o", "output.npy"]) == status
+    assert run_safely([*words, "--expect", "zeros:1" if refused else "output.npy"]) == status
+
+
 def record(page: str) -> Iterator[str]:
     """Write the screens of a page anew; the names of those that changed."""
     path = ROOT / "tests" / "watch" / f"{page}.md"

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
-from gscli.base import GscliError, Notice, PictureNotice, StrictFinding, UsageError
+from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import format_count, format_shape
 from gscli.cli.options import (
@@ -61,8 +61,12 @@ def run_operator(call: Call) -> int:
         if settings.verbose:
             print_stderr(f"{summary}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
         return 0
-    streamed = call.run_to_file()
-    trace = streamed or call.run_in_memory()
+    try:
+        streamed = call.run_to_file()
+        trace = streamed or call.run_in_memory()
+    except IndexRefused:
+        call.show_refused(expected)
+        raise
     saves = settings.is_result_saved and not streamed
     code = show_run(trace, settings, expected, saves=saves)
     if settings.verbose:
@@ -262,6 +266,24 @@ class Call:
         trace = self.make_trace(*done)
         print_warnings(trace.warnings, self.settings)
         return trace
+
+    def show_refused(self, expected: Expected | None) -> None:
+        """Draw a call with a bad index where a picture was asked for, or say what would give an
+        expected answer; nothing else is written.
+        """
+        settings = self.settings._replace(expect=None, output=None, format=None, json=None)
+        if settings.json != self.settings.json:
+            settings = settings._replace(quiet=True)
+        pictures = settings.svg, settings.html, settings.step
+        if expected is None and not any(pictures):
+            return
+        trace = self.make_trace(*execute.run_plan(self.operator, self.plan.skip_refused()))
+        if any(pictures):
+            show_run(trace, settings, None)
+        if expected is not None and not settings.quiet:
+            from gscli.cli.call.results import report_causes
+
+            report_causes(trace, expected, settings)
 
     def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gscli.base import UsageError
+from gscli.base import IndexRefused, UsageError
 from gscli.cli.building import Call
 from gscli.cli.completion import make_list_completer
 from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_json
@@ -84,7 +84,12 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         lines = run_checks(lines, python)
         warn_of_left_running()
     else:
-        lines = generate_code(operator, call.validate(), None, targets, call.inputs.origins)
+        plan, refusal = call.plan.assume_validated(), ""
+        try:
+            call.validate()
+        except IndexRefused as error:
+            refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
+        lines = generate_code(operator, plan, None, targets, call.inputs.origins, refusal)
     if settings.json is not None:
         print_json(lines.to_dict())
     elif not settings.quiet:

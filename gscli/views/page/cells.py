@@ -123,6 +123,7 @@ class CellRenderer:
         lost = self._role == "updates" and cell in self._signs
         unused = all(number in self._skipped for number in numbers)
         fates = ["fill" if self._is_output else "drop"] if lost or (numbers and unused) else []
+        fates *= not self._is_output or self._tensor.texts[cell] != UTF8.point  # nothing is there
         return [*fates, "off"] if cell in self._expected else fates
 
     def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:

@@ -50,7 +50,7 @@ function Output(stage, facts, gather, skipped) {
   function fill(cell) {
     var entries = done(cell, step), now = text(cell, step);
     var colour = entries.length ? ink(entries[entries.length - 1]) : "";
-    var filled = entries.length && entries.every(function (entry) { return skipped[entry]; });
+    var filled = entries.length && now !== "·" && entries.every(function (entry) { return skipped[entry]; });
     var off = cell.expected && isFinal(cell, entries);
     var chips = cell.td.querySelector(".e");
     var bold = cell.td.querySelector("b");

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ENTRIES = 60
 """Entries that are told one by one unless the options say otherwise."""
 
+MOST_ENTRIES = 600
+"""Entries that are told where one of them is refused."""
+
 ROWS, COLUMNS, PLANES = 12, 12, 6
 """What is shown of a large tensor."""
 
@@ -117,7 +120,8 @@ class TraceView:
     @cached_property
     def entries(self) -> list[Entry]:
         """The entries that are told."""
-        return self.trace.entries(self.options.limit or ENTRIES)
+        refused = min(self.trace.first_refused + 1, MOST_ENTRIES)
+        return self.trace.entries(self.options.limit or max(ENTRIES, refused))
 
     @cached_property
     def tensors(self) -> list[PageTensor]:

@@ -8,7 +8,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
 from gscli.layout.axes import Box
-from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import running_value
@@ -128,7 +128,7 @@ def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) 
     '↺ counts from the end'
     """
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
-    fate = "filled" if trace.kind == "gather" else "dropped"
+    fate = describe_skips(trace.layout).word
     texts: list[str] = []
     for sign in ("wrapped", "clipped", "skipped"):
         words = (OUTCOMES[outcome] for outcome in outcomes)

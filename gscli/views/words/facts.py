@@ -14,6 +14,7 @@ from gscli.base.records import Record
 from gscli.base.words import entry_label, format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Box, Shape, box_size
+from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
 from gscli.views.subject import running_value, take_box
@@ -77,14 +78,15 @@ class Describer:
     def _describe_skipped(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
         outside = [item.words() for item in entry.adjustments if item.sign == "skipped"]
         texts["why"] = f": {', '.join(outside)}" if outside else " lies outside"
-        if self.trace.kind == "gather":
-            return EntryFacts("filled", texts | {"new": self.format_fill()})
+        case = describe_skips(self.trace.layout).word
+        if case != "dropped":
+            return EntryFacts(case, texts | {"new": self.format_fill()})
         updates, texts["unused"] = self.trace.tensor("updates"), texts["result"]
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
             texts["unused"] += (
                 f" = {self.numbers.format_value(take_box(updates.array, entry.result))}"
             )
-        return EntryFacts("dropped", texts)
+        return EntryFacts(case, texts)
 
     def _describe_write(
         self, entry: Entry, brackets: ListFormat, texts: dict[str, str]

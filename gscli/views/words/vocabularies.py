@@ -16,7 +16,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
 from gscli.layout import Layout
 from gscli.plan.indices import IndexOutcome, legal_range
-from gscli.plan.outcomes import OUTCOMES, AdjustedIndex
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
@@ -38,6 +38,7 @@ PATH_TEMPLATES = SentenceTemplates(
     ListFormat(8, "[", ", ", "]"),
     {
         "empty": ("{index} {arrow} an empty slice", ""),
+        "refused": ("{index}{why}, which is refused", ""),
         "filled": ("{index}{why} {arrow} {result} is filled with", "{new}"),
         "dropped": ("{index}{why}, so {unused} is dropped", ""),
         "read": ("{index}{moved} {arrow} {target} {arrow} {result} =", "{new}"),
@@ -76,6 +77,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
     ListFormat(TOLD_CELLS, between=", "),
     {
         "empty": ("its slice is empty",),
+        "refused": ("the call is refused",),
         "filled": ("nothing is read, {result} gets the fill value {new}",),
         "dropped": ("the entry is dropped and {result} is not used",),
         "read one": ("{target} is read into {result}, the value is {new}",),
@@ -181,7 +183,8 @@ def describe_index(
 
 def describe_skip(teller: Describer) -> str:
     """What becomes of an entry without a cell."""
-    return f"filled with {teller.format_fill()}" if teller.trace.kind == "gather" else "dropped"
+    word = describe_skips(teller.trace.layout).word
+    return f"filled with {teller.format_fill()}" if word == "filled" else word
 
 
 def format_adjusted_vector(entry: Entry) -> str:
