@@ -2,8 +2,8 @@
 
 One shape for every operator: `find_cells` says to which cell each update goes, and what follows
 sees one line of cells and one of updates. The last writer, or the first that equals a maximum, is
-selected, so that a framework's own way back gives it the gradient. A product alone needs a way back
-of its own: what stood before a factor, times what follows it, without division.
+selected, so that a framework's own way back gives it the gradient. A product is made factor by
+factor, of which each step has the loop's way back: no cell is divided by what it was multiplied by.
 """
 
 from __future__ import annotations
@@ -39,61 +39,23 @@ _RUNS = {
 
 _MULTIPLY = {
     "torch": '''
-class Multiply(torch.autograd.Function):
-    """Factors brought to their cells, one after the other; zeros and infinities as in the loop."""
-
-    @staticmethod
-    def forward(ctx, held, new, slot):
-        ctx.save_for_backward(held, new, slot)
-        return Multiply.walk(held, new, slot)[1]
-
-    @staticmethod
-    def backward(ctx, gradient):
-        held, new, slot = ctx.saved_tensors
-        before, _ = Multiply.walk(held, new, slot)
-        after, first = Multiply.walk(gradient, new.flip(0), slot.flip(0))
-        return first, before * after.flip(0), None
-
-    @staticmethod
-    def walk(held, new, slot):
-        """What stood in its cell before each factor, and what cells hold in the end."""
-        before, held = torch.empty_like(new), held.clone()
-        order = torch.argsort(slot, stable=True)
-        turn = torch.empty_like(order)
-        turn[order] = torch.arange(len(order)) - torch.searchsorted(slot[order], slot[order])
-        for number in range(int(turn.max()) + 1):
-            each = turn == number
-            before[each] = held[slot[each]]
-            held[slot[each]] *= new[each]
-        return before, held
-''',
-    "jax": '''
-@jax.custom_vjp
 def multiply(held, new, slot):
     """Factors brought to their cells, one after the other; zeros and infinities as in the loop."""
-    return walk(held, new, slot)[0]
-
-
-def walk(held, new, slot, reverse=False):
-    """What cells hold in the end, and what stood in its cell before each factor."""
+    order = torch.argsort(slot, stable=True)
+    turn = torch.empty_like(order)
+    turn[order] = torch.arange(len(order)) - torch.searchsorted(slot[order], slot[order])
+    for number in range(int(turn.max()) + 1):
+        each = slot[turn == number]
+        held = held.index_put((each,), held[each] * new[turn == number])
+    return held
+''',
+    "jax": '''
+def multiply(held, new, slot):
+    """Factors brought to their cells, one after the other; zeros and infinities as in the loop."""
     def step(held, entry):
         at, factor = entry
-        return held.at[at].multiply(factor), held[at]
-    return jax.lax.scan(step, held, (slot, new), reverse=reverse)
-
-
-def multiply_forward(held, new, slot):
-    return multiply(held, new, slot), (held, new, slot)
-
-
-def multiply_backward(kept, gradient):
-    held, new, slot = kept
-    _, before = walk(held, new, slot)
-    first, after = walk(gradient, new, slot, reverse=True)
-    return first, before * after, None
-
-
-multiply.defvjp(multiply_forward, multiply_backward)
+        return held.at[at].set(held[at] * factor, unique_indices=True), None
+    return jax.lax.scan(step, held, (slot, new))[0]
 ''',
 }
 
@@ -310,6 +272,6 @@ class _BackwardWriter:
             "subtracted": self._bring("add", "held", "-new"),
             "counted": self._bring("add", zeros, ones),
             "terms": f"{m}.where(counts > 0, counts + {include_self}, 1)",
-            "multiplied": self._write("multiply", "held", "new", "slot"),
-            "product": self._write("multiply", f"{m}.ones_like(held)", "new", "slot"),
+            "multiplied": "multiply(held, new, slot)",
+            "product": f"multiply({m}.ones_like(held), new, slot)",
         }  # fmt: skip
