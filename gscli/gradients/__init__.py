@@ -34,7 +34,7 @@ from gscli.plan.plan import ValidatedPlan, fit_updates
 VALUE = "value"
 """The one number that an operator without an input of updates writes everywhere."""
 
-_CELLS = "cells of a move"
+COTANGENT = "cotangent"
 """The input that a move reads or writes, beside the plan's own."""
 
 _BLOCK = 1 << 17
@@ -85,30 +85,37 @@ class BackwardWalk:
 
     def read(self, cells: Array, fill: Number = 0) -> Array:
         """What stands in the cell of each update, in the shape of the result; `fill` for none."""
-        return gather(self._plan_read(cells, fill), cells)
+        return gather(self.plan_read(cells, fill), cells)
 
     def plan_cells(self) -> ValidatedPlan:
         """A gather that says of each update in which cell it goes, by its number; -1 for none."""
         shape = self.layout.data_shape
-        return self._plan_read(np.arange(math.prod(shape)).reshape(shape), -1)
+        return self.plan_read(np.arange(math.prod(shape)).reshape(shape), -1)
 
-    def _plan_read(self, cells: Array, fill: Number) -> ValidatedPlan:
-        move = self._plain_layout._replace(
-            kind="gather", data_name=_CELLS, dtype=cells.dtype.name, fill_value=fill,
+    def plan_read(self, cells: Array, fill: Number = 0) -> ValidatedPlan:
+        """The gather that `read` is."""
+        move = self.plain_layout._replace(
+            kind="gather", data_name=COTANGENT, dtype=cells.dtype.name, fill_value=fill,
             output_shape=self.layout.result_shape,
         )  # fmt: skip
         return self._plan_move(move, cells)
 
     def write(self, values: Array, reduction: Reduction = "add", fill: Number = 0) -> Array:
         """Values in the shape of the result, brought to their cells, which begin with `fill`."""
-        move = self._plain_layout._replace(
+        return scatter(self.plan_write(values, reduction, fill), None)
+
+    def plan_write(
+        self, values: Array, reduction: Reduction = "add", fill: Number = 0
+    ) -> ValidatedPlan:
+        """The scatter that `write` is."""
+        move = self.plain_layout._replace(
             kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=fill,
-            updates=Updates(_CELLS, Fit.RESHAPE), output_shape=self.layout.data_shape,
+            updates=Updates(COTANGENT, Fit.RESHAPE), output_shape=self.layout.data_shape,
         )  # fmt: skip
-        return scatter(self._plan_move(move, values), None)
+        return self._plan_move(move, values)
 
     @cached_property
-    def _plain_layout(self) -> Layout:
+    def plain_layout(self) -> Layout:
         """The addresses of the call, and nothing that is done on the way."""
         return self.layout._replace(
             data_name=None, updates=None, reduction="none", include_self=True,
@@ -116,7 +123,7 @@ class BackwardWalk:
         )  # fmt: skip
 
     def _plan_move(self, layout: Layout, cells: Array) -> ValidatedPlan:
-        return ValidatedPlan(layout, {**self.plan.inputs, _CELLS: cells})
+        return ValidatedPlan(layout, {**self.plan.inputs, COTANGENT: cells})
 
     # --- gathers ------------------------------------------------------------------------------
 

@@ -11,13 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.gradients import VALUE
+from gscli.gradients import COTANGENT, VALUE
 from gscli.gradients.call import Gradients
-from gscli.layout.axes import Fit, Updates
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace, TraceWords
-
-COTANGENT = "cotangent"
 
 
 class FlowTrace(Trace):
@@ -49,27 +46,15 @@ def _name_values(gradients: Gradients) -> tuple[str, str]:
 
 
 def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
-    run, arrays = gradients.trace, gradients.arrays
-    layout, cotangent = gradients.walk().layout, gradients.cotangent
-    plain = layout._replace(
-        reduction="none", include_self=True, accumulate_dtype=None, unspecified_order="",
-        dtype="float64", fill_value=0.0, data_name=None,
-    )  # fmt: skip
-    inputs = {**run.inputs, COTANGENT: cotangent}
+    arrays, walk = gradients.arrays, gradients.walk()
+    layout, inputs = walk.layout, {**gradients.trace.inputs, COTANGENT: gradients.cotangent}
     if layout.kind == "gather":
-        flow = plain._replace(
-            kind="scatter", reduction="add", updates=Updates(COTANGENT, Fit.RESHAPE),
-            output_shape=layout.data_shape,
-        )  # fmt: skip
-        return ValidatedPlan(flow, inputs), arrays[str(layout.data_name)]
+        return walk.plan_write(walk.cotangent), arrays[str(layout.data_name)]
     updates = layout.updates
     assert updates is not None
     data, source = _name_values(gradients)
     if not data:
-        flow = plain._replace(
-            kind="gather", data_name=COTANGENT, updates=None, output_shape=layout.result_shape
-        )
-        return ValidatedPlan(flow, inputs), arrays[source]
+        return walk.plan_read(walk.cotangent), arrays[source]
     if source:
         name = f"gradient of {source}"
         written = updates._replace(name=name, scale=None)
@@ -79,5 +64,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
         written = updates._replace(name=None, value=value, scale=None)
     # A cell that several updates share belongs to none of them alone; the last writer owns its own.
     shared = layout.reduction if layout.reduction == "none" else "max"
-    flow = plain._replace(data_name=COTANGENT, updates=written, reduction=shared)
+    flow = walk.plain_layout._replace(
+        dtype="float64", fill_value=0.0, data_name=COTANGENT, updates=written, reduction=shared
+    )
     return ValidatedPlan(flow, inputs), arrays[data]

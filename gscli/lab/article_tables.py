@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gscli.base.arrays import has_same_cells
 from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
@@ -99,7 +98,7 @@ def _describe_negative_axis(name: str) -> str:
     probe = build_probe(operator, {})
     if probe is None or operator.attribute("axis") is None:
         return "–"
-    last, third = probe.run_on_cube(-1), probe.run_on_cube(2)
-    if last is None or third is None:
+    last = probe.address_cube(-1)
+    if last is None:
         return "error"
-    return "from the end" if has_same_cells(last, third) else "another axis"
+    return "from the end" if last.column_axes == (2,) else "another axis"

@@ -1,7 +1,7 @@
 """Probes: calls made from an operator's own declared example, and what is changed in them.
 
-One index is replaced by another number, or by its neighbour; or data becomes a cube of distinct
-values, so that the axis that was used can be told from the answer.
+One index is replaced by another number, or by its neighbour; or data becomes a cube, whose layout
+says which axis is used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from gscli.base.records import Record
 from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Consecutive
-from gscli.plan import CallInputs
+from gscli.layout import Layout
+from gscli.layout.axes import Consecutive, Shape
+from gscli.plan import CallInputs, infer_layout
 from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, trace_call
 
@@ -99,22 +100,21 @@ class Probe(Record):
                 inputs[source][self._index_position(column, entry, source)] = coordinate
         return inputs
 
-    def run_on_cube(self, axis: int | None) -> Array | None:
-        """The answer on data 2×2×2 with the axis written so, or not at all; None when refused."""
+    def address_cube(self, axis: int | None) -> Layout | None:
+        """The layout on data 2×2×2 with the axis written so, or not at all; None when refused."""
         attribute = self.operator.attribute("axis")
         attrs = dict(self.attrs)
         if attribute is not None:
             attrs.pop(attribute.name, None)
             if axis is not None:
                 attrs[attribute.name] = axis
-        answer = self._run(_cube_inputs(self), attrs)
-        return answer.output if isinstance(answer, Trace) else None
+        with suppress(GscliError):
+            return infer_layout(self.operator, _cube_inputs(self), attrs)
+        return None
 
-    def _run(
-        self, inputs: Mapping[str, Array], attrs: Mapping[str, object] | None = None
-    ) -> Trace | GscliError:
+    def _run(self, inputs: Mapping[str, Array]) -> Trace | GscliError:
         try:
-            return trace_call(self.operator, inputs, self.attrs if attrs is None else attrs)
+            return trace_call(self.operator, inputs, self.attrs)
         except GscliError as error:
             return error
 
@@ -213,20 +213,17 @@ def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[s
 
 
 def _cube_inputs(probe: Probe) -> dict[str, Array]:
-    """Data 2×2×2 with distinct values, indices that fit every axis and the flat order."""
+    """Data 2×2×2, and indices and updates of shapes that fit every axis and the flat order."""
     layout, inputs = probe.trace.layout, dict(probe.inputs)
     cells = any(axis.entry is not None for axis in layout.axes)
     named = [name for name in layout.index_inputs if name in inputs]
     rank = inputs[named[0]].ndim if named else 1
-    data_rank = len(layout.data_shape)
-    shape = (2,) * (3 if rank == data_rank else 2) if cells else (2,)
-    for name, array in probe.inputs.items():
-        if name == layout.data_name:
-            inputs[name] = np.arange(1, 9).reshape(2, 2, 2).astype(array.dtype)
-        elif name in layout.index_inputs:
-            pattern = np.array([1, 0, 0, 0, 1, 1, 0, 1])[: 2 ** len(shape)]
-            inputs[name] = pattern.reshape(shape).astype(array.dtype)
-        elif layout.updates is not None and name == layout.updates.name:
-            extents = shape if cells else (2, 2, 2)
-            inputs[name] = np.arange(9, 9 + 2 ** len(extents)).reshape(extents).astype(array.dtype)
-    return inputs
+    shape = (2,) * (3 if rank == len(layout.data_shape) else 2) if cells else (2,)
+    shapes: dict[str, Shape] = {str(layout.data_name): (2, 2, 2), **dict.fromkeys(named, shape)}
+    if layout.updates is not None:
+        shapes[str(layout.updates.name)] = shape if cells else (2, 2, 2)
+    return inputs | {
+        name: np.zeros(shapes[name], array.dtype)
+        for name, array in inputs.items()
+        if name in shapes
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, has_same_cells
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
@@ -225,21 +225,17 @@ def _probe_untouched(probe: Probe) -> str:
 
 
 def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
-    """Which axis is used when none is given: by running a call of rank 3 every way."""
+    """Which axis is used when none is given: that of the layout of a call of rank 3."""
     attribute = operator.attribute("axis")
     if attribute is None:
         return "must be given" if any(item.name == "axis" for item in operator.inputs) else "–"
     if attribute.is_required:
         return "must be given"
     probe = build_probe(operator, variant)
-    answer = None if probe is None else probe.run_on_cube(None)
-    if probe is None or answer is None:
+    layout = None if probe is None else probe.address_cube(None)
+    if layout is None:
         return "–" if attribute.default is None else str(attribute.default)
-    for axis, name in {0: "0", 1: "1", 2: "last"}.items():
-        written = probe.run_on_cube(axis)
-        if written is not None and has_same_cells(answer, written):
-            return name
-    return "flattened"
+    return "flattened" if layout.is_flattened else ("0", "1", "last")[layout.column_axes[0]]
 
 
 def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
