@@ -24,8 +24,11 @@ _CLEAR = 4
 _GAP = 4
 """Cells without text that part two blocks."""
 
-SLOPE = 0.7
-"""Cells that a line of a sheet stands further right than the line below it."""
+LEAN = 1.4
+"""Cells by which the top of a sheet stands further right than its foot.
+
+Less than half a column, so that each head stands above its own, however many rows are below it.
+"""
 
 
 class ObliquePlane(Record):
@@ -38,7 +41,7 @@ class ObliquePlane(Record):
 
     def shift(self, line: float) -> float:
         """Cells by which a place in the sheet moves to the right; its foot stays."""
-        return SLOPE * (self.bottom - line)
+        return LEAN * (self.bottom - line) / (self.bottom - self.top)
 
 
 Point: TypeAlias = tuple[float, float]
@@ -73,7 +76,7 @@ class PixelGrid(Record):
         """The attribute that lets what stands upright lean as its sheet does."""
         if sheet is None:
             return ""
-        slope = SLOPE * self.cell / self.line
+        slope = sheet.shift(sheet.bottom - 1) * self.cell / self.line
         return f' transform="matrix(1 0 {-slope:.4f} 1 {slope * self.y(sheet.bottom):.2f} 0)"'
 
 
@@ -236,7 +239,7 @@ class Crosshair:
 def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
     """The lines of a plane as a sheet below its caption, with the room that it takes to lean."""
     caption, *rows = lines
-    width = max(map(line_width, lines)) + ceil(SLOPE * len(rows))
+    width = max(map(line_width, lines)) + ceil(LEAN)
     room = (" " * (width - line_width(caption)), PLAIN)
     return [[*caption, room], *([(text, style._replace(plane=name)) for text, style in row]
                                 for row in rows)]  # fmt: skip

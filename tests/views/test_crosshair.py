@@ -173,6 +173,20 @@ def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
             assert abs(slope * (top + height) + move) < 0.1  # its foot stays where it was
 
 
+@pytest.mark.parametrize("rows", [1, 3, 30])
+def test_heads_of_oblique_sheets_stand_above_their_columns(rows: int) -> None:
+    """However tall a sheet is, its head is nearer to its own column's foot than to the next."""
+    run = trace("onnx.gather", {"data": np.zeros((2, rows, 5), np.int64), "indices": [1]})
+    svg = render_svg(make_picture(run, OPTIONS._replace(full=True)), "t")
+    groups = ET.fromstring(svg).findall("{http://www.w3.org/2000/svg}g")
+    slopes = [float(one) for one in re.findall(r"1 0 (-[\d.]+) 1", svg)]
+    assert len(groups) == len(slopes) == 3
+    for group, slope in zip(groups, slopes, strict=True):
+        fourth, last, *_ = [float(one.attrib["x"]) for one in group if one.text in {"3", "4"}]
+        (edge,) = [one for one in group if one.attrib.get("stroke")]
+        assert 2 * -slope * (float(edge.attrib["height"]) - LINE) < last - fourth
+
+
 def test_pictures_of_several_entries_have_none() -> None:
     assert not segments(render_svg(make_picture(scatter(), OPTIONS), "t"))
 
