@@ -443,6 +443,26 @@ def test_a_quiz_counts_only_cells_that_change(show: Any) -> None:
     assert "and 1 should have kept its value" in words(window.run(SAID))
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_quiz_stands_still_when_it_is_checked(show: Any, width: int) -> None:
+    window = show(added(), quiz=True)
+    window.resize(width)
+    places = (
+        "return [...document.querySelectorAll('.say, .output table, .output td')].map(e =>"
+        " Object.values(e.getBoundingClientRect().toJSON()).map(Math.round).join())"
+    )
+    before = window.run(places)
+    window.type(".output tr:nth-child(1) td:nth-of-type(2) input", "41")
+    window.click(BACK)
+    assert window.run("return document.querySelectorAll('.right, .wrong').length") > 1
+    after = window.run(places)
+    assert all(
+        abs(int(is_) - int(was)) <= 1
+        for cell, old in zip(after, before, strict=True)
+        for is_, was in zip(cell.split(","), old.split(","), strict=True)
+    )
+
+
 def test_a_lesson_goes_from_example_to_example(show: Any) -> None:
     window = show(added(), gathered(), dropped())
     assert window.run("return document.querySelectorAll('section.current').length") == 1

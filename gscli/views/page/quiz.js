@@ -43,6 +43,7 @@ function Quiz(section, solved) {
   // A cell counts when it changes, or when it was changed and should not have been.
   function check() {
     var right = 0, spoilt = 0;
+    score.style.minHeight = score.offsetHeight + "px"; // what stands below keeps its place
     inputs.forEach(function (input, place) {
       var typed = input.value.trim() || starts[place];
       var good = same(typed, solution[place]);
