@@ -6,10 +6,11 @@ are written by the steps of their target, which find the same operation again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from gscli.codegen.analysis import CallAnalysis
+from gscli.frameworks.operator import Operator
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
@@ -50,6 +51,9 @@ CALL_TEMPLATES: Mapping[str, str] = {
 INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
 """What frameworks call an input that holds index numbers."""
 
+DIMENSION_NAMES = (*GATHER_NAMES, *SCATTER_NAMES)
+"""Attributes that JAX has in an object of their own."""
+
 CALL_ATTRIBUTES = ("kernel_size",)
 """Attributes that gscli can do without, and the call cannot."""
 
@@ -59,34 +63,54 @@ NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "rele
 
 def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
-    operator, attrs = analysis.operator, _given_attributes(analysis)
-    fitting = (text for key, text in CALL_TEMPLATES.items() if fnmatchcase(operator.full_name, key))
-    template = next(fitting, None)
-    if operator.framework_name != target or template is None or not _is_expressible(analysis):
+    if analysis.operator.framework_name != target or not _is_expressible(analysis):
         return None
-    if "updates" in template and "updates" not in analysis.arrays_by_variable:
+    return format_own_call(
+        analysis.operator,
+        analysis.variables,
+        dict(analysis.layout.attributes),
+        list(analysis.variables_by_input.values()),
+        analysis.layout.output_shape,
+    )
+
+
+def format_own_call(
+    operator: Operator,
+    variables: Mapping[str, str],
+    values: Mapping[str, object],
+    index_variables: Sequence[str],
+    shape: Sequence[int],
+) -> list[str] | None:
+    """The lines of an operator's own call; None where it has none, or has no name for a mask.
+
+    `variables` are the names of its inputs in the lines: data, indices, updates, by its own names.
+    """
+    fitting = (text for key, text in CALL_TEMPLATES.items() if fnmatchcase(operator.full_name, key))
+    template, attrs = next(fitting, None), _list_given_attributes(operator, values)
+    if template is None or ("updates" in template and "updates" not in variables.values()):
         return None  # nothing is written
-    subscript = _format_subscript(analysis)
+    words = values.get("subscript")
+    subscript = _format_subscript(None if words is None else str(words), index_variables)
     if "{subscript}" in template:
         if subscript is None:
             return None
         if attrs.get("accumulate"):
             template = "data.index_put(({subscript},), updates, accumulate=True)"
-            if set(analysis.subscript or "") - set("i, "):
+            if set(str(words or "")) - set("i, "):
                 return None
-    inputs = [item.name for item in operator.inputs if item.name in analysis.variables]
-    variables = [analysis.variables[name] for name in inputs]
-    words = {name: f"{name}={value!r}" for name, value in attrs.items()}
-    numbers = [words.pop(name) for name in attrs if name in (*GATHER_NAMES, *SCATTER_NAMES)]
+    inputs = [item.name for item in operator.inputs if item.name in variables]
+    names = [variables[name] for name in inputs]
+    words_by_name = {name: f"{name}={value!r}" for name, value in attrs.items()}
+    numbers = [words_by_name.pop(name) for name in attrs if name in DIMENSION_NAMES]
     text = template.format(
         path=operator.name,
         name=operator.name.removeprefix("at."),
-        inputs=", ".join(variables),
-        others=", ".join(variables[1:]),
-        named=", ".join(map("{}={}".format, inputs, variables)),
-        attrs="".join(f", {word}" for word in words.values()),
+        inputs=", ".join(names),
+        others=", ".join(names[1:]),
+        named=", ".join(map("{}={}".format, inputs, names)),
+        attrs="".join(f", {word}" for word in words_by_name.values()),
         numbers=", ".join(numbers),
-        shape=list(analysis.layout.output_shape),
+        shape=list(shape),
         subscript=subscript,
     ).replace("(, ", "(")
     return text.split("\n") if "\n" in text else [f"output = {text}"]
@@ -107,23 +131,21 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     return on_cpu and not (text and analysis.layout.kind == "scatter") and not made and not empty
 
 
-def _given_attributes(analysis: CallAnalysis) -> dict[str, object]:
+def _list_given_attributes(operator: Operator, values: Mapping[str, object]) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
-    values = dict(analysis.layout.attributes)
     return {
-        item.name: values.get(item.name)
-        for item in analysis.operator.attributes
+        item.name: values.get(item.name, item.default)
+        for item in operator.attributes
         if item.name not in NON_CALL_ATTRIBUTES
-        and (item.is_required or values.get(item.name) != item.default)
+        and (item.is_required or values.get(item.name, item.default) != item.default)
     }
 
 
-def _format_subscript(analysis: CallAnalysis) -> str | None:
+def _format_subscript(subscript: str | None, index_variables: Sequence[str]) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
-    names = iter(analysis.variables_by_input.values())
-    if analysis.subscript is None:
-        return ", ".join(names) or "()"
-    items = parse_subscript(analysis.subscript)
+    if subscript is None:
+        return ", ".join(index_variables) or "()"
+    names, items = iter(index_variables), parse_subscript(subscript)
     parts = [next(names, None) if item.is_array else str(item) for item in items]
     # A mask of no dimension has no name, nor a mask without a True cell, which addresses nothing.
     if None in parts or any(item.kind == "b" for item in items):

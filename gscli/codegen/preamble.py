@@ -33,11 +33,8 @@ class PreambleWriter:
             self.write_load(name, array, language)
             for name, array in self.analysis.arrays_by_variable.items()
         ]
-        text = "\n".join([*chain.from_iterable(loads), *call])
-        imports = [line for line in language.imports if _is_used(line, text)]
-        if "ml_dtypes." in text:
-            imports.append("import ml_dtypes")
-        return [*imports, *chain.from_iterable(loads)]
+        lines = [*chain.from_iterable(loads)]
+        return [*list_imports(language, [*lines, *call]), *lines]
 
     def write_load(self, name: str, array: Array, language: Language) -> list[str]:
         """The lines that make one array: its numbers, or its file."""
@@ -74,6 +71,13 @@ class PreambleWriter:
 
 def _has_same_dtype(stored: Array, array: Array) -> bool:
     return bool(stored.dtype == array.dtype) or stored.dtype.kind == "V"
+
+
+def list_imports(language: Language, lines: Sequence[str]) -> list[str]:
+    """The imports that lines need."""
+    text = "\n".join(lines)
+    small = ["import ml_dtypes"] if "ml_dtypes." in text else []
+    return [*(line for line in language.imports if _is_used(line, text)), *small]
 
 
 def _is_used(line: str, text: str) -> bool:

@@ -1,30 +1,28 @@
 """A finding of `fuzz` as a script in the runtime's own words, and as a text for its makers.
 
-Neither needs gscli. Where `--code` writes an operator's own call, the script has these lines, and
-models of ONNX and OpenVINO are built as the call says; else it is the adapter with its request.
+Neither needs gscli. A framework is called as `--code` writes an operator's own call, a runtime of
+models gets a model of one node; how each is run stands in a table.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
 
 from gscli.base import GscliError
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.words import sanitize
-from gscli.codegen.analysis import CallAnalysis
-from gscli.codegen.own import write_own_call
-from gscli.codegen.preamble import PreambleWriter, format_literal
+from gscli.codegen.own import format_own_call
+from gscli.codegen.preamble import format_literal, list_imports
 from gscli.codegen.render import load_language
 from gscli.disk.system import write_errors
 from gscli.lab.calls import dump_call
-from gscli.plan.plan import ValidatedPlan
-from gscli.runtimes.catalogue import NAMES, bundle_adapter
+from gscli.runtimes.catalogue import NAMES, load_shared_module
 from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
+from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import MISMATCH_WORDS, FuzzCase
@@ -46,14 +44,125 @@ DOCUMENTATION = {
 }
 """Where the rules of an operator are written; the first name that fits counts."""
 
+STABLEHLO_RUN = """\
+from jax._src.interpreters import mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+text = '''{text}'''
+with mlir.make_ir_context():
+    arguments = [ir.DenseElementsAttr.get(array, type=ir.Type.parse(kind), shape=array.shape)
+                 for array, kind in zip(arrays.values(), {kinds})]
+    (output,) = stablehlo.eval_module(ir.Module.parse(text), arguments)
+    print("seen:    ", output)"""
+
+VARIANTS = {
+    "onnxruntime": "CPUExecutionProvider", "openvino": "CPU", "tinygrad": "PYTHON", "tvm": "llvm",
+    "iree": "llvm-cpu", "mlx": "cpu", "paddle": "cpu",
+}  # fmt: skip
+"""The variant of a runtime that none was named for, where its words have one."""
+
 ONNX_RUNS = {
-    "onnxruntime": "import onnxruntime\n"
-    "session = onnxruntime.InferenceSession(model.SerializeToString())\n"
-    "output = session.run(None, arrays)[0]",
-    "onnx": "from onnx.reference import ReferenceEvaluator\n"
-    "output = ReferenceEvaluator(model).run(None, arrays)[0]",
-}
+    "onnxruntime": """\
+import onnxruntime
+session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["{variant}"])
+output = session.run(None, arrays)[0]""",
+    "onnx": """\
+from onnx.reference import ReferenceEvaluator
+output = ReferenceEvaluator(model).run(None, arrays)[0]""",
+    "tinygrad": """\
+import os
+os.environ["DEV"] = "{variant}"
+from tinygrad import Tensor
+from tinygrad.nn.onnx import OnnxRunner
+onnx.save(model, "model.onnx")
+tensors = {{name: Tensor(array) for name, array in arrays.items()}}
+output = OnnxRunner("model.onnx")(tensors)["output"].numpy()""",
+    "tvm": """\
+import tvm
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+module = relax.transform.LegalizeOps()(from_onnx(model, keep_params_in_input=False))
+machine = relax.VirtualMachine(relax.build(module, "{variant}"), tvm.cpu())
+output = machine["main"](*map(tvm.runtime.tensor, arrays.values())).numpy()""",
+    "tract": """\
+import tract
+onnx.save(onnx.shape_inference.infer_shapes(model), "model.onnx")
+program = tract.onnx().load("model.onnx").into_model().into_runnable()
+tensors = [tract.Tensor.from_numpy(array) for array in arrays.values()]
+output = program.run(tensors)[0].to_numpy()""",
+    "iree": """\
+from iree import compiler, runtime
+from iree.compiler.tools.import_onnx import __main__ as importer
+onnx.save(onnx.shape_inference.infer_shapes(model), "model.onnx")
+importer.main(importer.parse_arguments(["model.onnx", "-o", "model.mlir"]))
+options = ["--iree-input-demote-f64-to-f32=false", "--iree-llvmcpu-target-cpu=generic"]
+binary = compiler.compile_file("model.mlir", target_backends=["{variant}"], input_type="onnx",
+                               extra_args=options)
+module = runtime.load_vm_flatbuffer(binary, driver="local-task")
+output = module.one_node(*arrays.values()).to_host()""",
+    "onnx2torch": """\
+import sys
+from unittest.mock import MagicMock
+sys.modules.update({{"torchvision": MagicMock(), "torchvision.ops": MagicMock()}})
+import onnx2torch
+import torch
+output = onnx2torch.convert(model)(*map(torch.from_numpy, arrays.values())).numpy()""",
+}  # fmt: skip
 """How a model of ONNX is run on arrays by name."""
+
+FUNCTION_RUNS = {
+    "mlx": """\
+import mlx.core as mx
+mx.set_default_device(mx.{variant})
+data, indices, *updates = map(mx.array, arrays.values())
+output = np.array({call})""",
+    "paddle": """\
+import paddle
+paddle.set_device("{variant}")
+data, indices, *updates = map(paddle.to_tensor, arrays.values())
+output = {call}.numpy()""",
+}
+"""How a function is called that does what an operator of ONNX does."""
+
+FUNCTIONS = {
+    "mlx.Gather": "mx.take(data, indices, axis={axis})",
+    "mlx.GatherElements": "mx.take_along_axis(data, indices, axis={axis})",
+    "mlx.ScatterElements": "mx.put_along_axis(data, indices, *updates, axis={axis})",
+    "paddle.Gather": "paddle.gather(data, indices, axis={axis})",
+    "paddle.GatherElements": "paddle.take_along_axis(data, indices, {axis}, broadcast=False)",
+    "paddle.GatherND": "paddle.gather_nd(data, indices)",
+    "paddle.ScatterElements": "paddle.put_along_axis(data, indices, *updates, {axis}, "
+                              "{reduction!r}, broadcast=False)",
+    "paddle.ScatterND": "paddle.scatter_nd_add(data, indices, *updates)",
+}  # fmt: skip
+"""These functions; Paddle has names of its own for assignment, maximum and minimum."""
+
+PADDLE_REDUCTIONS = {"none": "assign", "max": "amax", "min": "amin"}
+
+WRAPPERS = {
+    "torch:compile": "call = torch.compile(call, dynamic=False)",
+    "torch:?*": '{names}, = [array.to("{variant}") for array in ({names},)]',
+    "jax:jit": "call = jax.jit(call)",
+    "jax:op-by-op": 'jax.config.update("jax_disable_jit", True)',
+    "tensorflow:xla": "call = tf.function(call, jit_compile=True)",
+}
+"""What a variant makes of a function; the first name that fits counts."""
+
+GRADIENTS = {
+    "torch": """\
+leaves = [array.requires_grad_() for array in ({leaves},)]
+output = call({names})
+gradients = torch.autograd.grad(output, leaves, cotangent, allow_unused=True)""",
+    "jax": """\
+output, walk_back = jax.vjp(lambda {leaves}: call({names}), {leaves})
+gradients = walk_back(cotangent)""",
+    "tensorflow": """\
+with tf.GradientTape() as tape:
+    tape.watch([{leaves}])
+    output = call({names})
+gradients = tape.gradient(output, [{leaves}], cotangent)""",
+}
+"""The output of a function and what flows back through it to its inputs of fractions."""
 
 ONNX_MODEL = """\
 import onnx
@@ -79,16 +188,16 @@ nodes = [ops.parameter(list(array.shape), array.dtype) for array in arrays.value
 inputs = nodes if axis is None else [*nodes, ops.constant(axis)]
 model = ov.Model([ops.{name}(*inputs, **{attrs})], nodes)
 settings = {{"INFERENCE_PRECISION_HINT": "f32"}}
-output = ov.compile_model(model, "CPU", settings)([*arrays.values()])[0]"""
+output = ov.compile_model(model, "{variant}", settings)([*arrays.values()])[0]"""
 
-MAX_SCRIPT_LINES = 60
-"""Lines of a script that its text has in it; what has more is an adapter."""
-
-ADAPTER_END = 'if __name__ == "__main__":'
+SHOW_OUTPUT = 'print("seen:    ", output.tolist(), output.dtype, output.shape)'
+SHOW_TENSORS = 'print("seen:    ", output)'
 
 
 def write_script(case: FuzzCase, on: str, expected: str) -> str:
-    """A script that prints what is expected and what the runtime `on` gives; "" for a command.
+    """A script that prints what is expected and what the runtime `on` gives.
+
+    "" for a command, and for a call that cannot be said in the runtime's words.
 
     >>> import numpy as np
     >>> from gscli.frameworks import find_operator
@@ -106,57 +215,88 @@ def write_script(case: FuzzCase, on: str, expected: str) -> str:
     if name not in NAMES:
         return ""
     expectation = f"print('expected:', {expected!r}, flush=True)"
-    lines = None if variant else _write_own_lines(case, name, expectation)
-    if lines is None:
-        return _write_adapter(case, name, variant, expectation)
-    text = "output" if name == "tensorflow" else "output.tolist(), output.dtype, output.shape"
-    return "\n".join([*lines, f'print("seen:    ", {text})', ""])
+    if case.operator.framework_name in ("onnx", "openvino", "stablehlo"):
+        lines = _write_model_run(case, name, variant, expectation)
+    else:
+        lines = _write_own_run(case, name, variant, expectation)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _write_own_lines(case: FuzzCase, name: str, expectation: str) -> list[str] | None:
-    """The call as a user of the framework writes it; None where that is not known."""
+def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
+    """A model of one node, or a function that does the same, on arrays by name."""
+    call = dump_call(case.operator, case.inputs, case.attrs)
+    fields = {**call, "variant": variant or VARIANTS.get(name, "")}
     kinds = {dtype_name(array.dtype) for array in case.inputs.values()}
-    if case.plan is None or case.cotangent is not None:
-        return None
-    if name in ONNX_RUNS or name == "openvino":
-        if "bfloat16" in kinds or (name == "openvino" and "str" in kinds):
-            return None
-        call = dump_call(case.operator, case.inputs, case.attrs)
-        numpy = load_language("numpy")
-        arrays = ", ".join(
-            f"{key!r}: {format_literal(case.inputs[key], numpy)}" for key in case.inputs
-        )
-        own = {"op": call["op"], "opset": call["opset"], "attrs": call["attrs"]}
-        if name == "openvino":  # ScatterNDUpdate-3 is in the Python module of opset 4
-            own |= {"opset": 4} if (own["op"], own["opset"]) == ("ScatterNDUpdate", 3) else {}
-            body = OPENVINO_RUN.format(**own, name=case.operator.name)
-        else:
-            body = f"{ONNX_MODEL.format(**own)}\n{ONNX_RUNS[name]}"
-        return ["import numpy as np", f"arrays = {{{arrays}}}", expectation, body]
-    # What is refused for an index has a plan, too: it is enough for the operator's own call.
-    analysis = CallAnalysis(case.operator, cast(ValidatedPlan, case.plan))
-    try:
-        own_call = write_own_call(analysis, name)
-        if own_call is None or analysis.has_mask:
-            return None
-        preamble = PreambleWriter(analysis, {}).write(load_language(name), own_call)
-    except GscliError:
-        return None
-    return [*preamble, expectation, *own_call]
+    show = [SHOW_OUTPUT]
+    if name == "stablehlo":
+        models = load_shared_module("stablehlo_models")
+        if variant or kinds & {"float16", "bfloat16"} or kinds - models.TYPES.keys():
+            return []
+        text = models.module(call["op"], [*case.inputs.values()], call["attrs"])
+        types = [models.TYPES[dtype_name(array.dtype)] for array in case.inputs.values()]
+        body, show = STABLEHLO_RUN.format(text=text, kinds=types), []
+    elif name == "openvino":
+        if kinds & {"bfloat16", "str"}:
+            return []
+        # ScatterNDUpdate-3 is in the Python module of opset 4.
+        fields |= {"opset": 4} if (call["op"], call["opset"]) == ("ScatterNDUpdate", 3) else {}
+        body = OPENVINO_RUN.format(**fields, name=case.operator.name)
+    elif name in FUNCTION_RUNS:
+        reduction = str(case.attrs.get("reduction", "none"))
+        words = {"axis": case.attrs.get("axis", 0),
+                 "reduction": PADDLE_REDUCTIONS.get(reduction, reduction)}  # fmt: skip
+        function = FUNCTIONS[f"{name}.{call['op']}"].format(**words)
+        body = FUNCTION_RUNS[name].format(**fields, call=function)
+    else:
+        body = f"{ONNX_MODEL.format(**fields)}\n{ONNX_RUNS[name].format(**fields)}"
+    numpy = load_language("numpy")
+    arrays = ", ".join(
+        f"{key!r}: {format_literal(array, numpy)}" for key, array in case.inputs.items()
+    )
+    imports = ["import numpy as np", *(["import ml_dtypes"] if "ml_dtypes." in arrays else [])]
+    return [*imports, f"arrays = {{{arrays}}}", expectation, body, *show]
 
 
-def _write_adapter(case: FuzzCase, name: str, variant: str, expectation: str) -> str:
-    """The runtime's adapter, which imports nothing of gscli, with the request in it."""
-    request: dict[str, Any] = {"id": 1, **dump_call(case.operator, case.inputs, case.attrs)}
+def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
+    """The call as a user of the framework writes it, its inputs named data, indices and updates."""
+    variables = _name_inputs(case)
+    values = {key: tuple(value) if isinstance(value, list) else value
+              for key, value in case.attrs.items()}  # fmt: skip
+    index_variables = [word for word in variables.values() if word not in ("data", "updates")]
+    shape = case.inputs["shape"].tolist() if "shape" in case.inputs else ()
+    call = format_own_call(case.operator, variables, values, index_variables, shape)
+    if call is None or (variant == "xla" and "tf.Variable" in "".join(call)):
+        return []
+    language = load_language(name)
+    arrays = {word: case.inputs[key] for key, word in variables.items()}
+    leaves = ", ".join(word for word, array in arrays.items() if array.dtype.kind in "fV")
+    # A mask decides shapes: what is compiled has it for a constant.
+    masks = {word for word in index_variables if arrays[word].dtype.kind == "b"}
+    names = ", ".join(word for word in arrays if word not in masks)
+    show = SHOW_TENSORS if name == "tensorflow" else SHOW_OUTPUT
+    if variant or case.cotangent is not None:
+        *body, last = call
+        body += [last, "return output"] if body else [last.replace("output = ", "return ", 1)]
+        wrappers = (text for key, text in WRAPPERS.items() if fnmatchcase(f"{name}:{variant}", key))
+        run = "output = call({names})" if case.cotangent is None else GRADIENTS[name]
+        call = [f"def call({names}):", *(f"    {line}" for line in body)]
+        for template in (*[*wrappers][:1], run):
+            call.append(template.format(names=names, leaves=leaves, variant=variant))
     if case.cotangent is not None:
-        request["cotangent"] = case_to_record(case, 1)["cotangent"]
-    return "\n".join([
-        bundle_adapter(name).partition(ADAPTER_END)[0].rstrip(), "", "", ADAPTER_END,
-        f"    {expectation}",
-        "    sys.modules.update(dict.fromkeys(REPORTERS))",
-        f"    print('seen:    ', _answer(start({variant!r}), json.loads({json.dumps(request)!r})))",
-        "",
-    ])  # fmt: skip
+        arrays["cotangent"] = case.cotangent
+        show = f'{SHOW_TENSORS}\nprint("gradients of {leaves}:", *gradients)'
+    loads = [f"{key} = {format_literal(array, language)}" for key, array in arrays.items()]
+    return [*list_imports(language, [*loads, *call]), *loads, expectation, *call, show]
+
+
+def _name_inputs(case: FuzzCase) -> dict[str, str]:
+    """The names in the lines of all inputs but a shape, by what they are in a plain call."""
+    roles = infer_roles(case.operator)
+    known = {"mask": "mask", roles.layout.data_name: "data", roles.updates: "updates"}
+    others = [name for name in case.inputs if name not in (*known, "shape")]
+    words = {name: "indices" if len(others) == 1 else f"indices_{number}"
+             for number, name in enumerate(others)}  # fmt: skip
+    return {name: known.get(name) or words[name] for name in case.inputs if name != "shape"}
 
 
 def format_expected(finding: FuzzFinding) -> str:
@@ -164,10 +304,13 @@ def format_expected(finding: FuzzFinding) -> str:
     expected = finding.case.expected_result
     if isinstance(expected, GscliError):
         return f"a refusal: {expected}"
-    tensors = finding.case.expected_tensors().items()
+    return _format_tensors(finding.case.expected_tensors())
+
+
+def _format_tensors(tensors: Mapping[str, Array]) -> str:
     return "; ".join(
         f"{name}{' ' if name else ''}{format_values(array)} {dtype_name(array.dtype)}"
-        for name, array in tensors
+        for name, array in tensors.items()
     )
 
 
@@ -176,9 +319,7 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     finding = cause.findings[0]
     case, reply = finding.case, finding.reply
     operator = case.operator
-    seen = reply.text or reply.status
-    if reply.output is not None:
-        seen = f"{format_values(reply.output)} {dtype_name(reply.output.dtype)}"
+    seen = _format_tensors(reply.tensors) or reply.text or reply.status
     wire = dump_call(operator, case.inputs, case.attrs)["op"]
     pattern = next(key for key in DOCUMENTATION if fnmatchcase(operator.full_name, key))
     link = DOCUMENTATION[pattern].format(name=operator.name, wire=wire)
@@ -186,8 +327,6 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     after = f" after {finding.calls_before:,} other calls" if finding.calls_before else ""
     own = [f"The text leaves this open: {case.open_text}.", ""] if case.open_text else []
     runs = ["```python", script.rstrip(), "```"] if script else []
-    if len(script.splitlines()) > MAX_SCRIPT_LINES:
-        runs = ["The script beside this text shows it."]
     return "\n".join([
         f"# {operator.full_name}: {MISMATCH_WORDS[finding.mismatch.kind]}", "",
         f"Version: {title}. Met: {rules}{after}.", "", *runs, "",

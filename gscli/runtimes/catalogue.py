@@ -23,7 +23,7 @@ from gscli.base.words import sanitize, suggest_names
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
 from gscli.files.formats.jsontext import parse_json
 
-PARTS = ("answerer", "onnx_models")
+PARTS = ("answerer", "onnx_models", "stablehlo_models")
 """Files that adapters share, in the order they are joined."""
 
 VERSION_TIMEOUT = 30.0

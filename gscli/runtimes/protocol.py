@@ -44,6 +44,14 @@ class Reply(Record):
     text: str = ""
     gradients: Mapping[str, Array | None] | None = None
 
+    @property
+    def tensors(self) -> dict[str, Array]:
+        """The output, under no name, and the gradients that there are."""
+        flows = {f"gradient of {name}": flow for name, flow in (self.gradients or {}).items()}
+        return {
+            key: array for key, array in {"": self.output, **flows}.items() if array is not None
+        }
+
 
 class Hello(Record):
     """The first line of a runtime: who it is, the operators it answers, and its rules.

@@ -103,11 +103,8 @@ def _format_finding(diff: FuzzFinding, name: str) -> Iterator[str]:
 
 def _format_tensors(diff: FuzzFinding, runtime: str, width: int) -> Iterator[str]:
     """The output, or each gradient, that is not what the rules give."""
-    answer = diff.reply
-    flows = {f"gradient of {name}": flow for name, flow in (answer.gradients or {}).items()}
-    theirs = {"": answer.output, **flows}
     for name, own in diff.case.expected_tensors().items():
-        other = theirs.get(name)
+        other = diff.reply.tensors.get(name)
         if other is None or (name and compare_tensors(other, own).is_equal):
             continue
         if not name and diff.mismatch.kind in GRADIENT_KINDS:

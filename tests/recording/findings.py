@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ from gscli.runtimes.trials import FuzzCase, Mismatch, find_mismatch
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "samples/53-runtime-findings"
-PATIENCE = 10.0
-SCRIPT_PATIENCE = 60.0
+PATIENCE = 60.0
+SCRIPT_PATIENCE = 180.0
 PATHS = re.compile(r"(?<![\w:/])/[\w./…-]+")
 """Files of this machine, which say nothing about the runtime."""
 
@@ -159,10 +160,11 @@ def write_report(case: FuzzCase, on: str, python: str) -> Iterator[tuple[str, by
 def run_script(script: str, python: str) -> str:
     """What a script prints, and how it ends where it does not end well."""
     try:
-        done = subprocess.run(
-            [python, "-I", "-c", script], capture_output=True, text=True, check=False,
-            timeout=SCRIPT_PATIENCE,
-        )  # fmt: skip
+        with TemporaryDirectory() as folder:  # it may write its model
+            done = subprocess.run(
+                [python, "-I", "-c", script], capture_output=True, text=True, check=False,
+                timeout=SCRIPT_PATIENCE, cwd=folder,
+            )  # fmt: skip
     except subprocess.TimeoutExpired as late:
         return f"{(late.stdout or b'').decode()}(no answer within {SCRIPT_PATIENCE:g} s)\n"
     last = done.stderr.strip().splitlines()[-1:] if done.returncode > 0 else []

@@ -23,6 +23,7 @@ from gscli.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,
     NAMES,
+    PARTS,
     adapter_folder,
     build_runtime_command,
     bundle_adapter,
@@ -82,9 +83,7 @@ def test_an_adapter_is_one_file_that_imports_nothing_of_gscli(name: str) -> None
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    assert not {
-        one for one in imported if one.split(".")[0] in ("gscli", "answerer", "onnx_models")
-    }
+    assert not {one for one in imported if one.split(".")[0] in ("gscli", *PARTS)}
     assert "serve" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
@@ -141,7 +140,7 @@ def test_what_cannot_be_converted_is_unsupported_and_no_refusal() -> None:
 def test_every_file_of_the_folder_is_used() -> None:
     found = {path.name for path in adapter_folder().glob("*.py")}
     own = {f"{name}_adapter.py" for name in (*ALL, "lines")}  # explain --code --check runs lines
-    assert found == {"answerer.py", "onnx_models.py", *own}
+    assert found == {*(f"{part}.py" for part in PARTS), *own}
 
 
 def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
