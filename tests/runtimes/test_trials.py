@@ -117,3 +117,24 @@ def test_updates_that_stretch_over_indices_are_named() -> None:
     call = FuzzCase(find_operator("numpy.add.at"), arrays, {})
     assert call.distinctions == {"stretched updates"}
     assert not call.with_changes({**arrays, "b": np.array([[10], [11]])}).distinctions
+
+
+def test_a_computed_number_below_the_normal_ones_may_become_zero_and_a_moved_one_may_not() -> None:
+    small = np.array([2.0**-1030])
+    inputs = {"x": np.array([2.0]), "indices_0": np.array([0]), "values": np.array([-1030.0])}
+    power = FuzzCase(find_operator("jax.at.power"), inputs, {})
+    assert np.array_equal(power.expected_tensors()[""], small)
+    move = FuzzCase(find_operator("jax.take"), {"a": small, "indices": np.array([0])}, {})
+    zero = Reply("output", np.array([0.0]))
+    assert find_mismatch(power, zero) is None
+    assert find_mismatch(power, Reply("output", np.array([2.0**-1020]))) == Mismatch("value")
+    assert find_mismatch(move, zero) == Mismatch("value")
+
+
+def test_a_finding_says_what_only_a_call_of_more_axes_or_of_32_bits_shows() -> None:
+    operator, indices = find_operator("onnx.gather"), np.array([0])
+    deep = FuzzCase(operator, {"data": np.zeros((1, 1, 1), np.int32), "indices": indices}, {})
+    assert {"rank 3 or more", "data int32"} <= deep.distinctions
+    flat = FuzzCase(operator, {"data": np.zeros((1, 1), np.int64), "indices": indices}, {})
+    assert not {"rank 3 or more", "data int32"} & flat.distinctions
+    assert deep.covered_rules == flat.covered_rules  # no rules that a pack of cases has to meet
