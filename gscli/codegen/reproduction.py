@@ -175,7 +175,7 @@ def describe(name, array):
 node = helper.make_node("{op}", [*arrays], ["output"], **{attrs})
 infos = [describe(name, array) for name, array in arrays.items()]
 kind = infos[0].type.tensor_type.elem_type
-result = helper.make_tensor_value_info("output", kind, None)
+result = helper.make_tensor_value_info("output", kind, {shape})
 graph = helper.make_graph([node], "one_node", infos, [result])
 opsets = [helper.make_opsetid("", {opset})]
 model = helper.make_model(graph, opset_imports=opsets, ir_version=9)"""
@@ -225,7 +225,9 @@ def write_script(case: FuzzCase, on: str, expected: str) -> str:
 def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
     """A model of one node, or a function that does the same, on arrays by name."""
     call = dump_call(case.operator, case.inputs, case.attrs)
-    fields = {**call, "variant": variant or VARIANTS.get(name, "")}
+    # Importers check models: an output has a shape, which is inferred but for a single number.
+    shape = () if case.plan is not None and case.plan.layout.output_shape == () else None
+    fields = {**call, "variant": variant or VARIANTS.get(name, ""), "shape": shape}
     kinds = {dtype_name(array.dtype) for array in case.inputs.values()}
     show = [SHOW_OUTPUT]
     if name == "stablehlo":
