@@ -32,7 +32,7 @@ class OutcomeWords(Record):
     rule: str = ""
     key: str = ""
     reason: str = "{subject} is {coordinate}"
-    remark: str = ""
+    remark: str = "{raw_value} {path} {place}"
     plain: str = "{raw_value} {change}"
     path: str = ""
     change: str = ""
@@ -48,7 +48,6 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         "wrapped",
         rule="the fraction is cut off",
         key="loses its fraction",
-        remark="{raw_value} loses its fraction: {place}",
         path="loses its fraction:",
         change="loses its fraction and means {coordinate}",
         landing="fraction cut",
@@ -60,7 +59,6 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         does="counts from the end",
         rule="an index below zero {does}",
         key="counts from the end",
-        remark="{raw_value} counts from the end: {place}",
         path="counts from the end:",
         change="counts from the end and means {coordinate}",
         cell="from the end",
@@ -87,7 +85,6 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         rule="an index outside {does}",
         key="moved to the nearest end",
         reason="{subject} is clipped to {coordinate}",
-        remark="{raw_value} is clipped to {place}",
         path="is clipped to",
         change="is clipped to {coordinate}",
         notices=("index is clipped to the axis", "indices are clipped to the axis"),
@@ -270,7 +267,7 @@ class AdjustedIndex(Record):
 
     def format(self, pattern: str, **facts: object) -> str:
         """One of the patterns of the table with this number; `facts` are what else it speaks of."""
-        known = {"subject": self.subject} | self._asdict()
+        known = {"subject": self.subject, "path": OUTCOMES[self.outcome].path} | self._asdict()
         known["outside"] = "is outside" if self.span == 1 else "does not fit"
         known["out_of_range"] = "is out of range" if self.span == 1 else "does not fit"
         return pattern.format_map(known | facts)

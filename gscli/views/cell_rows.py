@@ -67,10 +67,6 @@ class RowRenderer(Record):
             line.append((behind + " " * column.sign, self.look.dim))
         return [*line, (columns[-1].tail, self.look.dim)]
 
-    def head_style(self, mark: Mark, role: Role) -> Style:
-        """The style of a coordinate at which the cells of an entry lie."""
-        return self.look.with_role(self._value_style(mark), role)
-
     def render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
         """The row that stands for rows left out."""
         down = self.look.signs.down
@@ -152,22 +148,22 @@ class RowRenderer(Record):
             return [(number, self._rest), *behind]
         if len(marks) == 1:
             before, arrow, after = number.rpartition(self.look.signs.arrow)
-            value = self.look.with_role(self._value_style(marks[0]), self.role)
+            value = self.look.with_role(self.value_style(marks[0]), self.role)
             chip = (label + before + arrow, self._chip_style(marks[0]))
             return [chip, (after + sign, value), *behind]
-        value = self._value_style(marks[-1]) if self.last_wins else self.look.shared
+        value = self.value_style(marks[-1]) if self.last_wins else self.look.shared
         line: Line = [
-            (part, self._value_style(mark) if mark else value)
-            for part, mark in self._letters(marks)
+            (part, self.value_style(mark) if mark else value) for part, mark in self._letters(marks)
         ]
         return [*line, (":" + number + sign, value), *behind]
 
     def _chip_style(self, mark: Mark) -> Style:
-        style = self.look.alarm if mark.alarm else self.look.chip_style(mark.number)
+        style = self.look.chip_style(mark.number, alarm=mark.alarm)
         return self.look.with_role(style, self.role)
 
-    def _value_style(self, mark: Mark) -> Style:
-        return self.look.alarm if mark.alarm else self.look.value_style(mark.number)
+    def value_style(self, mark: Mark) -> Style:
+        """The style of what an entry touches."""
+        return self.look.value_style(mark.number, alarm=mark.alarm)
 
     def _pad(self, text: str, width: int) -> str:
         return pad_right(text, width) if self.is_left_aligned else pad_left(text, width)

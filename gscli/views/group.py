@@ -146,7 +146,7 @@ class TensorRenderer:
     def _head_style(self, role: HeadRole, *place: int) -> Style:
         """The style of a plane's, row's or column's head, in a step that of its entry."""
         mark = self._lit_heads.get((role, *place))
-        return self.pen.head_style(mark, role) if mark else self.look.dim
+        return self.look.with_role(self.pen.value_style(mark), role) if mark else self.look.dim
 
     def _render_row_header(self, plane: int, row: int) -> Line:
         if not self._row_headers:

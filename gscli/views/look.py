@@ -236,13 +236,13 @@ class StyleSheet(Record):
     roles: bool = False
     oblique: bool = False
 
-    def chip_style(self, number: int) -> Style:
-        """Ground and ink of an entry; colours repeat, letters do not."""
-        return self.chips[number % len(self.chips)]
+    def chip_style(self, number: int, *, alarm: bool = False) -> Style:
+        """Ground and ink of an entry; colours repeat, letters do not. `alarm`: it is skipped."""
+        return self.alarm if alarm else self.chips[number % len(self.chips)]
 
-    def value_style(self, number: int) -> Style:
+    def value_style(self, number: int, *, alarm: bool = False) -> Style:
         """The same, for the number itself."""
-        return self.values[number % len(self.values)]
+        return self.alarm if alarm else self.values[number % len(self.values)]
 
     def with_role(self, style: Style, role: Role) -> Style:
         """The style of a run that is something in a step."""

@@ -324,7 +324,7 @@ class EntryTable:
         if entry.number not in self.lit:
             return self.look.dim
         skipped = not entry.live and self.trace.layout.window_size > 0
-        style = self.look.alarm if skipped else self.look.value_style(entry.number)
+        style = self.look.value_style(entry.number, alarm=skipped)
         return self.look.with_role(style, self._role)
 
     def _indices(self, *, places: bool) -> TableGroup:

@@ -16,6 +16,7 @@ from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import OUTCOME_WORDS
 from gscli.views.sheet import Coordinates
 from gscli.views.terminal.legend import draw_plane_maps
+from gscli.views.words.comparison import join_names
 
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""
@@ -154,10 +155,7 @@ def spoken_entries(numbers: Sequence[int]) -> str:
     >>> spoken_entries([0, 2]), spoken_entries([])
     (', entry a and c', '')
     """
-    if not numbers:
-        return ""
-    *first, last = [entry_label(number) for number in numbers]
-    return f", entry {', '.join(first)} and {last}" if first else f", entry {last}"
+    return f", entry {join_names([*map(entry_label, numbers)])}" if numbers else ""
 
 
 _MAP_WIDTH = 36

@@ -26,8 +26,7 @@ def render_entries(
     labels, lines = max((cell_len(entry.label) for entry in entries), default=0), list[Line]()
     for entry in entries:
         (path, value), notes = format_entry(teller, entry, PATH_TEMPLATES)
-        live = entry.live or teller.is_empty
-        chip = look.value_style(entry.number) if live else look.alarm
+        chip = look.value_style(entry.number, alarm=not (entry.live or teller.is_empty))
         head: Line = [(f" {pad_right(entry.label, labels)} ", chip), (" ", PLAIN)]
         text = [(path, PLAIN), (f" {value}" * bool(value), look.bold), ("".join(notes), look.note)]
         lines += wrap_runs(text, width, head)
@@ -39,7 +38,7 @@ def render_remarks(remarks: Sequence[Remark], width: int, look: StyleSheet) -> l
     lines: list[Line] = []
     for remark in remarks:
         head: Line = [
-            (f" {entry.label} ", look.value_style(entry.number) if entry.live else look.alarm)
+            (f" {entry.label} ", look.value_style(entry.number, alarm=not entry.live))
             for entry in remark.entries[:_NAMED]
         ]
         if len(remark.entries) > _NAMED:
@@ -172,7 +171,7 @@ class _PlaneMap:
         return top, left
 
     def _style(self, mark: Mark) -> Style:
-        return self._look.alarm if mark.alarm else self._look.value_style(mark.number)
+        return self._look.value_style(mark.number, alarm=mark.alarm)
 
     def _draw_letter(self, label: str, line: int, place: int, style: Style) -> bool:
         """Write a label at its place, or beside it where another stands."""

@@ -169,22 +169,18 @@ def describe_index(
     layout, words = teller.trace.layout, OUTCOMES[index.outcome]
     axis = layout.column_axes[index.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
+    fate = describe_skips(layout).word
+    fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
     patterns = {"remark": words.remark, "plain": words.plain, "rule": words.rule}
     return index.format(
         patterns[audience],
         place=f"{name_axes(layout)[axis]} {index.coordinate}",
         low=low,
         high=high,
-        fate=describe_skip(teller),
+        fate=fate,
         change=index.change(layout),
         does=effect(layout, index.outcome),
     )
-
-
-def describe_skip(teller: Describer) -> str:
-    """What becomes of an entry without a cell."""
-    word = describe_skips(teller.trace.layout).word
-    return f"filled with {teller.format_fill()}" if word == "filled" else word
 
 
 def format_adjusted_vector(entry: Entry) -> str:
