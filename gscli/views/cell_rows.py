@@ -1,12 +1,20 @@
-"""Which columns fit, and rows of cells: letters left, numbers right, chips, slices as bars."""
+"""One sheet as lines: which columns fit, heads, and rows of cells.
+
+Letters stand left and numbers right; the cells of a slice are a bar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
 from typing import TypeAlias
 
+from gscli.base.arrays import dtype_name
 from gscli.base.records import Record
+from gscli.base.words import format_count
 from gscli.plan.indices import OutcomeSign
+from gscli.views.lines import Block, flow_blocks, make_block
 from gscli.views.look import (
     PLAIN,
     Line,
@@ -17,12 +25,16 @@ from gscli.views.look import (
     pad_left,
     pad_right,
 )
-from gscli.views.sheet import Selection, SheetPosition, VisibleTensor
+from gscli.views.sheet import Coordinates, HeadRole, Selection, SheetPosition, VisibleTensor
 from gscli.views.subject import Mark
-from gscli.views.texts import CellAnnotation, CellTexts, strip_zeros
+from gscli.views.texts import CellAnnotation, CellTexts, NumberFormat, strip_zeros
 
 MOST_LETTERS = 4
 GAP = 2
+PLANE_GAP = 4
+_MATRIX = 2
+_GRID_RANK = 4
+_BAR = 3
 
 
 class ShownColumn(Record):
@@ -37,142 +49,6 @@ class ShownColumn(Record):
     sign: int
     gap: str = ""
     tail: str = ""
-
-
-class RowRenderer(Record):
-    """Draws rows in one look.
-
-    `is_left_aligned`: strings stand at the left. `wide`: some texts hold wide characters.
-    `has_long_labels`: an entry of the picture has a label of two letters, so that letters of
-    several need a comma.
-    `role`: what marked cells are in a step.
-    """
-
-    look: StyleSheet
-    last_wins: bool = False
-    is_left_aligned: bool = False
-    dims_unmarked: bool = True
-    has_wide_characters: bool = False
-    has_long_labels: bool = False
-    role: Role = ""
-
-    def render_header(self, columns: Sequence[ShownColumn], styles: Sequence[Style]) -> Line:
-        """The coordinates above the numbers, each in a style."""
-        line: Line = []
-        for column, style in zip(columns, styles, strict=True):
-            name = str(column.coordinate)
-            room = " " * (column.width - len(name))
-            before, behind = ("", room) if self.is_left_aligned else (room, "")
-            line += [(column.gap + before, self.look.dim), (name, style)]
-            line.append((behind + " " * column.sign, self.look.dim))
-        return [*line, (columns[-1].tail, self.look.dim)]
-
-    def render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
-        """The row that stands for rows left out."""
-        down = self.look.signs.down
-        blank = [column._replace(gap=" " * cell_len(column.gap)) for column in columns]
-        return [(_join_right([down] * len(columns), blank), self.look.dim)]
-
-    def render_row(
-        self,
-        texts: Sequence[str],
-        columns: Sequence[ShownColumn],
-        touched: Mapping[int, CellAnnotation],
-    ) -> Line:
-        """Cells of one row; neighbours of one entry alone join into a bar.
-
-        `touched` is by place in the row; stretches without are one run each.
-        """
-        line: Line = []
-        start, before = 0, None
-        for place in sorted(touched):
-            marks, _, tail = touched[place]
-            line.append((self._join(texts[start:place], columns[start:place]), self._rest))
-            alone = marks[0] if len(marks) == 1 else None
-            joined = self.look.bars and alone is not None and alone is before and start == place
-            style = self._chip_style(marks[0]) if joined else self._rest
-            line.append((columns[place].gap, style))
-            text = texts[place].removesuffix(tail)
-            line += self._render_marked(text, touched[place], columns[place], joined=joined)
-            start, before = place + 1, alone
-        rest = self._join(texts[start:], columns[start:])
-        return [*line, (rest + columns[-1].tail, self._rest)]
-
-    @property
-    def _rest(self) -> Style:
-        return self.look.dim if self.dims_unmarked else PLAIN
-
-    def _join(self, texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
-        """Cells that nothing is said of."""
-        if self.has_wide_characters or self.is_left_aligned:
-            pairs = zip(texts, columns, strict=True)
-            return "".join(column.gap + self._pad(text, column.width) + " " * column.sign
-                           for text, column in pairs)  # fmt: skip
-        return _join_right(texts, columns)
-
-    def format_label(self, marks: Sequence[Mark]) -> str:
-        """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
-
-        >>> from gscli.views.look import ViewOptions
-        >>> from gscli.views.look import make_style_sheet
-        >>> pen = RowRenderer(make_style_sheet(ViewOptions()))
-        >>> pen.format_label([Mark(0, "a", ()), Mark(2, "c", ())])
-        'ac:'
-        """
-        return "".join(text for text, _ in self._letters(marks)) + ":" if marks else ""
-
-    def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
-        if len(marks) > MOST_LETTERS:
-            return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
-        letters: list[tuple[str, Mark | None]] = []
-        for number, mark in enumerate(marks):
-            if self.has_long_labels and number:
-                letters.append((",", None))
-            letters.append((mark.label, mark))
-        return letters
-
-    def _render_marked(
-        self, text: str, touch: CellAnnotation, column: ShownColumn, *, joined: bool
-    ) -> Line:
-        """One marked or differing cell; its tail stands behind its text in the colour of alarm."""
-        marks, how, tail = touch
-        sign = pad_right(self.look.signs.for_outcome(how) if how else "", column.sign)
-        label = "" if joined else self.format_label(marks)
-        room = column.width - cell_len(label) - cell_len(tail)
-        number = text if tail and self.is_left_aligned else self._pad(text, room)
-        behind: Line = []
-        if tail:
-            pad = " " * (room - cell_len(number)) + sign
-            behind, sign = [(tail, self.look.alarm), (pad, self._rest)], ""
-        if not marks:
-            return [(number, self._rest), *behind]
-        if len(marks) == 1:
-            before, arrow, after = number.rpartition(self.look.signs.arrow)
-            value = self.look.with_role(self.value_style(marks[0]), self.role)
-            chip = (label + before + arrow, self._chip_style(marks[0]))
-            return [chip, (after + sign, value), *behind]
-        value = self.value_style(marks[-1]) if self.last_wins else self.look.shared
-        line: Line = [
-            (part, self.value_style(mark) if mark else value) for part, mark in self._letters(marks)
-        ]
-        return [*line, (":" + number + sign, value), *behind]
-
-    def _chip_style(self, mark: Mark) -> Style:
-        style = self.look.chip_style(mark.number, alarm=mark.alarm)
-        return self.look.with_role(style, self.role)
-
-    def value_style(self, mark: Mark) -> Style:
-        """The style of what an entry touches."""
-        return self.look.value_style(mark.number, alarm=mark.alarm)
-
-    def _pad(self, text: str, width: int) -> str:
-        return pad_right(text, width) if self.is_left_aligned else pad_left(text, width)
-
-
-def _join_right(texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
-    """Texts of narrow characters, aligned on the right."""
-    pairs = zip(texts, columns, strict=True)
-    return "".join([f"{gap}{text:>{width}}{'':{sign}}" for text, (_, width, sign, gap, _) in pairs])
 
 
 Chunk: TypeAlias = list[tuple[int, ShownColumn]]
@@ -250,65 +126,334 @@ def _split_columns(
     return chunks
 
 
-def measure_columns(texts: CellTexts, pen: RowRenderer) -> ColumnWidths:
-    """What the texts of a sheet take, and in a step what those of another step would."""
-    sheet, unlit = texts.sheet, texts.sheet.subject.full_run
-    names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
-    widths = ColumnWidths(names, [0] * len(names))
-    _measure_texts(widths, texts.planes)
-    _measure_marks(pen, widths, texts.planes, texts.marked)
-    _measure_signs(pen, widths, texts.outcomes)
-    if unlit is not None:
-        reserved = [texts.numbers.format_column(column) for column in sheet.reserved]
-        apart = sheet.compute_differing_masks(sheet.reserved)
-        tails = texts.write_differences(reserved, sheet.reserved, apart)
-        _measure_texts(widths, reserved)
-        for mark in unlit.marks:
-            # In a step a cell carries one letter at a time.
-            marked, room = sheet.marks_by_position([mark]), _change_width(texts, mark)
-            tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
-            _measure_marks(pen, widths, reserved, marked, room and room + tail)
-        dropped = texts.dropped_updates(sheet.marks_by_position(unlit.marks))
-        _measure_signs(pen, widths, {**sheet.outcomes_by_position(unlit.signs), **dropped})
-    return widths
+class TensorRenderer:
+    """Draws one sheet in `width`, in one table or several below each other.
 
+    `has_long_labels`: an entry of the picture has a label of two letters, so that letters of
+    several need a comma.
+    """
 
-def _change_width(texts: CellTexts, mark: Mark) -> int:
-    """What `was → is` takes in the step of one entry."""
-    pair = texts.sheet.subject.steps.get(mark.number, ())
-    both = zip(*(map(strip_zeros, texts.numbers.format_column(part)) for part in pair), strict=True)
-    return max((cell_len(old + texts.signs.arrow + new) for old, new in both), default=0)
+    def __init__(
+        self, sheet: VisibleTensor, numbers: NumberFormat, look: StyleSheet, width: int,
+        *, has_long_labels: bool,
+    ) -> None:  # fmt: skip
+        subject = sheet.subject
+        self.sheet, self.subject, self.width = sheet, subject, width
+        self.look, self.signs, self._has_long_labels = look, look.signs, has_long_labels
+        self.texts = CellTexts(sheet, numbers)
+        self.marked, self.wrong = self.texts.marked, self.texts.difference_tails
+        self._is_left_aligned = subject.array.dtype.kind in "UTOS"
+        self._is_padded = self._is_left_aligned or not all(map(_is_narrow, self.texts.planes))
+        self._role: Role = "result" if subject.role == "output" else ""
+        self._role = "cell" if subject.is_target else self._role
+        self._rest = look.dim if subject.dims_unmarked else PLAIN
+        self._lit_heads = sheet.find_heads() if subject.is_target and subject.full_run else {}
+        self.chunks = fit_columns(
+            sheet, self._measure_columns(), self.signs.across, width - self._margin
+        )
+        self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
+    def render(self, *, titled: bool = True) -> Block:
+        """Title, planes, and how many planes are left out."""
+        lines = [self.title] if titled else []
+        if self.sheet.empty:
+            return make_block([*lines, [("(empty)", self.look.dim)]])
+        for group in group_plane_rows(self.sheet.selection.planes, self.sheet.rank):
+            planes = [self._sheet(number) for number in group]
+            lane = self.look.with_role(PLAIN, "lane")
+            lines += flow_blocks(planes, self.width, PLANE_GAP, between=0, lane=lane)
+        return make_block([*lines, *self._left_out()])
 
-def _measure_signs(
-    pen: RowRenderer, measures: ColumnWidths, how: Mapping[SheetPosition, OutcomeSign]
-) -> None:
-    for (_, _, column), sign in how.items():
-        measures.widen(column, sign=cell_len(pen.look.signs.for_outcome(sign)))
+    def visible_entries(self) -> set[int]:
+        """The entries that some shown cell carries."""
+        marked = self.marked.items()
+        return {m.number for (_, _, at), marks in marked if at in self.shown for m in marks}
+
+    def shown_differences(self) -> set[Coordinates]:
+        """The cells that are shown and differ from what is expected."""
+        return {self.sheet.to_coordinates(place) for place in self.wrong if place[2] in self.shown}
+
+    @property
+    def title(self) -> Line:
+        """Name, dtype and shape."""
+        array, before = self.subject.array, self.subject.before
+        facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
+        changed = any(self.signs.arrow in text for texts in self.texts.planes for text in texts)
+        if (changed and before) or self.wrong:
+            was, now = before.words if before else ("", "is")
+            facts += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
+            facts += f" {self.signs.differs} expected" if self.wrong else ""
+        return [
+            (self.signs.sanitize(self.subject.name, 60), self.look.bold),
+            (facts, self.look.dim),
+        ]
+
+    def _left_out(self) -> list[Line]:
+        selection = self.sheet.selection
+        rest = selection.plane_count - len(selection.planes)
+        if not rest:
+            return []
+        untouched = self.subject.dims_unmarked and not self.sheet.hides_planes()
+        fate = "untouched" if untouched else "not shown"
+        words = f"{self.signs.across} {format_count(rest, 'plane')} {fate}"
+        return [[(words, self.look.dim)]]
+
+    # --- planes and their heads -----------------------------------------------------------
+
+    @cached_property
+    def _row_headers(self) -> list[str]:
+        """What stands before each row; nothing for rank 0 and 1."""
+        if self.sheet.rank < _MATRIX or self.sheet.empty:
+            return []
+        rows = self.sheet.selection.rows
+        wide = max(len(str(row)) for row in rows)
+        word = "batch " if self.subject.batch > self.sheet.rank - _MATRIX else ""
+        return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
+
+    @cached_property
+    def _margin(self) -> int:
+        return cell_len(self._row_headers[0]) if self._row_headers else 0
+
+    def _head_style(self, role: HeadRole, *place: int) -> Style:
+        """The style of a plane's, row's or column's head, in a step that of its entry."""
+        mark = self._lit_heads.get((role, *place))
+        return self.look.with_role(self._value_style(mark), role) if mark else self.look.dim
+
+    def _render_row_header(self, plane: int, row: int) -> Line:
+        if not self._row_headers:
+            return []
+        name, bar, room = self._row_headers[row].partition(f" {self.signs.bar}")
+        number = name.lstrip()
+        return [
+            (" " * (len(name) - len(number)), self.look.dim),
+            (number, self._head_style("row", plane, row)),
+            (bar + room, self.look.with_role(self.look.dim, "edge")),
+        ]
+
+    def _sheet(self, number: int) -> Block:
+        """One plane, in a wide figure as an oblique sheet."""
+        lines = list(self._plane(number))
+        if self.look.oblique and self.sheet.selection.planes[number]:
+            from gscli.views.crosshair import mark_oblique_plane
+
+            lines = mark_oblique_plane(lines, f"{self.subject.name} {number}")
+        return make_block(lines)
+
+    def _plane(self, number: int) -> Iterator[Line]:
+        plane = self.sheet.selection.planes[number]
+        if plane:
+            lit = any(place[0] == number for place in self.marked)
+            style = self._head_style("plane", number)
+            yield [(self._plane_name(plane), self.look.bold if style.dim and lit else style)]
+        for place, chunk in enumerate(self.chunks):
+            if place:
+                yield []
+            yield from self._table(number, chunk)
+
+    def _plane_name(self, plane: tuple[int, ...]) -> str:
+        name = f"[{','.join(map(str, plane))},:,:]"
+        batch = ",".join(map(str, plane[: self.subject.batch]))
+        return f"batch {batch}  {name}" if batch else name
+
+    def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
+        selection = self.sheet.selection
+        columns = [column for _, column in chunk]
+        if self.sheet.rank:
+            yield self._render_column_headers(plane, chunk)
+        step, rows = selection.allowed[-2].step, selection.allowed[-2]
+        before, count = rows[0] - step, len(selection.columns)
+        every = [place for place, _ in chunk] == list(range(count))
+        for row, at in enumerate(selection.rows):
+            if at - before > step:
+                yield self._render_gap_row(columns)
+            texts = self.texts.planes[plane][row * count : (row + 1) * count]
+            touched = self.texts.rows.get((plane, row), {})
+            if not every:
+                texts = [texts[place] for place, _ in chunk]
+                touched = {n: touched[at] for n, (at, _) in enumerate(chunk) if at in touched}
+            yield [*self._render_row_header(plane, row), *self._render_row(texts, columns, touched)]
+            before = at
+        if before != rows[-1]:
+            yield self._render_gap_row(columns)
+
+    def _render_column_headers(self, plane: int, chunk: Chunk) -> Line:
+        """The coordinates above the numbers."""
+        line: Line = [(" " * self._margin, self.look.dim)]
+        for place, column in chunk:
+            name = str(column.coordinate)
+            room = " " * (column.width - len(name))
+            before, behind = ("", room) if self._is_left_aligned else (room, "")
+            line += [(column.gap + before, self.look.dim)]
+            line += [(name, self._head_style("column", plane, place))]
+            line += [(behind + " " * column.sign, self.look.dim)]
+        return [*line, (chunk[-1][1].tail, self.look.dim)]
+
+    def _render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
+        """The row that stands for rows left out."""
+        head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
+        blank = [column._replace(gap=" " * cell_len(column.gap)) for column in columns]
+        signs = _join_right([self.signs.down] * len(columns), blank)
+        return [(head, self.look.dim), (signs, self.look.dim)]
+
+    # --- cells ----------------------------------------------------------------------------
+
+    def _render_row(
+        self,
+        texts: Sequence[str],
+        columns: Sequence[ShownColumn],
+        touched: Mapping[int, CellAnnotation],
+    ) -> Line:
+        """Cells of one row; neighbours of one entry alone join into a bar.
+
+        `touched` is by place in the row; stretches without are one run each.
+        """
+        line: Line = []
+        start, before = 0, None
+        for place in sorted(touched):
+            marks, _, tail = touched[place]
+            line.append((self._join(texts[start:place], columns[start:place]), self._rest))
+            alone = marks[0] if len(marks) == 1 else None
+            joined = self.look.bars and alone is not None and alone is before and start == place
+            style = self._chip_style(marks[0]) if joined else self._rest
+            line.append((columns[place].gap, style))
+            text = texts[place].removesuffix(tail)
+            line += self._render_marked(text, touched[place], columns[place], joined=joined)
+            start, before = place + 1, alone
+        rest = self._join(texts[start:], columns[start:])
+        return [*line, (rest + columns[-1].tail, self._rest)]
+
+    def _join(self, texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
+        """Cells that nothing is said of."""
+        if not self._is_padded:
+            return _join_right(texts, columns)
+        pairs = zip(texts, columns, strict=True)
+        return "".join(column.gap + self._pad(text, column.width) + " " * column.sign
+                       for text, column in pairs)  # fmt: skip
+
+    def _format_label(self, marks: Sequence[Mark]) -> str:
+        """The letters of a cell: `b:`, `acf:`, from five on `a+4:`."""
+        return "".join(text for text, _ in self._letters(marks)) + ":" if marks else ""
+
+    def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
+        if len(marks) > MOST_LETTERS:
+            return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
+        letters: list[tuple[str, Mark | None]] = []
+        for number, mark in enumerate(marks):
+            if self._has_long_labels and number:
+                letters.append((",", None))
+            letters.append((mark.label, mark))
+        return letters
+
+    def _render_marked(
+        self, text: str, touch: CellAnnotation, column: ShownColumn, *, joined: bool
+    ) -> Line:
+        """One marked or differing cell; its tail stands behind its text in the colour of alarm."""
+        marks, how, tail = touch
+        sign = pad_right(self.signs.for_outcome(how) if how else "", column.sign)
+        label = "" if joined else self._format_label(marks)
+        room = column.width - cell_len(label) - cell_len(tail)
+        number = text if tail and self._is_left_aligned else self._pad(text, room)
+        behind: Line = []
+        if tail:
+            pad = " " * (room - cell_len(number)) + sign
+            behind, sign = [(tail, self.look.alarm), (pad, self._rest)], ""
+        if not marks:
+            return [(number, self._rest), *behind]
+        if len(marks) == 1:
+            before, arrow, after = number.rpartition(self.signs.arrow)
+            value = self.look.with_role(self._value_style(marks[0]), self._role)
+            chip = (label + before + arrow, self._chip_style(marks[0]))
+            return [chip, (after + sign, value), *behind]
+        value = self._value_style(marks[-1]) if self.subject.last_wins else self.look.shared
+        line: Line = [
+            (part, self._value_style(mark) if mark else value)
+            for part, mark in self._letters(marks)
+        ]
+        return [*line, (":" + number + sign, value), *behind]
+
+    def _chip_style(self, mark: Mark) -> Style:
+        style = self.look.chip_style(mark.number, alarm=mark.alarm)
+        return self.look.with_role(style, self._role)
+
+    def _value_style(self, mark: Mark) -> Style:
+        return self.look.value_style(mark.number, alarm=mark.alarm)
+
+    def _pad(self, text: str, width: int) -> str:
+        return pad_right(text, width) if self._is_left_aligned else pad_left(text, width)
+
+    # --- how wide columns are -------------------------------------------------------------
+
+    def _measure_columns(self) -> ColumnWidths:
+        """What the texts take, and in a step what those of another step would."""
+        sheet, texts, unlit = self.sheet, self.texts, self.subject.full_run
+        names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
+        widths = ColumnWidths(names, [0] * len(names))
+        _measure_texts(widths, texts.planes)
+        self._measure_marks(widths, texts.planes, self.marked)
+        self._measure_signs(widths, texts.outcomes)
+        if unlit is not None:
+            reserved = [texts.numbers.format_column(column) for column in sheet.reserved]
+            apart = sheet.compute_differing_masks(sheet.reserved)
+            tails = texts.write_differences(reserved, sheet.reserved, apart)
+            _measure_texts(widths, reserved)
+            for mark in unlit.marks:
+                # In a step a cell carries one letter at a time.
+                marked, room = sheet.marks_by_position([mark]), self._change_width(mark)
+                tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
+                self._measure_marks(widths, reserved, marked, room and room + tail)
+            dropped = texts.dropped_updates(sheet.marks_by_position(unlit.marks))
+            self._measure_signs(widths, {**sheet.outcomes_by_position(unlit.signs), **dropped})
+        return widths
+
+    def _change_width(self, mark: Mark) -> int:
+        """What `was → is` takes in the step of one entry."""
+        columns = map(self.texts.numbers.format_column, self.subject.steps.get(mark.number, ()))
+        both = zip(*(map(strip_zeros, column) for column in columns), strict=True)
+        return max((cell_len(old + self.signs.arrow + new) for old, new in both), default=0)
+
+    def _measure_signs(
+        self, measures: ColumnWidths, outcomes: Mapping[SheetPosition, OutcomeSign]
+    ) -> None:
+        for (_, _, column), sign in outcomes.items():
+            measures.widen(column, sign=cell_len(self.signs.for_outcome(sign)))
+
+    def _measure_marks(
+        self, measures: ColumnWidths, texts: Sequence[Sequence[str]],
+        marked: Mapping[SheetPosition, Sequence[Mark]], least: int = 0,
+    ) -> None:  # fmt: skip
+        count = len(measures.widths)
+        for (plane, row, column), marks in marked.items():
+            text = max(cell_len(texts[plane][row * count + column]), least)
+            measures.widen(column, cell_len(self._format_label(marks)) + text)
 
 
 def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
     count = len(measures.widths)
     for text in texts:
-        sizes = list(map(len if is_narrow(text) else cell_len, text))
+        sizes = list(map(len if _is_narrow(text) else cell_len, text))
         for column in range(count):
             measures.widen(column, max(sizes[column::count], default=0))
 
 
-def _measure_marks(
-    pen: RowRenderer,
-    measures: ColumnWidths,
-    texts: Sequence[Sequence[str]],
-    marked: Mapping[SheetPosition, Sequence[Mark]],
-    least: int = 0,
-) -> None:
-    count = len(measures.widths)
-    for (plane, row, column), marks in marked.items():
-        text = max(cell_len(texts[plane][row * count + column]), least)
-        measures.widen(column, cell_len(pen.format_label(marks)) + text)
+def _join_right(texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
+    """Texts of narrow characters, aligned on the right."""
+    pairs = zip(texts, columns, strict=True)
+    return "".join([f"{gap}{text:>{width}}{'':{sign}}" for text, (_, width, sign, gap, _) in pairs])
 
 
-def is_narrow(texts: Sequence[str]) -> bool:
+def _is_narrow(texts: Sequence[str]) -> bool:
     """Whether every character takes one cell."""
     joined = "".join(texts)
     return len(joined) == cell_len(joined)
+
+
+def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:
+    """Planes that may stand side by side: axis 0 of a four-dimensional tensor goes down.
+
+    >>> group_plane_rows([(0, 0), (0, 1), (1, 0)], 4), group_plane_rows([(0,), (1,)], 3)
+    ([[0, 1], [2]], [[0, 1]])
+    """
+    numbered = list(enumerate(planes))
+    if rank != _GRID_RANK:
+        return [[number for number, _ in numbered]]
+    return [[number for number, _ in row] for _, row in groupby(numbered, lambda one: one[1][0])]

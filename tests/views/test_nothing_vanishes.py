@@ -18,7 +18,6 @@ from views.reading import Cell, Table, gaps, missing, tables
 
 from gscli.base.words import MAX_LETTERED_ENTRIES
 from gscli.traces import Trace, entry_label, trace
-from gscli.views import group
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
@@ -115,7 +114,7 @@ def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) ->
 def drawn_below(found: Trace, options: ViewOptions) -> str:
     """The picture with everything below each other, nothing side by side."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group, "PLANE_GAP", 10_000)
+        patch.setattr("gscli.views.cell_rows.PLANE_GAP", 10_000)
         patch.setattr("gscli.views.picture.GAP", 10_000)
         patch.setattr("gscli.views.group.LENS_GAP", 10_000)
         return render_text(make_picture(found, options), options)
