@@ -11,24 +11,20 @@ from gscli import traces
 from gscli.traces import Trace
 
 
-class Displayed:
-    """What a call returns, and draws itself in a notebook and through rich, importing it then."""
+class PicturedTrace(Trace):
+    """A trace that draws itself. What draws is imported only when it is asked to."""
 
     def __rich__(self) -> object:
-        """The drawing, as rich draws it."""
+        """The picture of the run, as rich draws it."""
         from gscli.views.notebook import show
 
         return show(self).__rich__()
 
     def _repr_html_(self) -> str:
-        """The drawing in a notebook."""
+        """The picture in a notebook."""
         from gscli.views.notebook import show
 
         return show(self)._repr_html_()
-
-
-class PicturedTrace(Displayed, Trace):
-    """A trace that draws itself."""
 
 
 def trace(
