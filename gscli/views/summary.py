@@ -18,7 +18,6 @@ from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Box, Shape, box_size
-from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 
@@ -287,6 +286,8 @@ def format_counts(trace: Trace, counts: Counts) -> str:
     number = counts.touched if gathered or counts.changed is None else counts.changed
     parts = [f"{number:,} of {cells:,} cells {would}{'read' if gathered else 'changed'}"]
     if counts.skipped:
+        from gscli.plan.outcomes import describe_skips
+
         what = describe_skips(trace.layout).several
         parts.append(f"{counts.skipped:,} of {counts.entries:,} entries {what}")
     if counts.lost:
