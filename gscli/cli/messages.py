@@ -7,6 +7,7 @@ nor rich, so that a usage error is as quick as help.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from traceback import walk_tb
@@ -48,6 +49,10 @@ def print_message(error: GscliError, side: Screen) -> None:
     print_stderr(format_message(error, color=side.color, width=side.width, utf8=side.utf8))
 
 
+_INPUT = re.compile(r"-(:|\.?\d)")
+"""What begins as an option would, and is a number or a member of standard input."""
+
+
 def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
     match error:
@@ -56,7 +61,7 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             plain, otherwise = option.lstrip("-"), f"{path} --help"
             hint = suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
-        case object(option_name=str(option)) if option.lstrip("-").replace(".", "", 1).isdecimal():
+        case object(option_name=str(option)) if _INPUT.match(option):
             typed = next((word for word in words if word.startswith(option)), option)
             hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
             return UsageError(f"{typed} looks like an option", hint=hint)

@@ -136,6 +136,8 @@ class Source(Record):
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")
+        if text.startswith("-::"):
+            return cls(text, "stdin", member=text[3:])
         if _is_json(stripped) or stripped in _INLINE_WORDS or re.fullmatch(_NUMBER, stripped):
             return cls(text, "inline")
         if text.startswith(tuple(f"{name}:" for name in GENERATORS)):

@@ -174,6 +174,18 @@ def test_a_table_on_a_stream_is_told_by_its_lines(text: str, expected: object) -
     assert load("-", stdin=io.BytesIO(text.encode())).array.tolist() == expected
 
 
+def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
+    text = b"name,x,y\nana,1,2\nbob,3,4\n"
+    assert load("-::y,x", stdin=io.BytesIO(text)).array.tolist() == [[2, 1], [4, 3]]
+    with pytest.raises(ContentRefused) as refused:
+        load("-", stdin=io.BytesIO(text))
+    assert refused.value.hint == "columns go by their names: -- -::x,y"
+    stored = io.BytesIO()
+    np.savez(stored, a=[1], b=[2])
+    stored.seek(0)
+    assert load("-::b", stdin=stored).array.tolist() == [2]
+
+
 @pytest.mark.parametrize("text", ["hello, world", "{1,2", "nan", "1 2"])
 def test_other_texts_on_a_stream_are_no_tables(text: str) -> None:
     with pytest.raises(ContentRefused, match="is not JSON"):

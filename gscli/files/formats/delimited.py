@@ -211,11 +211,12 @@ def _check_no_header(values: list[Any], width: int, name: str) -> None:
     if all(is_text[:width]) and not all(is_text[width:]):
         pairs = zip(values[:width], is_text[width:], strict=True)
         columns = ",".join(column for column, below_is_text in pairs if not below_is_text)
-        file = name if name.lower().endswith(tuple(DELIMITERS)) else "FILE.csv"
+        file = name if name.lower().endswith(tuple(DELIMITERS)) else "-"
+        dashes = "-- " if file.startswith("-") else ""
         raise ContentRefused(
             "the first line is a header, not numbers",
             where=f"{name} line 1",
-            hint=f"columns go by their names: {shlex.quote(f'{file}::{columns}')}",
+            hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::{columns}')}",
         )
 
 
