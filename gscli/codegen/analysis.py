@@ -15,9 +15,6 @@ from gscli.layout.axes import Consecutive, Negative, OutOfBounds
 from gscli.plan.indices import IndexProfile, merge_profiles, profile_indices
 from gscli.plan.plan import ValidatedPlan
 
-ROW_COUNTS = ("num_segments", "num_classes")
-"""Attributes that say how many rows there are; None or -1 leaves it to the indices."""
-
 _INT32 = 1 << 31
 
 
@@ -43,12 +40,10 @@ class CallAnalysis:
     @cached_property
     def variables(self) -> dict[str, str]:
         """The names that the inputs have in the lines: data, mask, indices, updates."""
-        layout = self.layout
-        names = {} if layout.data_name is None else {layout.data_name: "data"}
+        data, updates = self.layout.value_names
+        names = {} if data is None else {data: "data"}
         names |= dict.fromkeys(self.masks, "mask") | self.variables_by_input
-        if layout.updates is not None and layout.updates.name is not None:
-            names[layout.updates.name] = "updates"
-        return names
+        return names if updates is None else {**names, updates: "updates"}
 
     @cached_property
     def arrays_by_variable(self) -> dict[str, Array]:
@@ -77,15 +72,6 @@ class CallAnalysis:
         """Whether a mask, and not index numbers, says where entries are."""
         words = (self.subscript or "").split(", ")
         return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(words)
-
-    @property
-    def counted_inputs(self) -> list[str]:
-        """Inputs of numbers that say how many rows there are, where no attribute does."""
-        attributes = dict(self.layout.attributes)
-        if any(attributes.get(name, -1) not in (None, -1) for name in ROW_COUNTS):
-            return []
-        kinds = self.operator.shape_inputs.items()
-        return [name for name, kind in kinds if kind in ("largest", "ascending")]
 
     @cached_property
     def variables_by_input(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.code import eliminate_dead_code, translate_call
-from gscli.codegen.lowering import cast_number, fit_updates
+from gscli.codegen.lowering import cast_number, fit_updates, reduction_identity
 from gscli.codegen.native import TARGETS
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, format_number, load_language
@@ -25,7 +25,6 @@ from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram
 from gscli.gradients import VALUE, BackwardWalk
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP
-from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Number, Updates
 
 BACKWARD_TARGETS = ("torch", "jax")
@@ -212,8 +211,8 @@ class _BackwardWriter:
         """The function from data and updates to the output, and what it is made of."""
         steps, layout = list(_STEPS[self.kind]), self.layout
         if self.kind not in ("gather", "none") and not layout.include_self:
-            identity = REDUCTIONS[layout.reduction].typed_identity(np.dtype(layout.dtype)).item()
-            absent = f"held = {{m}}.where(counts > 0, {self._number(identity)}, held)"
+            identity = self._number(reduction_identity(layout.reduction, layout.dtype).value)
+            absent = f"held = {{m}}.where(counts > 0, {identity}, held)"
             steps = [_COUNT, absent, *steps]
         elif self.kind in ("mean", "sqrt_n"):
             steps = [_COUNT, *steps]

@@ -41,7 +41,7 @@ def list_breaking_inputs(
         sentences.append("another mask: the shapes and positions here are those of this one")
     sentences += [
         f"other {name}: the number of rows here is that of these"
-        for name in analysis.counted_inputs
+        for name in analysis.operator.counted_inputs(layout.attributes)
     ]
     if layout.kind == "scatter":
         if layout.reduction == "none" and not target.keeps_last_write:

@@ -72,7 +72,7 @@ class NativeOp(Record):
     @property
     def layout(self) -> Layout:
         """The layout of the operator's own example."""
-        return _declared_layout(self.operator)
+        return find_declared_layout(self.operator)
 
     @property
     def out_of_bounds(self) -> OutOfBounds:
@@ -86,7 +86,8 @@ class NativeOp(Record):
 
 
 @cache
-def _declared_layout(operator: str) -> Layout:
+def find_declared_layout(operator: str) -> Layout:
+    """The layout of an operator's own example."""
     probe = build_probe(find_operator(operator), {})
     assert probe is not None
     return probe.trace.layout

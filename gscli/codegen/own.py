@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from gscli.codegen.analysis import CallAnalysis
+from gscli.codegen.native import find_declared_layout
 from gscli.frameworks.operator import Operator
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
@@ -47,9 +48,6 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "tensorflow.*": "tf.{path}({named}{attrs})",
 }  # fmt: skip
 """How a framework's own operators are called; the first name that fits counts."""
-
-INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
-"""What frameworks call an input that holds index numbers."""
 
 DIMENSION_NAMES = (*GATHER_NAMES, *SCATTER_NAMES)
 """Attributes that JAX has in an object of their own."""
@@ -122,9 +120,8 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     text = analysis.layout.dtype == "str" and operator.framework_name == "numpy"
     made = analysis.masks and operator.name not in ("masked_select", "masked_scatter")
     # Nothing is read of index vectors that are empty.
-    empty = not analysis.variables_by_input and any(
-        item.name in INDEX_NAMES for item in operator.inputs
-    )
+    declared = find_declared_layout(operator.full_name).index_inputs
+    empty = not analysis.variables_by_input and not {*operator.input_names}.isdisjoint(declared)
     if any(attrs.get(name, 0) is None for name in CALL_ATTRIBUTES):
         return False
     on_cpu = attrs.get("device", "cpu") == "cpu"

@@ -53,6 +53,9 @@ Subscript: TypeAlias = Annotated[
 """How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
+ROW_COUNTS = ("num_segments", "num_classes")
+"""Attributes that say how many rows there are; None or -1 leaves it to the indices."""
+
 InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "mask", "many"]
 
 
@@ -151,6 +154,13 @@ class Signature:
         """Names and kinds of the inputs whose numbers decide shapes."""
         kinds = {item.name: item.kind for item in self.inputs}
         return {name: kind for name, kind in kinds.items() if kind not in ("tensor", "many")}
+
+    def counted_inputs(self, attributes: Iterable[tuple[str, object]]) -> list[str]:
+        """Inputs of numbers that say how many rows the output has, where no attribute does."""
+        if any(name in ROW_COUNTS and value not in (None, -1) for name, value in attributes):
+            return []
+        kinds = self.shape_inputs.items()
+        return [name for name, kind in kinds if kind in ("largest", "ascending")]
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:

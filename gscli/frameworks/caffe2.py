@@ -29,6 +29,7 @@ from gscli.layout.axes import (
 from gscli.layout.families import (
     address_axis,
     address_elements,
+    axis_size_error,
     check_batch_shapes,
     describe,
     normalize_axis,
@@ -152,10 +153,6 @@ def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
     """Caffe2 numbers the positions before and behind the axis by INDICES alone."""
     for dim in (*range(1, axis), *range(axis + 2, data.rank)):
         if indices.shape[dim] != data.shape[dim]:
-            raise ShapeRefused(
-                "INDICES are smaller than DATA behind another axis",
-                where=f"axis {dim}: INDICES has {indices.shape[dim]}, DATA has {data.shape[dim]}",
-                details=(describe(data), describe(indices)),
-                valid=str(data.shape[dim]),
-                hint="Caffe2 does not refuse this, it writes cells of other positions",
-            )
+            problem = "INDICES are smaller than DATA behind another axis"
+            hint = "Caffe2 does not refuse this, it writes cells of other positions"
+            raise axis_size_error(problem, data, indices, dim, str(data.shape[dim]), hint)

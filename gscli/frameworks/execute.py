@@ -160,7 +160,7 @@ def run_plan(
             plan = draft.validate()
             return plan, run_in_memory(plan, max_bytes)
         plan = draft.validate(lazy=True)
-        return plan, _run_kernel(plan, overlay=overlay)
+        return plan, run_kernel(plan, overlay=overlay)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
 
@@ -197,7 +197,8 @@ def execute_to_file(
     return plan, output
 
 
-def _run_kernel(plan: ValidatedPlan, *, overlay: bool) -> Array:
+def run_kernel(plan: ValidatedPlan, *, overlay: bool = False) -> Array:
+    """All that a plan gives; `overlay` as in `execute`."""
     layout = plan.layout
     data = plan.inputs[layout.data_name] if layout.data_name is not None else None
     if data is not None and layout.data_shape != data.shape:

@@ -75,9 +75,7 @@ def _is_triggered(plan: ValidatedPlan, when: str) -> bool:
             for in_bounds, column in zip(plan.in_bounds, layout.addressing.columns, strict=True)
         )
     if when == "nan":
-        updates = None if layout.updates is None else layout.updates.name
-        names = [name for name in (layout.data_name, updates) if name is not None]
-        return any(_has_nan(plan.inputs[name]) for name in names)
+        return any(_has_nan(plan.inputs[name]) for name in layout.value_names if name is not None)
     return True
 
 

@@ -67,10 +67,9 @@ def _names_to_convert(
             else:
                 resolve_input_dtype(trial, refusal, strict=strict)
     layout = infer_layout(operator, trial.arrays, trial.attrs)
-    updates = None if layout.updates is None else layout.updates.name
     indices = inputs.arrays.keys() & {*layout.index_inputs}
     unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}
-    return {n for n in (layout.data_name, updates) if n in inputs.arrays} | unfit
+    return {name for name in layout.value_names if name in inputs.arrays} | unfit
 
 
 def _try_casts(

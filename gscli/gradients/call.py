@@ -33,8 +33,7 @@ class Gradients:
     @property
     def writers(self) -> Writers:
         """Who is given the gradient of a cell that one set: a value is written once to a cell."""
-        updates = self.trace.layout.updates
-        return "last" if updates is None or updates.name is None else self.convention.writers
+        return self.convention.writers if self.trace.layout.value_names[1] else "last"
 
     @property
     def differs_from_loop(self) -> bool:
@@ -116,8 +115,7 @@ def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array
     >>> list(value_inputs(run.layout, run.inputs))
     ['data']
     """
-    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
-    return {name: inputs[name] for name in names if name is not None}
+    return {name: inputs[name] for name in layout.value_names if name is not None}
 
 
 def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = None) -> Gradients:

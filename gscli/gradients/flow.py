@@ -39,9 +39,8 @@ class FlowTrace(Trace):
 
 def _name_values(gradients: Gradients) -> tuple[str, str]:
     """The names of data and updates that have gradients, empty where they have none."""
-    layout, arrays = gradients.trace.layout, gradients.arrays
-    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
-    data, updates = (name if name in arrays else "" for name in names)
+    names = gradients.trace.layout.value_names
+    data, updates = (name if name in gradients.arrays else "" for name in names)
     return data or "", updates or ""
 
 

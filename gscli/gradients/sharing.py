@@ -41,8 +41,7 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
     ([SharedCell(cell=(1,), value=6.0, has_data=False, entries=(0, 1))], 1)
     """
     run = gradients.trace
-    updates = run.layout.updates
-    if updates is None or updates.name is None or run.reduction not in ("none", "max", "min"):
+    if run.layout.value_names[1] is None or run.reduction not in ("none", "max", "min"):
         return [], 0
     walk = gradients.walk()
     if run.reduction == "none":

@@ -256,7 +256,7 @@ _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout, inputs = call.trace.layout, call.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
-    updates = (layout.updates.name if layout.updates is not None else None) or ""
+    updates = layout.value_names[1] or ""
     changed = {
         indices: _INDEX_TRANSFORMS, updates: _UPDATE_TRANSFORMS,
         layout.data_name or "": _DATA_TRANSFORMS,

@@ -1,7 +1,7 @@
-"""Probes: calls made from an operator's own declared example, and what is changed in them.
+"""Probes: calls made from an operator's own declared example, under each of its variants.
 
-One index is replaced by another number, or by its neighbour; or data becomes a cube, whose layout
-says which axis is used.
+Where the variant refuses the example, its indices are written as the coordinates that they mean; or
+data becomes a cube, whose layout says which axis is used.
 """
 
 from __future__ import annotations
@@ -64,31 +64,6 @@ class Probe(Record):
         place = self.trace.plan.index_position(column, entry)
         return place[: self.inputs[source].ndim]
 
-    def run_with_index(self, entry: int, value: int) -> Trace | GscliError:
-        """The same call with one index number of `entry` replaced, the first that is written."""
-        column, source = self.writable_columns[0]
-        changed = np.array(self.inputs[source])
-        number = np.asarray(value)
-        if changed.dtype.kind == "u" and value < 0:
-            changed = changed.astype(np.int64)
-        changed[self._index_position(column, entry, source)] = number.astype(changed.dtype)
-        return self._run({**self.inputs, source: changed})
-
-    def run_with_duplicate(self) -> Trace | None:
-        """The same call with two entries addressing one cell, where that is possible."""
-        plan = self.trace.plan
-        for entry in range(1, plan.layout.entry_count):
-            inputs = dict(self.inputs)
-            for column, source in self.writable_columns:
-                changed = np.array(inputs[source])
-                first, other = (self._index_position(column, at, source) for at in (0, entry))
-                changed[other] = changed[first]
-                inputs[source] = changed
-            answer = self._run(inputs)
-            if isinstance(answer, Trace) and answer.duplicates(1).groups:
-                return answer
-        return None
-
     def make_legal_inputs(self) -> Mapping[str, Array]:
         """The inputs with every index number written as the coordinate it means here."""
         plan = self.trace.plan
@@ -111,12 +86,6 @@ class Probe(Record):
         with suppress(GscliError):
             return infer_layout(self.operator, _cube_inputs(self), attrs)
         return None
-
-    def _run(self, inputs: Mapping[str, Array]) -> Trace | GscliError:
-        try:
-            return trace_call(self.operator, inputs, self.attrs)
-        except GscliError as error:
-            return error
 
 
 def build_probe(

@@ -119,9 +119,8 @@ def _differentiate(row: RuleSetResult) -> GradientRow:
 
 def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict[str, Array]:
     """Gradients by what their inputs are, data or updates, in place of an operator's own names."""
-    layout = trace.layout
-    names = (layout.data_name, None if layout.updates is None else layout.updates.name)
-    pairs = ((role, gradients.get(name)) for role, name in zip(ROLES, names, strict=True) if name)
+    names = zip(ROLES, trace.layout.value_names, strict=True)
+    pairs = ((role, gradients.get(name)) for role, name in names if name)
     return {role: array for role, array in pairs if array is not None}
 
 

@@ -1,7 +1,6 @@
-"""What each operator does with unusual indices, computed by running it, never typed in.
+"""What each operator does with unusual indices, read off the layout of its own declared example.
 
-One index of the operator's own declared example is replaced by -1, by one below and one above the
-range, or by its neighbour, and the trace and output of the run are read.
+A layout is what a run goes by, so that nothing is typed in, and nothing needs to be tried.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.examples import BEHAVIOUR_ATTRIBUTES, Probe, build_probe, parse_example_line
-from gscli.layout.axes import Negative
-from gscli.plan.indices import legal_range
-from gscli.plan.outcomes import OUTCOMES
+from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Trace
 
 CHOICE_ALIASES = {"xla_cpu": "xla", "DEFAULT": ""}
@@ -84,11 +80,11 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 continue
             rule = Rule(
                 operator,
-                _probe_outcome(probe, negative=True),
-                _probe_outcome(probe, negative=False),
-                _probe_duplicates(probe),
-                _probe_untouched(probe),
-                _probe_default_axis(operator, variant),
+                _describe_outcome(probe, negative=True),
+                _describe_outcome(probe, negative=False),
+                _describe_duplicates(probe),
+                _describe_untouched(probe),
+                _find_default_axis(operator, variant),
                 () if version is None else (version,),
                 (name,),
             )
@@ -130,38 +126,21 @@ def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _first_index_outside(probe: Probe, *, negative: bool) -> int:
-    """The number next to the range of the first index column that is written; where numbers count
-    from the end, the first below zero from which a whole window does.
-    """
-    layout, (column, _) = probe.trace.layout, probe.writable_columns[0]
-    axis = layout.axes[layout.column_axes[column]]
-    if not negative:
-        return legal_range(axis, layout.policy)[1] + 1
-    return -max(axis.reach, 1) if layout.policy.negative is Negative.FROM_END else -1
-
-
-def _probe_outcome(probe: Probe, *, negative: bool) -> str:
-    """What became of entry 0 with -1 or the smallest index above the range, in words."""
-    if not _has_entries(probe, 1):
+def _describe_outcome(probe: Probe, *, negative: bool) -> str:
+    """What becomes of -1, or of an index above the range, in words."""
+    if not _has_entries(probe):
         return "–"
-    value = _first_index_outside(probe, negative=negative)
-    ascends = probe.operator.shape_inputs.get(probe.writable_columns[0][1]) == "ascending"
-    answer = probe.run_with_index(
-        probe.trace.entry_count - 1 if ascends and not negative else 0, value
-    )
-    if isinstance(answer, GscliError):
-        policy = probe.trace.layout.policy
-        there = policy.unchecked_outcomes[value > 0] if policy.note else ""
-        return OUTCOMES["refused"].cell + (f" ({there} there)" if there else "")
-    if answer.layout.data_shape != probe.trace.layout.data_shape:
+    layout, (column, source) = probe.trace.layout, probe.writable_columns[0]
+    policy, axis = layout.policy, layout.axes[layout.column_axes[column]]
+    if not negative and source in probe.operator.counted_inputs(layout.attributes):
         return "grows the output"
-    entry = answer.entries(1)[0]
-    index = next((item for item in entry.adjustments if item.slot == 0), None)
-    if index is None:
-        return OUTCOMES["partly"].cell if entry.dropped else "as it is"
-    end = "the last" if value > 0 else str(index.coordinate)
-    return OUTCOMES[index.outcome].cell.format(end=end, skipped=_describe_skip(answer))
+    if axis.reach > 1 and not policy.is_atomic:
+        return OUTCOMES["partly"].cell
+    outcome = outcome_of(policy, negative=negative)
+    there = policy.unchecked_outcomes[not negative] if policy.note else ""
+    end, skipped = "0" if negative else "the last", _describe_skip(probe.trace)
+    words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped)
+    return f"{words} ({there} there)" if there and outcome == "refused" else words
 
 
 def _describe_skip(trace: Trace) -> str:
@@ -193,29 +172,25 @@ def _describe_value(value: Array) -> str:
     return str(value)
 
 
-def _has_entries(probe: Probe, count: int) -> bool:
-    return probe.trace.entry_count >= count and bool(probe.writable_columns)
+def _has_entries(probe: Probe) -> bool:
+    return probe.trace.entry_count > 0 and bool(probe.writable_columns)
 
 
-def _probe_duplicates(probe: Probe) -> str:
-    if probe.trace.layout.kind == "gather":
+def _describe_duplicates(probe: Probe) -> str:
+    """What becomes of a cell that several entries name, where the indices can name one twice."""
+    layout = probe.trace.layout
+    if layout.kind == "gather":
         return "allowed"
-    answer = probe.run_with_duplicate() if _has_entries(probe, 2) else None
-    if answer is None:
+    own = {axis.entry for axis in layout.axes if axis.is_positional}
+    can_meet = not own.issuperset(range(len(layout.addressing.entry_shape)))
+    if not can_meet or probe.inputs.keys().isdisjoint(layout.index_inputs):
         return "–"
-    if answer.layout.reduction != "none":
-        return REDUCTION_WORDS[answer.layout.reduction].repeated
-    writers = answer.duplicates(answer.entry_count).groups
-    last = answer.entries(max(group[-1] for group in writers) + 1)[-1]
-    if last.target is None or last.change is None:
-        return "–"
-    kept = answer.output[tuple(slice(*ends) for ends in last.target)].reshape(-1)
-    if not bool(np.all(kept == last.change.update)):
-        return "not the last"
-    return "last kept, order open" if answer.layout.unspecified_order else "last kept"
+    if layout.reduction != "none":
+        return REDUCTION_WORDS[layout.reduction].repeated
+    return "last kept, order open" if layout.unspecified_order else "last kept"
 
 
-def _probe_untouched(probe: Probe) -> str:
+def _describe_untouched(probe: Probe) -> str:
     layout = probe.trace.layout
     if layout.kind == "gather":
         return "–"
@@ -224,7 +199,7 @@ def _probe_untouched(probe: Probe) -> str:
     return _describe_value(np.asarray(layout.fill_value).astype(probe.trace.output.dtype))
 
 
-def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
+def _find_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
     """Which axis is used when none is given: that of the layout of a call of rank 3."""
     attribute = operator.attribute("axis")
     if attribute is None:

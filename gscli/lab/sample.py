@@ -17,7 +17,7 @@ from gscli.base.arrays import Array, Indices, is_lazy, parse_dtype
 from gscli.base.records import Record
 from gscli.declare import Signature
 from gscli.disk import mapped
-from gscli.kernel import gather, scatter
+from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS, entry_updates, working_dtype
 from gscli.kernel.walks import cell_addresses, window_row_addresses
 from gscli.layout import Layout
@@ -30,15 +30,6 @@ from gscli.traces import Trace
 
 MAX_BLOCK_ADDRESSES = 1 << 20
 """Addresses or updates that are looked at together."""
-
-
-def run_whole(plan: ValidatedPlan) -> Array:
-    """All that a plan gives."""
-    layout = plan.layout
-    if layout.data_name is None:
-        return scatter(plan, None)
-    data = plan.inputs[layout.data_name].reshape(layout.data_shape)
-    return gather(plan, data) if layout.kind == "gather" else scatter(plan, data)
 
 
 def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
@@ -54,7 +45,7 @@ def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
         raise InputRefused("the result has another size", where=str(plan.layout.output_shape))
     if plan.layout.kind == "gather":
         return _gather_at_cells(plan, cells)
-    return run_whole(restrict_scatter(plan, cells))
+    return run_kernel(restrict_scatter(plan, cells))
 
 
 def _gather_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
@@ -198,7 +189,7 @@ class CallVariants(Record):
     def output_of(self, plan: ValidatedPlan) -> Array:
         """What a variant gives; InputRefused where it has no such cells."""
         if self.cells is None:
-            return run_whole(plan)
+            return run_kernel(plan)
         return run_at_cells(plan, self.cells, self.trace.output.size)
 
     def run(

@@ -78,6 +78,11 @@ class Layout(LayoutFields):
         return tuple(axis.size for axis in self.axes)
 
     @property
+    def value_names(self) -> tuple[str | None, str | None]:
+        """Names of data and updates, None where no input holds them."""
+        return self.data_name, None if self.updates is None else self.updates.name
+
+    @property
     def is_flattened(self) -> bool:
         """Whether axes of data, or of each of its parts, are addressed as one row of cells."""
         return self.view_shape != self.data_shape

@@ -285,12 +285,21 @@ def address_own_place(indices: Tensor, count: int, size: int) -> Addressing:
 
 def off_axis_shape_error(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
     """The refusal for an index tensor that does not fit data off the axis."""
+    problem = f"{indices.name} does not fit {data.name} off the axis"
+    return axis_size_error(problem, data, indices, dim, f"size on axis {dim}: {legal}")
+
+
+def axis_size_error(
+    problem: str, data: Tensor, indices: Tensor, dim: int, legal: str, hint: str = ""
+) -> ShapeRefused:
+    """The refusal for an index tensor whose size on one axis does not go with that of data."""
     return ShapeRefused(
-        f"{indices.name} does not fit {data.name} off the axis",
+        problem,
         where=f"axis {dim}: {indices.name} has {indices.shape[dim]}, "
         f"{data.name} has {data.shape[dim]}",
         details=(describe(data), describe(indices)),
-        valid=f"size on axis {dim}: {legal}",
+        valid=legal,
+        hint=hint,
     )
 
 

@@ -43,7 +43,7 @@ class Roles(Record):
     @property
     def updates(self) -> str | None:
         """The input with updates, if there is one."""
-        return self.layout.updates and self.layout.updates.name
+        return self.layout.value_names[1]
 
     @property
     def has_axis(self) -> bool:

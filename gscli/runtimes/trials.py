@@ -89,7 +89,7 @@ class FuzzCase:
         if self.plan is None:
             return self.covered_rules
         layout = self.plan.layout
-        names = (layout.data_name, None if layout.updates is None else layout.updates.name)
+        names = layout.value_names
         arrays = [array for name, array in self.inputs.items() if name in names]
         words = {word for array in arrays for word in find_value_words(array)}
         words |= {"rank 3 or more"} if len(layout.data_shape) >= 3 else set()  # noqa: PLR2004

@@ -113,7 +113,8 @@ def other_calls(
         and given[name].size == analysis.arrays_by_variable[variable].size
     }
     sizes = [axis.size for axis in plan.layout.axes] or [1]
-    far = max(sizes) if analysis.counted_inputs else FAR  # they say how large the output is
+    counted = operator.counted_inputs(plan.layout.attributes)
+    far = max(sizes) if counted else FAR  # they say how large the output is
     for turn in range(count if variables else 0):
         numbers = {name: _other_numbers(given[name], sizes, rng, turn, far) for name in variables}
         reads = {

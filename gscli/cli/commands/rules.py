@@ -2,7 +2,7 @@
 
 What operators do with negative, bad and duplicate indices.
 
-Every answer is computed by running the operator's own example with one index changed.
+Every answer is read from the plan by which the operator's own example runs.
 
 \b
 Examples:

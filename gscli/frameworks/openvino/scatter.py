@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, format_shape
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import Option, parse_reduction
@@ -28,7 +27,12 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_elements, address_vectors, describe
+from gscli.layout.families import (
+    address_axis,
+    address_elements,
+    address_vectors,
+    axis_size_error,
+)
 from gscli.layout.refusals import (
     check_dtypes,
     check_exact_shape,
@@ -122,14 +126,9 @@ def scatter_elements_update(
 def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
     """Version 3 takes no more indices along the axis than data has cells."""
     if indices.shape[axis] > data.shape[axis]:
-        raise ShapeRefused(
-            f"{indices.name} is longer than {data.name} along the axis",
-            where=f"axis {axis}: {indices.name} has {indices.shape[axis]}, "
-            f"{data.name} has {data.shape[axis]}",
-            details=(describe(data), describe(indices)),
-            valid=f"0 … {data.shape[axis]} on axis {axis}",
-            hint="version 12 takes it: opset 12",
-        )
+        problem = f"{indices.name} is longer than {data.name} along the axis"
+        legal, hint = f"0 … {data.shape[axis]} on axis {axis}", "version 12 takes it: opset 12"
+        raise axis_size_error(problem, data, indices, axis, legal, hint)
 
 
 @FRAMEWORK.operator(
