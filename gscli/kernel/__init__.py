@@ -373,4 +373,4 @@ def _choose_sharing(target: ScatterOutput, updates: Array, threads: int) -> Shar
     filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
     if filled and cells.dtype.kind in "biu" and loops.can_privatize(cells.nbytes):
         return Sharing.TABLES
-    return Sharing.ROWS if loops.can_share_rows(target.rows[:1].nbytes) else Sharing.NONE
+    return Sharing.ROWS if loops.can_share_rows(target.rows.shape[1], cells.dtype) else Sharing.NONE

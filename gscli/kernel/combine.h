@@ -6,6 +6,7 @@
      SIGNED        of whole numbers: the type by which those with a sign are compared
      LOAD, STORE   of others: what makes a number of a cell, and a cell of a number
      STORE_ROUNDS  so that a limit is one of two cells, not one of two numbers: NaN keeps its bits
+     LARGER, SMALLER  what chooses one of two numbers without a jump, where a compiler might make one
      EQUAL_STAYS   of two equal numbers, 0.0 and -0.0, the cell stays; without it the update does (so
                    NumPy 2.4 has it on x86 for halves and for other types; it promises neither)
      TARGET        the processors for which it is compiled; without it, rows are for all three kinds
@@ -22,10 +23,11 @@
 #define EVERY_KIND
 #endif
 
-/* What a cell holds after an update. */
-TARGET static INLINE CELL OF_TYPE(combined)(Int operation, CELL cell, CELL update)
+/* What a cell holds after an update; `is_single`: it is no cell of a row. */
+TARGET static INLINE CELL OF_TYPE(combined)(Int operation, int is_single, CELL cell, CELL update)
 {
     const NUMBER a = LOAD(cell), b = LOAD(update);
+    (void)is_single;
     if (operation == ADD) return STORE((NUMBER)(a + b));
     if (operation == SUB) return STORE((NUMBER)(a - b));
     if (operation == MUL) return STORE((NUMBER)(a * b));
@@ -44,7 +46,10 @@ TARGET static INLINE CELL OF_TYPE(combined)(Int operation, CELL cell, CELL updat
     return (CELL)((cell & mask) | (update & (CELL)~mask));
 #else
     /* NaN wins. Two questions in turn: by masks, cells and rows took a tenth longer on an AMD. */
-    const NUMBER limit = operation == MAX ? (a > b ? a : b) : (a < b ? a : b);
+    NUMBER limit = operation == MAX ? (a > b ? a : b) : (a < b ? a : b);
+#if defined(LARGER)
+    if (is_single) limit = operation == MAX ? LARGER(a, b) : SMALLER(a, b);
+#endif
     return a != a ? cell : STORE(limit);
 #endif
 }
@@ -64,7 +69,7 @@ TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line
             PREFETCH(cells + addresses[own ? own[w + CELLS_AHEAD] : w + CELLS_AHEAD]);
         const CELL update = *(const CELL *)(const void *)(items + entry * stride);
         CELL *const cell = cells + addresses[entry];
-        *cell = OF_TYPE(combined)(operation, *cell, update);
+        *cell = OF_TYPE(combined)(operation, 1, *cell, update);
     }
 }
 
@@ -83,7 +88,7 @@ TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int hig
 #if defined(COMBINE_EIGHT)
         for (; c + 8 <= high; c += 8) COMBINE_EIGHT(operation, row + c, values + c);
 #endif
-        for (; c < high; c++) row[c] = OF_TYPE(combined)(operation, row[c], values[c]);
+        for (; c < high; c++) row[c] = OF_TYPE(combined)(operation, 0, row[c], values[c]);
     }
 }
 
@@ -139,6 +144,8 @@ static const TypeLoops OF_TYPE(loops_of) = {
 #undef LOAD
 #undef STORE
 #undef STORE_ROUNDS
+#undef LARGER
+#undef SMALLER
 #undef EQUAL_STAYS
 #undef TARGET
 #undef EVERY_KIND

@@ -397,10 +397,12 @@ def test_threads_share_rows_and_have_tables_where_that_pays(
 ) -> None:
     feature = loops.Feature
     monkeypatch.setattr(loops, "pays", loops.pays.__wrapped__)
-    for features, short in ((feature(0), []), (feature.AVX512, [4]), (~feature(0), [4, 64])):
+    for features, short in ((feature(0), []), (feature.AVX512, [1]), (~feature(0), [1, 16])):
         monkeypatch.setattr(loops, "processor_features", lambda _, has=features: has)
-        shared = [size for size in (4, 64, 256) if loops.can_share_rows(size)]
-        assert shared == [*short, 256]
+        single, half = np.dtype(np.float32), np.dtype(np.float16)
+        shared = [run for run in (1, 16, 64) if loops.can_share_rows(run, single)]
+        assert shared == [*short, 64]
+        assert loops.can_share_rows(32, half) == bool(features & (feature.INTEL | feature.ZEN))
         assert loops.can_privatize(loops.SMALL_TABLE)
         assert loops.can_privatize(loops.SMALL_TABLE + 1) == (feature.INTEL in features)
 
