@@ -232,3 +232,23 @@ def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
     assert jsontext._STRING.search(b'"\\').end() == 2
     with pytest.raises(ContentRefused, match="nested too deep"):
         jsontext.parse_json(b"[" * 65 + b'"' + b'\\"' * 12_000, "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[1., 2]", "1.0, 0.5"),
+        ("[.5]", "1.0, 0.5"),
+        ("[True]", "true and false"),
+        ("[nan]", "NaN and Infinity"),
+        ("[1 2]", "a comma"),
+        ("[(1, 2)]", "[1, 2]"),
+        ("['a']", "double quotes"),
+        ("[1,]", ""),
+    ],
+)
+def test_values_as_python_writes_them_are_refused_with_what_json_has(text: str, hint: str) -> None:
+    with pytest.raises(ContentRefused) as caught:
+        load(text)
+    assert hint in (caught.value.hint or "")
+    assert bool(hint) == bool(caught.value.hint)

@@ -33,6 +33,16 @@ _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
+_PYTHON_WORDS = {
+    ".": "JSON wants a digit before and after the point: 1.0, 0.5",
+    **dict.fromkeys("TF", "JSON writes true and false"),
+    **dict.fromkeys("ni", "not a number and infinity are written NaN and Infinity"),
+    **dict.fromkeys("0123456789", "JSON writes a comma between values"),
+    "(": "JSON writes lists and tuples alike: [1, 2]",
+    "'": 'JSON writes text in double quotes: "a"',
+}
+"""Where a text stops to be JSON, as NumPy and Python write values → what JSON has for it."""
+
 
 JsonPath: TypeAlias = tuple[int | str, ...]
 """Keys and positions that lead to a value."""
@@ -74,7 +84,8 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         problem = f"{name} {'is not JSON' if text.strip() else 'is empty'}"
         where = f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}"
         details = (caret_line(text, error.pos, error.pos + 1, "here"),)
-        raise ContentRefused(problem, where=where, details=details) from None
+        hint = _PYTHON_WORDS.get(text[error.pos : error.pos + 1], "")
+        raise ContentRefused(problem, where=where, details=details, hint=hint) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
     except ValueError as error:  # more digits than Python converts, or a float beyond all floats
