@@ -22,32 +22,25 @@ ITEM_WEIGHTS = {"array": 45, "slice": 22, "mask": 9, "new": 8, "dots": 8, "end":
 
 def draw_subscript_call(roles: Roles, dice: Rng) -> CallSpec:
     """Index arrays for the leading axes, or a whole subscript where the operator takes one."""
-    if roles.has_parameter("subscript") and dice.draw_bool(0.5):
-        return _draw_subscript(roles, dice)
-    return _draw_index_arrays(roles, dice)
-
-
-def _draw_index_arrays(roles: Roles, dice: Rng) -> CallSpec:
-    """A tuple of index arrays: NumPy's ufunc.at, jax .at, index_put_."""
-    draft = CallSpec(dice.draw_shape())
-    grid = dice.draw_shape(0, 2)
-    count = dice.random.randint(1, len(draft.data))
-    for at in range(count):
-        own = tuple(1 if count > 1 and dice.draw_bool(0.15) else size for size in grid)
-        draft.indices[f"{roles.operator.variadic}_{at}"] = dice.draw_indices(own, draft.data[at])
-    shapes = [array.shape for array in draft.indices.values()]
-    draft.updates = _draw_update_shape((*np.broadcast_shapes(*shapes), *draft.data[count:]), dice)
-    return draft
-
-
-def _draw_subscript(roles: Roles, dice: Rng) -> CallSpec:
-    draft = CallSpec(dice.draw_shape(0, 3))
-    items = _draw_items(roles, draft.data, dice)
+    has_subscript = roles.has_parameter("subscript") and dice.draw_bool(0.5)
+    draft = CallSpec(dice.draw_shape(0, 3) if has_subscript else dice.draw_shape())
+    items = (_draw_items if has_subscript else _draw_arrays)(roles, draft.data, dice)
     arrays = [value for word, value in items if word == "i"]
     draft.indices = {f"{roles.operator.variadic}_{at}": array for at, array in enumerate(arrays)}
-    draft.attrs["subscript"] = ", ".join(word for word, _ in items)
+    if has_subscript:
+        draft.attrs["subscript"] = ", ".join(word for word, _ in items)
     draft.updates = _draw_update_shape(_indexed_shape(draft.data, items), dice)
     return draft
+
+
+def _draw_arrays(_roles: Roles, data: Shape, dice: Rng) -> list[Item]:
+    """Index arrays for the leading axes: NumPy's ufunc.at, jax .at, index_put_."""
+    grid, count = dice.draw_shape(0, 2), dice.random.randint(1, len(data))
+    shapes = [
+        tuple(1 if count > 1 and dice.draw_bool(0.15) else size for size in grid)
+        for _ in range(count)
+    ]
+    return [("i", dice.draw_indices(own, size)) for own, size in zip(shapes, data, strict=False)]
 
 
 def _draw_items(roles: Roles, data: Shape, dice: Rng) -> list[Item]:

@@ -16,7 +16,7 @@ from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.process import OutOfTime, RuntimeProcess
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.shrinking import shrink_case
-from gscli.runtimes.trials import FuzzCase, Mismatch, find_mismatch, has_changed
+from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch, find_mismatch, has_changed
 
 MAX_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
@@ -36,6 +36,7 @@ class FuzzOptions(Record):
 
 
 ProgressCallback = Callable[[FuzzReport], None]
+CaseRunner = Callable[[RuntimeProcess, FuzzCase, int], tuple[Reply, Mismatch | None]]
 CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
 
 CALLS_PER_SHAPE = 12
@@ -150,8 +151,15 @@ def _rerun_in_new_process(
 
     A runtime that writes outside its memory answers wrongly, or ends, at some later call.
     """
-    if mismatch.kind != "unsteady":
-        runtime.stop()
+    return (ask_runtime if mismatch.kind == "unsteady" else _ask_new_process)(
+        runtime, trial, repeat
+    )
+
+
+def _ask_new_process(
+    runtime: RuntimeProcess, trial: FuzzCase, repeat: int
+) -> tuple[Reply, Mismatch | None]:
+    runtime.stop()
     return ask_runtime(runtime, trial, repeat)
 
 
@@ -164,10 +172,7 @@ def _record_finding(
     report: FuzzReport,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
-    try:
-        smallest, last = _shrink_and_confirm(runtime, trial, mismatch, answer, repeat)
-    except OutOfTime:  # the call as it was met is the evidence
-        smallest, last = trial, answer
+    smallest, last = _shrink_and_confirm(runtime, trial, mismatch, answer, repeat)
     for known in report.differences:
         if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
             known.count += 1
@@ -185,18 +190,27 @@ def _shrink_and_confirm(
     runtime: RuntimeProcess, trial: FuzzCase, mismatch: Mismatch, answer: Reply, repeat: int
 ) -> tuple[FuzzCase, Reply]:
     """The smallest call with its answer in a new process; the call as it was met where there is
-    none.
+    none, and the smallest so far where time is over.
     """
-    smallest = shrink_case(trial, mismatch, lambda other: ask_runtime(runtime, other, repeat)[1])
-    last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-    if again != mismatch:  # what was asked before took part: each call in a new process, then
-        smallest = shrink_case(
-            trial,
-            mismatch,
-            lambda other: _rerun_in_new_process(runtime, other, mismatch, repeat)[1],
-        )
-        last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-    return (smallest, last) if again == mismatch else (trial, answer)
+    best = trial, answer
+    # What was asked before may take part: then each call is put to a new process.
+    for ask in (ask_runtime, _ask_new_process):
+
+        def find_wrong(other: FuzzCase, ask: CaseRunner = ask) -> Mismatch | None:
+            nonlocal best
+            reply, wrong = ask(runtime, other, repeat)
+            if wrong == mismatch and mismatch.kind in COSTLY:  # whose processes are new anyway
+                best = other, reply
+            return wrong
+
+        try:
+            smallest = shrink_case(trial, mismatch, find_wrong)
+            last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
+        except OutOfTime:
+            return best
+        if again == mismatch:
+            return smallest, last
+    return trial, answer
 
 
 def ask_runtime(

@@ -114,6 +114,8 @@ def _dtype_rank(array: Array, *, index: bool) -> int:
 
 def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     """Simpler calls, the boldest first."""
+    for name, plain in _list_plain_values(trial).items():
+        yield trial.with_changes({**trial.inputs, name: plain})
     extents = _extents(trial)
     for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
         for target in dict.fromkeys(smaller for smaller in (1, size // 2, size - 1) if smaller > 0):
@@ -123,8 +125,7 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     yield from _iter_cuts(trial, extents, 1, 0)
     yield from _plainer_attributes(trial)
     yield from _plainer_types(trial)
-    yield from _plainer_values(trial)
-    yield from _smaller_indices(trial)
+    yield from _plainer_cells(trial)
     yield from _iter_cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
 
 
@@ -249,24 +250,24 @@ def _is_same(array: Array, other: Array) -> bool:
     return not unequal_cells(array, other).any()
 
 
-def _plainer_values(trial: FuzzCase) -> Iterator[FuzzCase]:
-    """With small whole numbers, or one letter, in all cells of data and updates, or in one."""
+def _list_plain_values(trial: FuzzCase) -> dict[str, Array]:
+    """Small whole numbers, or one letter each, in the shapes and types of data and updates."""
     roles = infer_roles(trial.operator)
+    values: dict[str, Array] = {}
     for first, name in enumerate((roles.layout.data_name, roles.updates)):
-        if name is None or name not in trial.inputs:
-            continue
-        array = trial.inputs[name]
-        plain = np.array([*"abcdefghijkl"] if array.dtype.kind == "U" else range(1, 13))
-        whole = np.resize(np.roll(plain, -6 * first), array.shape).astype(array.dtype)
-        yield trial.with_changes({**trial.inputs, name: whole})
-        for place in np.ndindex(array.shape):
-            if _count_odd_values(np.asarray(array[place])):
-                changed = array.copy()
-                changed[place] = whole[place]
-                yield trial.with_changes({**trial.inputs, name: changed})
+        if name is not None and name in trial.inputs:
+            array = trial.inputs[name]
+            plain = np.array([*"abcdefghijkl"] if array.dtype.kind == "U" else range(1, 13))
+            values[name] = np.resize(np.roll(plain, -6 * first), array.shape).astype(array.dtype)
+    return values
 
 
-def _smaller_indices(trial: FuzzCase) -> Iterator[FuzzCase]:
+def _plainer_cells(trial: FuzzCase) -> Iterator[FuzzCase]:
+    """With a plain value in place of one, or an index nearer to 0."""
+    for name, plain in _list_plain_values(trial).items():
+        for place in np.ndindex(plain.shape):
+            if _count_odd_values(np.asarray(trial.inputs[name][place])):
+                yield _with_cell(trial, name, place, plain[place])
     names = {*_index_names(trial), "axis"}
     for name, array in trial.inputs.items():
         if name not in names:
@@ -276,6 +277,10 @@ def _smaller_indices(trial: FuzzCase) -> Iterator[FuzzCase]:
             toward = now - 1 if now > 0 else now + 1
             for other in dict.fromkeys((0, -1, 1, now // 2, toward)):
                 if other != now and abs(other) <= abs(now) and (other >= 0 or now < 0):
-                    changed = array.copy()
-                    changed[place] = other
-                    yield trial.with_changes({**trial.inputs, name: changed})
+                    yield _with_cell(trial, name, place, other)
+
+
+def _with_cell(trial: FuzzCase, name: str, place: tuple[int, ...], value: object) -> FuzzCase:
+    changed = trial.inputs[name].copy()
+    changed[place] = value
+    return trial.with_changes({**trial.inputs, name: changed})

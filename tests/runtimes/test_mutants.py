@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import pytest
 from conftest import everyday
 from runtimes.mutants import FAULTS, Mutant
 
+from gscli.base.arrays import Array
 from gscli.frameworks import find_operator, operators
+from gscli.frameworks.operator import Operator
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.fuzz import FuzzOptions, fuzz
-from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.process import OutOfTime, RuntimeProcess
+from gscli.runtimes.protocol import Reply
 
 MOST_CASES = 500
 FEW_NUMBERS = 6
@@ -67,3 +71,30 @@ def find_nothing(name: str, cases: int) -> None:
     report = fuzzed(Mutant(), name, cases)
     assert [finding.signature for finding in report.differences] == []
     assert report.cases >= cases
+
+
+class ShortOfTime(Mutant):
+    """A runtime that ends at negative indices; with some call after these time is over."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    def run_call(
+        self, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object],
+        _cotangent: Array | None = None,
+    ) -> Reply:  # fmt: skip
+        is_met = bool((inputs["indices"] < 0).any())
+        self.left -= is_met
+        if self.left <= 0:
+            raise OutOfTime
+        return Reply("crash") if is_met else super().run_call(operator, inputs, attrs)
+
+
+def test_what_was_made_small_before_time_is_over_is_kept() -> None:
+    operators, sizes = [find_operator("onnx.gather")], []
+    for left in (6, 7):  # the second call that is met has been asked twice then, or three times
+        report = fuzz(cast(RuntimeProcess, ShortOfTime(left)), operators, FuzzOptions(99))
+        assert len(report.differences) == 2
+        sizes.append(report.differences[1].case.cell_count)
+    assert sizes[1] < sizes[0]
