@@ -14,6 +14,7 @@ from typer.core import TyperGroup, TyperOption
 
 import gscli
 from gscli.base import ExitCode, UsageError
+from gscli.base.words import format_suggestion
 from gscli.cli.building import (
     HELP_NAMES,
     HintedCommand,
@@ -23,7 +24,14 @@ from gscli.cli.building import (
     suggest_commands,
 )
 from gscli.cli.options import COMPLETION_VARIABLE, SHARED_OPTIONS, SHOW_COMPLETION
-from gscli.frameworks import ALIASES, NAMES, bare_operators, load_framework, to_kebab_case
+from gscli.frameworks import (
+    ALIASES,
+    NAMES,
+    bare_operators,
+    load_framework,
+    operators,
+    to_kebab_case,
+)
 
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
 """Titles of help's lists of commands, and each list: command name -> one-line help."""
@@ -72,7 +80,12 @@ class LazyGroup(HintedCommand, TyperGroup):
         names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         near = [meant] if meant in known else known
-        hint = suggest_commands(meant, near, f"{ctx.command_path} --help")
+        named = [
+            f"{operator.framework_name} {meant}" for operator in operators()
+            if operator.command == meant and operator.framework_name in names
+        ]  # fmt: skip
+        otherwise = suggest_commands(meant, near, f"{ctx.command_path} --help")
+        hint = format_suggestion(named, otherwise)
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002

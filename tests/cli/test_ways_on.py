@@ -243,6 +243,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("gather [1,2,3] [1] -axis 0", 2, "did you mean --axis?"),
         ("explain gather [1,2,3] [1] -axis=0", 2, "did you mean --axis=0?"),
         ("-width 50 help", 2, "did you mean --width?"),
+        ("index-select [1,2,3] [1]", 2, "did you mean torch index-select?"),
+        (
+            "explain take_along_axis [1] [0]",
+            2,
+            "did you mean numpy take-along-axis or jax take-along-axis?",
+        ),
         ("gather [1,2,3] [1] axis=0", 2, "did you mean --axis=0?"),
         ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
         ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
