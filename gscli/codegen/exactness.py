@@ -44,7 +44,8 @@ def list_breaking_inputs(
         for name in analysis.operator.counted_inputs(layout.attributes)
     ]
     if layout.kind == "scatter":
-        if layout.reduction == "none" and not target.keeps_last_write:
+        replaces = layout.reduction == "none" and layout.can_share_cells
+        if replaces and not target.keeps_last_write:
             sentences.append(_describe_duplicates(analysis, target))
         sentences += _breaking_values(analysis, target)
     return sentences

@@ -152,6 +152,12 @@ class Layout(LayoutFields):
         return any(axis.reach > 1 and {axis.column, axis.entry} != {None} for axis in self.axes)
 
     @cached_property
+    def can_share_cells(self) -> bool:
+        """Whether two entries may address one cell: not where each has a place of its own."""
+        own = {axis.entry for axis in self.axes if axis.is_positional}
+        return not own.issuperset(range(len(self.addressing.entry_shape)))
+
+    @cached_property
     def column_axes(self) -> tuple[int, ...]:
         """For each index column, the axis of the view that it addresses."""
         numbers = {axis.column: number for number, axis in enumerate(self.axes)}
