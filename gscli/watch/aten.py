@@ -120,7 +120,7 @@ RULES: dict[str, AtenRule] = {
 """By name, without the underscore of what works in place."""
 
 COMPOSITES: dict[str, AtenRule] = {
-    "one_hot": AtenRule("torch.one_hot", "input=tensor", "num_classes?"),
+    "one_hot": AtenRule("torch.one_hot", "input", "num_classes?"),
     "take_along_dim": AtenRule("torch.take_along_dim", "input indices", "dim?"),
 }
 """What ATen composes of other functions, so that its own index is only seen where Python calls."""

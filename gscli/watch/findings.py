@@ -13,11 +13,13 @@ import linecache
 import os
 import sys
 import sysconfig
+import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
-from typing import IO, Literal, TypeAlias
+from typing import IO, Any, Literal, Self, TypeAlias
 
 from gscli.base import CaretLine, GscliError, IndexRefused
 from gscli.base.messages import format_message
@@ -266,6 +268,13 @@ class ProgramFinding:
         return facts
 
 
+UNWATCHED_STARTS: dict[Any, str] = {
+    threading.Thread: "other thread|other threads",
+    BaseProcess: "process of its own|processes of their own",
+}
+"""What a program starts beside itself, and what it is called."""
+
+
 class Report:
     """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`: by reason."""
 
@@ -276,6 +285,26 @@ class Report:
         self.unwatched = Counter[str]()
         self._findings: dict[tuple[object, ...], ProgramFinding] = {}
         self.process = os.getpid()
+        self._starts = list[tuple[Any, Callable[..., None]]]()
+
+    def __enter__(self) -> Self:
+        """Count what the program starts meanwhile and nobody watches; a fork is watched."""
+        self._starts = [(kind, kind.start) for kind in UNWATCHED_STARTS]
+        for kind, start in self._starts:
+            kind.start = self._count_starts(start, UNWATCHED_STARTS[kind])
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for kind, start in self._starts:
+            kind.start = start
+
+    def _count_starts(self, start: Callable[..., None], reason: str) -> Callable[..., None]:
+        def start_and_count(started: Any, *words: Any, **named: Any) -> None:
+            start(started, *words, **named)
+            if getattr(getattr(started, "_popen", None), "method", "") != "fork":
+                self.unwatched[reason] += 1
+
+        return start_and_count
 
     @property
     def findings(self) -> list[ProgramFinding]:

@@ -113,9 +113,10 @@ class JaxWatch(Report):
         EvalTrace.process_primitive = judge_and_process
         self._eager = jax.disable_jit()
         self._eager.__enter__()
-        return self
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
+        super().__exit__()
         self._eager.__exit__(*error)
         EvalTrace.process_primitive = self._process
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterable, Mapping, Sequence
-from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 import torch
@@ -47,6 +45,9 @@ SKIPS_FRAMES = hasattr(_COMPILER, "set_code_exec_strategy")
 """Whether the compiler can be told once to leave the code here alone. PyTorch's own guard for modes
 costs 3 µs for each call of anything, and imports the compiler."""
 
+MOST_CLASSES = 1 << 48
+"""More than any one_hot has."""
+
 MASKS = (torch.bool, torch.uint8)
 FLAT = "torch.index_select"
 """Of an index of more axes it is that of the flat one."""
@@ -67,19 +68,16 @@ class TorchWatch(Report):
         self._reads_back, self._every = read_back, every
         self._places = Places(TORCH)
         self._modes = (_DispatchMode(self), _FunctionMode(self))
-        self._counters = (
-            _StartCounter(self, threading.Thread, "other thread|other threads"),
-            _StartCounter(self, BaseProcess, "process of its own|processes of their own"),
-        )
 
     def __enter__(self) -> Self:
-        for entered in (*self._counters, *self._modes):
-            entered.__enter__()
-        return self
+        for mode in self._modes:
+            mode.__enter__()
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        for entered in reversed((*self._counters, *self._modes)):
-            entered.__exit__(*error)
+        super().__exit__()
+        for mode in reversed(self._modes):
+            mode.__exit__(*error)
         compiler = sys.modules.get("torch._dynamo.utils")
         compiled = compiler.counters["frames"]["ok"] if compiler else 0
         if compiled:  # PyTorch 2.4 compiles in spite of the modes
@@ -232,8 +230,8 @@ class WatchedAten:
         bound = self.bind(args, kwargs)
         if self.rule.write == "mask":
             return KnownCall()
-        if bound.operator == "torch.one_hot" and bound.attrs.get("num_classes", -1) == -1:
-            return KnownCall(unjudged="one_hot without a number of classes|one_hot without them")
+        if "num_classes" in self.rule.parameters and bound.attrs.get("num_classes", -1) == -1:
+            bound.attrs["num_classes"] = MOST_CLASSES  # as many as the numbers say
         if any(bound.inputs[name].dtype in MASKS for name in bound.index_names):
             return KnownCall(unjudged="index with a mask|indices with a mask")
         try:
@@ -437,24 +435,6 @@ class _FunctionMode(TorchFunctionMode):
         if seen is not None:  # PyTorch 2.4 refuses what later ones take modulo the size
             self._watch.note_moved(seen)
         return output
-
-
-class _StartCounter:
-    """Counts what the program starts meanwhile and nobody watches."""
-
-    def __init__(self, report: Report, kind: Any, reason: str) -> None:
-        self._report, self._kind, self._reason, self._start = report, kind, reason, kind.start
-
-    def __enter__(self) -> None:
-        def start(started: Any, *words: Any, **named: Any) -> None:
-            self._start(started, *words, **named)
-            if getattr(getattr(started, "_popen", None), "method", "") != "fork":
-                self._report.unwatched[self._reason] += 1
-
-        self._kind.start = start
-
-    def __exit__(self, *_error: object) -> None:
-        self._kind.start = self._start
 
 
 def measure(index: Any) -> tuple[int, int]:

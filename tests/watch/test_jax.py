@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,19 @@ def test_a_function_without_bad_indices_has_no_findings() -> None:
     watched(TABLE, jnp.array([0, 1, 2, 3, 0]))
     assert not watched.seen.findings, watched.seen.report()
     assert sum(watched.seen.calls.values()) >= 2
+
+
+def test_threads_of_the_program_are_told_as_not_watched() -> None:
+    def run(table: Any) -> Any:
+        thread = threading.Thread(target=pick, args=(table, jnp.array([7])))
+        thread.start()
+        thread.join()
+        return pick(table, jnp.array([7]))
+
+    watched = gscli.watch.jax(run)
+    watched(TABLE)
+    assert "not watched: 1 other thread" in watched.seen.last_line()
+    assert [finding.count for finding in watched.seen.findings] == [1]
 
 
 @pytest.mark.parametrize("name", SESSIONS)

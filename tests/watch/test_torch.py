@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -62,6 +63,56 @@ def test_the_error_of_a_worker_is_named_soon(tmp_path: Path) -> None:
     assert "= 20\n" in run.stderr
     assert "Traceback" not in run.stderr
     assert time.monotonic() - start < 60  # 20 s on a machine that does nothing else
+
+
+STARTER = """
+import multiprocessing, sys
+def work(at):
+    print(torch.arange(3.0).take(torch.tensor([at])).item(), flush=True)
+    sys.exit(5)
+if __name__ == "__main__":
+    child = multiprocessing.get_context("METHOD").Process(target=work, args=(2,))
+    child.start()
+    child.join()
+    print("ended with", child.exitcode)
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_process_of_its_own_is_told_and_behaves(method: str, tmp_path: Path) -> None:
+    run = run_watched(tmp_path, STARTER.replace("METHOD", method))
+    assert (run.returncode, run.stdout) == (3, "2.0\nended with 5\n")
+    is_watched = method == "fork"
+    assert ("not watched: 1 process of its own" in run.stderr) != is_watched
+    bad = run_watched(tmp_path, STARTER.replace("METHOD", method).replace("(2,)", "(3,)"))
+    assert ("= 3\n" in bad.stderr) == is_watched
+    assert bad.returncode == 3
+
+
+def test_ctrl_c_in_a_watched_call_ends_the_program_as_alone(tmp_path: Path) -> None:
+    program = "import os, signal\nx = torch.zeros(3)[torch.tensor([1])]\nos.kill(os.getpid(), 2)"
+    run = run_watched(tmp_path, program)
+    assert run.returncode == -signal.SIGINT
+    assert run.stderr.startswith("watched 1 call, 1 index: 1 index\nTraceback")
+    assert run.stderr.endswith("KeyboardInterrupt\n")
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "words"),
+    [
+        ("import sys; sys.exit(4)", 4, ""),
+        ("raise ValueError('its own')", 1, "ValueError: its own\n"),
+        ("torch.zeros(2)[0, 0]", 1, "IndexError: too many indices"),
+    ],
+)
+def test_a_program_ends_as_it_does_alone(
+    program: str, status: int, words: str, tmp_path: Path
+) -> None:
+    run = run_watched(tmp_path, f"torch.zeros(3)[torch.tensor([1])]\n{program}")
+    assert run.returncode == status
+    assert words in run.stderr
+    assert run.stderr.endswith("watched 1 call, 1 index: 1 index\n")
 
 
 def test_the_lesson_shows_what_is_seen(tmp_path: Path) -> None:
@@ -265,6 +316,7 @@ def random_calls(generator: torch.Generator):  # type: ignore[no-untyped-def]  #
             x.expand(count, rows, columns).mT[..., :1], second[:, None]
         ),
         "one_hot": lambda: F.one_hot(first, rows),
+        "one_hot without classes": lambda: F.one_hot(input=first),
         "max_unpool1d": lambda: F.max_unpool1d(x, line_positions, 2),
         "max_unpool2d": lambda: F.max_unpool2d(x[None], plane_positions, 2),
         "masked_scatter": lambda: x.masked_scatter(x > 0, line.float()),
