@@ -76,7 +76,7 @@ def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:
     >>> from gscli.frameworks import find_operator
     >>> from gscli.lab.examples import build_probe
     >>> probe = build_probe(find_operator("numpy.take"), {})
-    >>> outcomes_by_place(probe.trace.layout)[1:]
+    >>> outcomes_by_place(probe.layout)[1:]
     ('is refused', 'is refused')
     """
     skipped, policy = _describe_skip(layout), layout.policy

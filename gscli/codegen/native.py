@@ -90,7 +90,7 @@ def find_declared_layout(operator: str) -> Layout:
     """The layout of an operator's own example."""
     probe = build_probe(find_operator(operator), {})
     assert probe is not None
-    return probe.trace.layout
+    return probe.layout
 
 
 class TargetFramework(Record):

@@ -88,7 +88,7 @@ def _describe_vector_axis(name: str) -> str:
     probe = build_probe(find_operator(name), {})
     if probe is None:
         return "–"
-    column = probe.trace.layout.addressing.columns[0]
+    column = probe.layout.addressing.columns[0]
     rank = probe.inputs[column.source].ndim
     return "the first axis" if column.vector_dim == 0 and rank > 1 else "the last axis"
 

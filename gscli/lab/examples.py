@@ -1,7 +1,6 @@
 """Probes: calls made from an operator's own declared example, under each of its variants.
 
-Where the variant refuses the example, its indices are written as the coordinates that they mean; or
-data becomes a cube, whose layout says which axis is used.
+Their layouts say what the operator does, of a variant that refuses an index of the example, too.
 """
 
 from __future__ import annotations
@@ -35,12 +34,17 @@ where the default is asked for, and every choice of them is probed."""
 
 
 class Probe(Record):
-    """A call that runs: the operator's example under one variant."""
+    """The operator's example under one variant, and its layout."""
 
     operator: Operator
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
-    trace: Trace
+    layout: Layout
+
+    @property
+    def trace(self) -> Trace:
+        """The call, run; GscliError where the variant refuses an index of the example."""
+        return trace_call(self.operator, self.inputs, self.attrs)
 
     @property
     def writable_columns(self) -> list[tuple[int, str]]:
@@ -49,7 +53,7 @@ class Probe(Record):
         A mask and a slice make numbers of their own, which nobody can replace by others; those that
         follow a number stand where that does.
         """
-        addressing = self.trace.layout.addressing
+        addressing = self.layout.addressing
         made = {item.name: item.recipe for item in addressing.generated}
         sources = [item.source for item in addressing.columns]
         followed = [made.get(name) for name in sources]
@@ -58,22 +62,6 @@ class Probe(Record):
             for name, item in zip(sources, followed, strict=True)
         ]
         return [(column, name) for column, name in enumerate(names) if name in self.inputs]
-
-    def _index_position(self, column: int, entry: int, source: str) -> tuple[int, ...]:
-        """Where in its input the number of an entry stands, or of the entry that it follows."""
-        place = self.trace.plan.index_position(column, entry)
-        return place[: self.inputs[source].ndim]
-
-    def make_legal_inputs(self) -> Mapping[str, Array]:
-        """The inputs with every index number written as the coordinate it means here."""
-        plan = self.trace.plan
-        inputs = {name: np.array(array) for name, array in self.inputs.items()}
-        columns, _ = plan.resolve_range(0, plan.layout.entry_count)
-        for column, source in self.writable_columns:
-            coordinates = columns[column].tolist()
-            for entry, coordinate in reversed([*enumerate(coordinates)]):  # the first step last
-                inputs[source][self._index_position(column, entry, source)] = coordinate
-        return inputs
 
     def address_cube(self, axis: int | None) -> Layout | None:
         """The layout on data 2×2×2 with the axis written so, or not at all; None when refused."""
@@ -104,7 +92,7 @@ def build_probe(
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
     inputs = CallInputs.from_loaded(loaded)
-    # A version may lack an attribute of the example, a variant may refuse its unusual index.
+    # A version may lack an attribute of the example.
     needed = {item.name for item in operator.attributes if item.is_required}
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
@@ -113,46 +101,23 @@ def build_probe(
         for name, value in attrs.items()
         if name in needed or name not in BEHAVIOUR_ATTRIBUTES
     }
-    axis = operator.attribute("axis")
-    flat = {axis.name} - needed if axis is not None and axis.default is None else set()
-    plain = {name: value for name, value in usual.items() if name not in flat}
-    for chosen in (plain, *([] if flat else [fewer])):
+    for chosen in (usual, fewer):
         with suppress(GscliError):
             inputs.attrs = chosen
-            resolve_dtypes(operator, inputs, strict=False)
-            return _make_probe(operator, inputs.arrays, chosen)
-    legal = _legalize_indices(operator, inputs.arrays, attrs)
-    probe = _first_legal_probe(operator, legal, plain, usual, fewer)
-    probe = probe or _first_legal_probe(operator, inputs.arrays, usual, fewer)
-    if probe is not None or not (variant or version is not None):
-        return probe
-    usual_call = build_probe(operator, {})
-    return usual_call and _first_legal_probe(operator, usual_call.make_legal_inputs(), usual, fewer)
-
-
-def _first_legal_probe(
-    operator: Operator, inputs: Mapping[str, Array], *attributes: Mapping[str, object]
-) -> Probe | None:
-    """The first call that is not refused."""
-    for attrs in attributes:
-        with suppress(GscliError):
-            return _make_probe(operator, inputs, attrs)
+            layout = resolve_dtypes(operator, inputs, strict=False)
+            return Probe(operator, inputs.arrays, chosen, layout)
     return None
 
 
-def _legalize_indices(
-    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> Mapping[str, Array]:
-    """The example's inputs, its indices in range where it runs as it is written."""
-    with suppress(GscliError):
-        return _make_probe(operator, inputs, attrs).make_legal_inputs()
-    return inputs
+def leave_axis_out(operator: Operator) -> dict[str, object]:
+    """The variant of the example in which no axis is written, where none is an answer of its own.
 
-
-def _make_probe(
-    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> Probe:
-    return Probe(operator, inputs, attrs, trace_call(operator, inputs, attrs))
+    >>> from gscli.frameworks import find_operator
+    >>> leave_axis_out(find_operator("numpy.take")), leave_axis_out(find_operator("gather"))
+    ({'axis': None}, {})
+    """
+    axis = operator.attribute("axis")
+    return {axis.name: None} if axis is not None and axis.default is None else {}
 
 
 def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
@@ -183,7 +148,7 @@ def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[s
 
 def _cube_inputs(probe: Probe) -> dict[str, Array]:
     """Data 2×2×2, and indices and updates of shapes that fit every axis and the flat order."""
-    layout, inputs = probe.trace.layout, dict(probe.inputs)
+    layout, inputs = probe.layout, dict(probe.inputs)
     cells = any(axis.entry is not None for axis in layout.axes)
     named = [name for name in layout.index_inputs if name in inputs]
     rank = inputs[named[0]].ndim if named else 1

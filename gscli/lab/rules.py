@@ -9,13 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.lab.examples import BEHAVIOUR_ATTRIBUTES, Probe, build_probe, parse_example_line
+from gscli.lab.examples import (
+    BEHAVIOUR_ATTRIBUTES,
+    Probe,
+    build_probe,
+    leave_axis_out,
+    parse_example_line,
+)
+from gscli.layout import Layout
 from gscli.plan.outcomes import OUTCOMES, outcome_of
-from gscli.traces import Trace
 
 CHOICE_ALIASES = {"xla_cpu": "xla", "DEFAULT": ""}
 """Choices that are another spelling of a choice."""
@@ -74,7 +80,8 @@ def compute_rules(operators: Sequence[Operator]) -> list[Rule]:
 def _operator_rules(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
         behaviours: set[tuple[str, ...]] = set()
-        for name, variant in _iter_variants(operator):
+        for name, changes in _iter_variants(operator):
+            variant = leave_axis_out(operator) | changes
             probe = build_probe(operator, variant, version)
             if probe is None:
                 continue
@@ -88,7 +95,7 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 () if version is None else (version,),
                 (name,),
             )
-            is_new = rule.behaviours not in behaviours or not _AXES & variant.keys()
+            is_new = rule.behaviours not in behaviours or not _AXES & changes.keys()
             behaviours.add(rule.behaviours)
             if is_new:
                 yield rule
@@ -130,7 +137,7 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     """What becomes of -1, or of an index above the range, in words."""
     if not _has_entries(probe):
         return "–"
-    layout, (column, source) = probe.trace.layout, probe.writable_columns[0]
+    layout, (column, source) = probe.layout, probe.writable_columns[0]
     policy, axis = layout.policy, layout.axes[layout.column_axes[column]]
     if not negative and source in probe.operator.counted_inputs(layout.attributes):
         return "grows the output"
@@ -138,15 +145,15 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
         return OUTCOMES["partly"].cell
     outcome = outcome_of(policy, negative=negative)
     there = policy.unchecked_outcomes[not negative] if policy.note else ""
-    end, skipped = "0" if negative else "the last", _describe_skip(probe.trace)
+    end, skipped = "0" if negative else "the last", _describe_skip(layout)
     words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped)
     return f"{words} ({there} there)" if there and outcome == "refused" else words
 
 
-def _describe_skip(trace: Trace) -> str:
-    if trace.layout.kind == "scatter":
+def _describe_skip(layout: Layout) -> str:
+    if layout.kind == "scatter":
         return "dropped"
-    fill = _describe_value(np.asarray(trace.layout.fill_value).astype(trace.output.dtype))
+    fill = _describe_fill(layout)
     return f"reads {EXTREME if fill in (SMALLEST, 'nan') else fill}"
 
 
@@ -173,12 +180,12 @@ def _describe_value(value: Array) -> str:
 
 
 def _has_entries(probe: Probe) -> bool:
-    return probe.trace.entry_count > 0 and bool(probe.writable_columns)
+    return probe.layout.entry_count > 0 and bool(probe.writable_columns)
 
 
 def _describe_duplicates(probe: Probe) -> str:
     """What becomes of a cell that several entries name, where the indices can name one twice."""
-    layout = probe.trace.layout
+    layout = probe.layout
     if layout.kind == "gather":
         return "allowed"
     own = {axis.entry for axis in layout.axes if axis.is_positional}
@@ -191,12 +198,16 @@ def _describe_duplicates(probe: Probe) -> str:
 
 
 def _describe_untouched(probe: Probe) -> str:
-    layout = probe.trace.layout
+    layout = probe.layout
     if layout.kind == "gather":
         return "–"
     if layout.data_name is not None:
         return "data"
-    return _describe_value(np.asarray(layout.fill_value).astype(probe.trace.output.dtype))
+    return _describe_fill(layout)
+
+
+def _describe_fill(layout: Layout) -> str:
+    return _describe_value(np.asarray(layout.fill_value).astype(parse_dtype(layout.dtype)))
 
 
 def _find_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:

@@ -15,7 +15,7 @@ from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, parse_dtype
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import build_probe
+from gscli.lab.examples import build_probe, leave_axis_out
 from gscli.plan import plan_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles
 from gscli.runtimes.random_shapes import choose_generator
@@ -112,9 +112,9 @@ def infer_roles(operator: Operator) -> Roles:
 
     On one axis a number per cell and a number per slice would be the same.
     """
-    probe = build_probe(operator, {})
+    probe = build_probe(operator, leave_axis_out(operator))
     assert probe is not None
-    roles = Roles(operator, probe.trace.layout)
+    roles = Roles(operator, probe.layout)
     names = {roles.layout.data_name, roles.updates, *roles.layout.index_inputs}
     square = {
         name: np.zeros((2, 2), array.dtype) if name in names else array

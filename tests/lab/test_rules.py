@@ -83,7 +83,9 @@ def test_versions_that_differ_stand_apart() -> None:
 
 def test_every_example_runs_under_its_own_defaults() -> None:
     for operator in gscli.operators():
-        assert build_probe(operator, {}) is not None, operator.full_name
+        probe = build_probe(operator, {})
+        assert probe is not None, operator.full_name
+        assert probe.trace.layout == probe.layout
 
 
 def test_documents() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -17,11 +18,17 @@ from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import ALL_DTYPES, INTEGERS
-from gscli.lab.examples import Probe, build_probe
+from gscli.lab.examples import Probe, build_probe, leave_axis_out
 from gscli.lab.rules import EXTREME, Rule, compute_rules
 from gscli.plan.indices import legal_range
+from gscli.plan.plan import Plan
 
 Inputs = Mapping[str, Array]
+
+
+def place_of(probe: Probe, column: int, entry: int) -> tuple[int, ...]:
+    """Where in its input the number of an entry stands."""
+    return Plan(probe.layout, probe.inputs).index_position(column, entry)
 
 
 class Call(Record):
@@ -42,7 +49,7 @@ class Call(Record):
         if value is not None:
             column, source = self.probe.writable_columns[0]
             numbers = inputs[source].copy()
-            place = self.probe.trace.plan.index_position(column, self.entry)
+            place = place_of(self.probe, column, self.entry)
             numbers[place[: numbers.ndim]] = value
             inputs[source] = numbers
         try:
@@ -58,17 +65,37 @@ def calls_of(rule: Rule) -> Iterator[Call]:
         for variant in rule.variants or ("",):
             pairs = [word.split("=") for word in variant.split() if "=" in word]
             attrs = {name: known[name].parse(text) for name, text in pairs}
-            probe = build_probe(rule.operator, attrs, version)
+            probe = build_probe(rule.operator, leave_axis_out(rule.operator) | attrs, version)
             if probe is not None and probe.writable_columns:
                 yield from typed_calls(probe)
 
 
+def legal_inputs(probe: Probe) -> Inputs:
+    """The inputs with every index number written as the coordinate that it means.
+
+    Where the variant refuses one, as the coordinate that it means in the example itself.
+    """
+    trace = None
+    for known in (probe, build_probe(probe.operator, {})):
+        with suppress(GscliError):
+            trace = trace or known.trace
+    assert trace is not None
+    inputs = {name: np.array(array) for name, array in probe.inputs.items()}
+    count = probe.layout.entry_count
+    columns, _ = trace.plan.resolve_range(0, count)
+    for column, source in probe.writable_columns:
+        for entry in reversed(range(count)):  # the first step last
+            place = place_of(probe, column, entry)[: inputs[source].ndim]
+            inputs[source][place] = columns[column][entry]
+    return inputs
+
+
 def typed_calls(probe: Probe) -> Iterator[Call]:
-    layout, legal = probe.trace.layout, probe.make_legal_inputs()
+    layout, legal = probe.layout, legal_inputs(probe)
     column, source = probe.writable_columns[0]
     size = legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
     ascends = probe.operator.shape_inputs.get(source) == "ascending"
-    entry = probe.trace.entry_count - 1 if ascends else 0
+    entry = probe.layout.entry_count - 1 if ascends else 0
     updates = layout.updates.name if layout.updates else None
     elements = [name for name in (layout.data_name, updates) if name in legal]
     numbers = {name for _, name in probe.writable_columns}
@@ -113,7 +140,7 @@ def hold_outcome(call: Call, value: int, words: str) -> bool:
 
 def ignores(call: Call, value: int) -> bool:
     """Whether some update has no effect any more."""
-    updates = call.probe.trace.layout.updates
+    updates = call.probe.layout.updates
     if updates is None or updates.name is None:
         return True
     before, values = call.run(value), call.inputs[updates.name]
@@ -190,13 +217,13 @@ NEUTRAL = {"smallest kept": 6, "multiplied": 1, "divided by all": 1, "raised to 
 def meet(call: Call, words: str) -> list[Array | GscliError] | None:
     """The outputs for the three pairs; None where no two entries can share a cell."""
     probe, name = call.probe, call.probe.operator.full_name
-    layout = probe.trace.layout
+    layout = probe.layout
     if layout.updates is None or layout.updates.name is None:
         return None
     for other in range(layout.entry_count - 1, 0, -1):
         inputs = {key: array.copy() for key, array in call.inputs.items()}
         for column, source in probe.writable_columns:
-            first, second = (probe.trace.plan.index_position(column, at) for at in (0, other))
+            first, second = (place_of(probe, column, at) for at in (0, other))
             rank = inputs[source].ndim
             inputs[source][second[:rank]] = inputs[source][first[:rank]]
         if layout.data_name is not None:
@@ -218,7 +245,7 @@ def meet(call: Call, words: str) -> list[Array | GscliError] | None:
 def _with_updates(
     call: Call, inputs: dict[str, Array], boxes: list[Any], pair: tuple[int, int], neutral: int
 ) -> Array | GscliError:
-    updates = call.probe.trace.layout.updates
+    updates = call.probe.layout.updates
     assert updates is not None
     assert updates.name is not None
     values = np.full_like(inputs[updates.name], neutral)
@@ -235,7 +262,7 @@ def hold_duplicates(call: Call, words: str) -> bool:
     if answers is None:
         return True
     one, equal, unequal = answers
-    layout = call.probe.trace.layout
+    layout = call.probe.layout
     assert layout.updates is not None
     assert layout.updates.name is not None
     dtype = call.inputs[layout.updates.name].dtype
@@ -253,7 +280,7 @@ def hold_duplicates(call: Call, words: str) -> bool:
 
 def hold_untouched(call: Call, words: str) -> bool:
     """Cells that no update reaches, told by running with two sets of updates."""
-    layout = call.probe.trace.layout
+    layout = call.probe.layout
     if words == "–" or layout.updates is None or layout.updates.name is None:
         return True
     name = layout.updates.name
@@ -329,7 +356,7 @@ def test_an_axis_without_cells_is_judged_as_the_rule_says() -> None:
     wrong = []
     for rule in all_rules():
         for call in calls_of(rule):
-            layout = call.probe.trace.layout
+            layout = call.probe.layout
             if layout.data_name is None or layout.data_name not in call.inputs:
                 break
             column, _ = call.probe.writable_columns[0]
