@@ -9,10 +9,10 @@ from gscli.frameworks.operator import Framework
 from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.markup import escape, escape_json
-from gscli.views.page.cells import CellRenderer, entry_chip
+from gscli.views.page.cells import entry_chip
 from gscli.views.page.predict import MistakeKind, Mistakes
 from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
-from gscli.views.page.table import render_tensor
+from gscli.views.page.table import TensorTables
 from gscli.views.page.words import (
     coordinate_headers,
     describe_end,
@@ -120,12 +120,11 @@ class RunSection:
         inputs, made = "", ""
         for tensor in self._scene.tensors:
             role = tensor.subject.role
-            markup = render_tensor(
-                tensor,
-                CellRenderer(tensor, self._skipped, is_question=quiz),
-                title=self._name(tensor),
-                column_headers=self._column_headers(tensor),
-            )
+            tables = TensorTables(
+                tensor, self._skipped, self._name(tensor), self._column_headers(tensor),
+                is_question=quiz,
+            )  # fmt: skip
+            markup = tables.render()
             if role in ("indices", "updates"):
                 inputs += markup
             else:

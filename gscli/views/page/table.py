@@ -1,11 +1,13 @@
-"""Sheets as HTML tables: captions, header cells and rows.
+"""Sheets as HTML tables: captions, header cells, rows and their cells.
+
+A cell that no entry touches is its value alone; its headers say where it is.
 
 Everything that a reader sees or hears is in the markup, so the page reads without its script.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
@@ -15,10 +17,11 @@ from gscli.base.arrays import dtype_name
 from gscli.base.words import format_count
 from gscli.layout.axes import box_size
 from gscli.traces import entry_label
+from gscli.views.look import UTF8
 from gscli.views.markup import escape
-from gscli.views.page.cells import CellRenderer, render_map
+from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_entries
 from gscli.views.page.sheets import PageTensor
-from gscli.views.page.words import format_shape_words
+from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
 from gscli.views.sheet import Coordinates, Selection
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
@@ -27,40 +30,51 @@ BLOCK, CHUNK = 25, 10
 sight, and headers are never far.
 """
 
+LETTERS = 4
+"""Entries that one cell names; of more, the first and the last."""
+
 _MATRIX = 2
 
 Positions: TypeAlias = Sequence[int | range]
 """Rows or columns of a table; ranges are left out of it."""
 
 
-def render_tensor(
-    tensor: PageTensor, cells: CellRenderer, *, title: str = "", column_headers: Sequence[str] = ()
-) -> str:
-    """One tensor with its heading, planes and what is left out.
+class TensorTables:
+    """The tables of one tensor: one a plane, of many rows or columns several.
 
-    `title` in place of its name; `heads` over the columns in place of their numbers.
+    `skipped`: numbers of the entries without a target. `title` in place of its name, `heads` over
+    the columns in place of their numbers. Where `is_question`, cells of data have no letters, those
+    of indices and updates do not say what becomes of their entries, and those of output have no
+    value.
     """
-    subject = tensor.subject
-    kind = f"{dtype_name(subject.array.dtype)} {format_shape_words(tensor.shape)}"
-    name = f"{escape(title or subject.name)} <small>{kind}</small>"
-    tables = _TensorTables(tensor, cells, column_headers).render(name)
-    return (
-        f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
-        + "".join(f'<p class="rest">{line}</p>' for line in describe_hidden_cells(tensor))
-        + render_map(tensor) * (not tensor.has_regions)
-        + "</div>"
-    )
 
-
-class _TensorTables:
-    """The tables of one tensor: one a plane, of many rows or columns several."""
-
-    def __init__(self, tensor: PageTensor, cells: CellRenderer, heads: Sequence[str]) -> None:
-        self._tensor, self._cells, self._heads = tensor, cells, heads
+    def __init__(
+        self, tensor: PageTensor, skipped: Collection[int], title: str, heads: Sequence[str],
+        *, is_question: bool,
+    ) -> None:  # fmt: skip
+        role = tensor.subject.role
+        self._tensor, self._role, self._title, self._heads = tensor, role, title, heads
         self._headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
         self._numbered = len(tensor.shape) >= _MATRIX or tensor.is_upright
+        self._is_output, self._is_blank = role == "output", is_question and role == "output"
+        self._entries = {} if is_question and role == "data" else tensor.entries
+        self._signs = {} if is_question else tensor.signs
+        self._expected = {} if is_question else tensor.expected_texts
+        self._skipped = () if is_question else skipped
 
-    def render(self, name: str) -> str:
+    def render(self) -> str:
+        """The tensor with its heading, planes and what is left out."""
+        tensor, subject = self._tensor, self._tensor.subject
+        kind = f"{dtype_name(subject.array.dtype)} {format_shape_words(tensor.shape)}"
+        tables = self._render_planes(f"{escape(self._title or subject.name)} <small>{kind}</small>")
+        return (
+            f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
+            + "".join(f'<p class="rest">{line}</p>' for line in describe_hidden_cells(tensor))
+            + render_map(tensor) * (not tensor.has_regions)
+            + "</div>"
+        )
+
+    def _render_planes(self, name: str) -> str:
         """All of them below their name."""
         tensor, first = self._tensor, self._tensor.sheets[0].selection
         if not tensor.texts:
@@ -130,15 +144,109 @@ class _TensorTables:
         if self._numbered:
             batch = 0 < self._tensor.subject.batch >= len(self._tensor.shape) - 1
             shown = [at for at in line if not isinstance(at, range)]
-            owner = None if batch else self._cells.find_row_entry(shown)
-            header = _row_header(self._cells, row, owner, batch=batch)
-        return f"<tr>{header}{''.join(_cell(self._cells, at, owner) for at in line)}</tr>"
+            owner = None if batch else self._find_row_entry(shown)
+            header = self._row_header(row, owner, batch=batch)
+        return f"<tr>{header}{''.join(self._render_cell(at, owner) for at in line)}</tr>"
 
     def _at(self, lead: Coordinates, row: int, column: int) -> Coordinates:
         if self._tensor.is_upright:
             return (row,)
         rank = len(self._tensor.shape)
         return (*lead, row, column)[-rank:] if rank else ()
+
+    def _row_header(self, row: int, owner: int | None, *, batch: bool) -> str:
+        """The number of the row, or the letter of the entry that it is; a row may be a batch."""
+        if owner is None:
+            return f'<th scope="row">{"<small>batch</small> " * batch}{row}</th>'
+        chip = entry_chip(owner, live=owner not in self._skipped, spoken=False)
+        return f'<th scope="row" class="letter"><span class="v">entry </span>{chip}</th>'
+
+    # --- cells: letters and signs are drawn from `data-t`, a label holds the text ---------
+
+    def _render_cell(self, cell: Coordinates | range, owner: int | None) -> str:
+        """One `<td>`; that of an `owner` has a row whose header names it."""
+        if isinstance(cell, range):
+            return '<td class="gap">⋯</td>'
+        if owner is not None and not self._signs.get(cell) and owner not in self._skipped:
+            text = escape(self._tensor.texts[cell])
+            return f'<td data-e="{owner}" class="n1 {self._chip_class(owner)}"><b>{text}</b></td>'
+        if self._is_blank:
+            label = escape(self._spoken_position(cell))
+            return f'<td aria-label="{label}">{self._render_previous(cell)}<b></b></td>'
+        numbers, text = self._entries.get(cell, []), self._tensor.texts[cell]
+        changed = cell in self._expected or self._tensor.initial_texts[cell] != text
+        if numbers or (self._is_output and changed):  # entries that are not listed may write it
+            return self._render_touched(cell, numbers)
+        return f"<td>{escape(text)}</td>"
+
+    def _find_row_entry(self, line: Sequence[Coordinates]) -> int | None:
+        """The entry that a whole row of indices or updates belongs to, and no other."""
+        if self._role not in ("indices", "updates") or not line:
+            return None
+        owners = {tuple(self._entries.get(cell, ())) for cell in line}
+        numbers = owners.pop()
+        return numbers[0] if not owners and len(numbers) == 1 else None
+
+    def _spoken_position(self, cell: Coordinates) -> str:
+        """How a cell is called aloud."""
+        return f"{self._tensor.subject.name} {','.join(map(str, cell))}".strip()
+
+    def _chip_class(self, number: int) -> str:
+        """The class of an entry's colour here."""
+        return chip_class(number, live=number not in self._skipped)
+
+    def _render_touched(self, cell: Coordinates, numbers: Sequence[int]) -> str:
+        chips = self._render_chips(numbers)
+        kinds = [f"n{len(chips)}", self._chip_class(numbers[-1])] if numbers else []
+        kinds += self._outcome_classes(cell, numbers)
+        style = f'class="{" ".join(kinds)}" ' if kinds else ""
+        value = self._spoken_value(cell, numbers)
+        label = self._spoken_position(cell) + value + spoken_entries(numbers)
+        has_previous = self._is_output and self._tensor.initial_texts[cell]
+        was = self._render_previous(cell) if has_previous else ""
+        return (
+            f'<td data-e="{" ".join(map(str, numbers))}" {style}aria-label="{escape(label)}">'
+            f'<span class="e">{"".join(chips)}</span>{was}'
+            f"<b>{escape(self._tensor.texts[cell])}</b>{self._render_sign(cell)}</td>"
+        )
+
+    def _render_sign(self, cell: Coordinates) -> str:
+        """What became of the number, or what the cell should hold."""
+        how = self._signs.get(cell)
+        sign = self._expected.get(cell, "") if how is None else UTF8.for_outcome(how)
+        return f'<em data-t="{escape(sign)}"></em>' if sign else ""
+
+    def _render_previous(self, cell: Coordinates) -> str:
+        return f'<small class="was" data-t="{escape(self._tensor.initial_texts[cell])}"></small>'
+
+    def _outcome_classes(self, cell: Coordinates, numbers: Sequence[int]) -> list[str]:
+        """An index or update that is not used is struck through; a skipped gather fills."""
+        lost = self._role == "updates" and cell in self._signs
+        unused = all(number in self._skipped for number in numbers)
+        fates = ["fill" if self._is_output else "drop"] if lost or (numbers and unused) else []
+        fates *= not self._is_output or self._tensor.texts[cell] != UTF8.point  # nothing is there
+        return [*fates, "off"] if cell in self._expected else fates
+
+    def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:
+        text, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
+        if self._is_output:
+            filled = ", filled" if "fill" in self._outcome_classes(cell, numbers) else ""
+            expected = f", expected {self._expected[cell]}" if cell in self._expected else ""
+            return f"{text}{filled}{expected}"
+        if how is None:
+            return text
+        return f"{text}, {OUTCOME_WORDS[how] if self._role == 'indices' else 'dropped'}"
+
+    def _render_chips(self, numbers: Sequence[int]) -> list[str]:
+        """A letter per entry; of many, the first and the last, which decides the ground."""
+        many = len(numbers) > LETTERS
+        chips = [
+            f'<i class="{self._chip_class(number)}" data-t="{entry_label(number)}"></i>'
+            for number in ([numbers[0], numbers[-1]] if many else numbers)
+        ]
+        if many:
+            chips.insert(1, f'<i class="m" data-t="+{len(numbers) - 2}"></i>')
+        return chips
 
 
 def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
@@ -186,12 +294,6 @@ def _first_position(places: Positions) -> int:
     return places[0].start if isinstance(places[0], range) else places[0]
 
 
-def _cell(cells: CellRenderer, at: Coordinates | range, owner: int | None) -> str:
-    if isinstance(at, range):
-        return '<td class="gap">⋯</td>'
-    return cells.render_cell(at) if owner is None else cells.render_row_cell(at, owner)
-
-
 def _headers(columns: Positions, heads: Sequence[str]) -> str:
     return "".join(
         f'<th scope="col" class="gap" aria-label="{format_count(len(at), "column")} not '
@@ -200,14 +302,6 @@ def _headers(columns: Positions, heads: Sequence[str]) -> str:
         else f'<th scope="col">{escape(heads[at]) if heads else at}</th>'
         for at in columns
     )
-
-
-def _row_header(cells: CellRenderer, row: int, owner: int | None, *, batch: bool) -> str:
-    """The number of the row, or the letter of the entry that it is; a row may be a batch."""
-    if owner is None:
-        return f'<th scope="row">{"<small>batch</small> " * batch}{row}</th>'
-    chip = f'<i class="{cells.chip_class(owner)}">{entry_label(owner)}</i>'
-    return f'<th scope="row" class="letter"><span class="v">entry </span>{chip}</th>'
 
 
 def _with_gaps(shown: Sequence[int], allowed: range) -> list[int | range]:
