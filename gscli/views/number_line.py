@@ -20,7 +20,7 @@ from gscli.layout import Layout
 from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
 from gscli.plan.outcomes import OUTCOMES, outcome_of
-from gscli.traces import Entry, Trace, entry_label
+from gscli.traces import Entry, Trace
 from gscli.views.texts import strip_zeros
 from gscli.views.words.below import find_duplicate_writes
 from gscli.views.words.comparison import ComparisonTexts
@@ -46,11 +46,6 @@ class ResolvedIndex(Record):
     coordinate: int | None = None
     text: str = ""
     note: str = ""
-
-    @property
-    def label(self) -> str:
-        """The letter of the entry."""
-        return entry_label(self.entry_number)
 
 
 class DuplicateWrite(Record):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
-from gscli.base.records import Record
 from gscli.base.words import MAX_LETTERED_ENTRIES
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import box_size
@@ -251,22 +251,6 @@ MOST_VALUES = 8
 """Updates of one slice that stand in the table; of larger ones it says the shape."""
 
 
-class TableColumn(Record):
-    """A column of texts, one per entry. `chips`: they bear the colour of their entry."""
-
-    head: str
-    texts: tuple[str, ...]
-    chips: bool = True
-
-
-class TableGroup(Record):
-    """Neighbouring columns under one title; the widest of two groups may be left out first."""
-
-    title: str
-    facts: str
-    columns: tuple[TableColumn, ...]
-
-
 class EntryTable:
     """Rows for `entries`; `lit` are in colour, all by default (a step lights one)."""
 
@@ -282,6 +266,9 @@ class EntryTable:
         self.numbers, self.look, self.signs = numbers, look, look.signs
         self.lit = {entry.number for entry in (entries if lit is None else lit)}
         self._role: Role = "" if lit is None else "entry"
+        self._is_headed = bool(trace.layout.column_axes)
+        self._dots: Line = [(f" {self.signs.down}", look.dim)]
+        self._above = [self._dots] if entries and entries[0].number > 0 else []
 
     def draw(self, width: int) -> Block:
         """The table; where it is too wide, first updates go, then where the indices stand."""
@@ -291,34 +278,33 @@ class EntryTable:
             [self._indices(places=False), *updates],
             [self._indices(places=False)],
         ):
-            drawn = self._render_groups(groups)
+            drawn = self._join_groups(groups)
             if drawn.width <= width:
                 return drawn
         return drawn
 
-    def _render_groups(self, groups: Sequence[TableGroup]) -> Block:
-        entries, dim = self.entries, self.look.dim
+    def _join_groups(self, groups: Sequence[Block]) -> Block:
+        """The letters of entries, and beside them their columns."""
+        entries = self.entries
         labels = max((cell_len(entry.label) for entry in entries), default=1)
-        headed = any(column.head for group in groups for column in group.columns)
-        dots: list[Line] = [[(f" {self.signs.down}", dim)]]
-        above = dots if entries and entries[0].number > 0 else []
-        below = dots if entries and entries[-1].number < self.trace.entry_count - 1 else []
+        last = self.trace.entry_count - 1
+        below = [self._dots] if entries and entries[-1].number < last else []
         chips = [[(f" {pad_right(entry.label, labels)} ", self._style(entry))] for entry in entries]
-        margin: Line = [(" " * (labels + BETWEEN), PLAIN)]
-        blocks = [make_block([margin, *([[]] if headed else []), *above, *chips, *below])]
-        for group in groups:
-            title: Line = [(group.title, self.look.bold), (f" {group.facts}", dim)]
-            before = [("", PLAIN)] * len(above)
-            drawn = [self._column(item, before, headed=headed) for item in group.columns]
-            blocks.append(make_block([title, *join_blocks(drawn, 0)]))
-        none: list[Line] = [] if entries else [[(" no entries", dim)]]
-        return make_block([*join_blocks(blocks, BETWEEN), *none])
+        margin: list[Line] = [[(" " * (labels + BETWEEN), PLAIN)], *[[]] * self._is_headed]
+        letters = make_block([*margin, *self._above, *chips, *below])
+        none: list[Line] = [] if entries else [[(" no entries", self.look.dim)]]
+        return make_block([*join_blocks([letters, *groups], BETWEEN), *none])
 
-    def _column(self, one: TableColumn, before: Line, *, headed: bool) -> Block:
-        heads = [(f" {one.head} ", self.look.dim)] if headed else []
-        styles = [self._style(each) if one.chips else self.look.dim for each in self.entries]
-        texts = [f" {text} " for text in one.texts]
-        return align_right([*heads, *before, *zip(texts, styles, strict=True)])
+    def _group(self, title: str, facts: str, columns: Sequence[Block]) -> Block:
+        """Neighbouring columns under one title."""
+        head: Line = [(title, self.look.bold), (f" {facts}", self.look.dim)]
+        return make_block([head, *join_blocks(columns, 0)])
+
+    def _column(self, texts: Sequence[str], head: str = "", *, chips: bool = True) -> Block:
+        """A text per entry; `chips`: they bear the colour of their entry."""
+        heads = [(f" {head} ", self.look.dim)] * self._is_headed + [("", PLAIN)] * len(self._above)
+        styles = [self._style(each) if chips else self.look.dim for each in self.entries]
+        return align_right([*heads, *zip((f" {text} " for text in texts), styles, strict=True)])
 
     def _style(self, entry: Entry) -> Style:
         if entry.number not in self.lit:
@@ -327,55 +313,47 @@ class EntryTable:
         style = self.look.value_style(entry.number, alarm=skipped)
         return self.look.with_role(style, self._role)
 
-    def _indices(self, *, places: bool) -> TableGroup:
+    def _indices(self, *, places: bool) -> Block:
         layout, names = self.trace.layout, name_axes(self.trace.layout)
-        columns: list[TableColumn] = []
+        columns: list[Block] = []
         if places and len(layout.addressing.entry_shape) > 1:
-            texts = tuple(f"[{','.join(map(str, entry.at))}]" for entry in self.entries)
-            columns.append(TableColumn("at", texts, chips=False))
+            texts = [f"[{','.join(map(str, entry.at))}]" for entry in self.entries]
+            columns.append(self._column(texts, "at", chips=False))
         for name, axis in zip(names, layout.axes, strict=True):
             if axis.column is not None:
-                columns.append(TableColumn(name, self._format_indices(axis.column)))
+                columns.append(self._column(self._format_indices(axis.column), name))
             elif axis.entry is not None and places:
-                own = tuple(str(entry.at[axis.entry]) for entry in self.entries)
-                columns.append(TableColumn(name, own, chips=False))
+                own = [str(entry.at[axis.entry]) for entry in self.entries]
+                columns.append(self._column(own, name, chips=False))
         first, *others = layout.index_inputs or ("",)
         title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
         facts = self._shape(first) if first else ""
-        return TableGroup(self.signs.sanitize(title, 60), facts, tuple(columns))
+        return self._group(self.signs.sanitize(title, 60), facts, columns)
 
-    def _format_indices(self, slot: int) -> tuple[str, ...]:
+    def _format_indices(self, slot: int) -> list[str]:
         """What stands in one index column, each with the sign of what became of it."""
-        hows = [
-            {
-                adjustment.slot: self.signs.for_outcome(adjustment.sign)
-                for adjustment in entry.adjustments
-            }.get(slot, "")
+        signs = [
+            {index.slot: self.signs.for_outcome(index.sign) for index in entry.adjustments}
             for entry in self.entries
         ]
-        wide = max(map(cell_len, hows), default=0)
-        return tuple(
-            f"{entry.vector[slot]}{pad_right(how, wide)}"
-            for entry, how in zip(self.entries, hows, strict=True)
-        )
+        wide = max((cell_len(own.get(slot, "")) for own in signs), default=0)
+        return [
+            f"{entry.vector[slot]}{pad_right(own.get(slot, ''), wide)}"
+            for entry, own in zip(self.entries, signs, strict=True)
+        ]
 
     def _shape(self, name: str) -> str:
         shape = self.trace.inputs[name].shape
         return f"[{self.signs.times.join(map(str, shape))}]"
 
-    def _updates(self) -> list[TableGroup]:
+    def _updates(self) -> list[Block]:
         updates = self.trace.tensor("updates")
         if updates is None:
             return []
-        texts = [self._format_update(updates.array, entry) for entry in self.entries]
-        count = max(map(len, texts), default=0)
-        columns = tuple(
-            TableColumn("", tuple(row[place] if place < len(row) else "" for row in texts))
-            for place in range(count)
-        )
-        return [
-            TableGroup(self.signs.sanitize(updates.name, 40), self._shape(updates.name), columns)
-        ]
+        rows = [self._format_update(updates.array, entry) for entry in self.entries]
+        columns = [self._column(texts) for texts in zip_longest(*rows, fillvalue="")]
+        name = self.signs.sanitize(updates.name, 40)
+        return [self._group(name, self._shape(updates.name), columns)]
 
     def _format_update(self, array: Array, entry: Entry) -> list[str]:
         """The values that one entry brings, or the shape of its slice where they are many."""

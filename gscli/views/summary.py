@@ -71,7 +71,7 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
 
 def _axis_words(layout: Layout) -> tuple[str, ...]:
     rank = len(layout.axes)
-    if layout.view_shape != layout.data_shape and rank > 1:
+    if layout.is_flattened and rank > 1:
         return tuple(f"axis {axis}" for axis in range(rank))
     return tuple(axis_word(axis, rank) for axis in range(rank))
 
@@ -118,7 +118,7 @@ def _describe_addressing(trace: Trace) -> tuple[str, str]:
         )
     elif columns and columns[0].vector_dim is not None:
         sentence = _describe_vectors(trace, source)
-    elif layout.view_shape != layout.data_shape:
+    elif layout.is_flattened:
         sentence = (
             f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
         )

@@ -82,11 +82,11 @@ def test_what_is_said_of_equal_answers_holds_for_all_of_them(
     assert line is not None
     for one in line.behaviours:
         assert one.name
-        told = [(landing.label, landing.outcome, landing.coordinate) for landing in one.indices]
+        told = [(i.entry_number, i.outcome, i.coordinate) for i in one.indices]
         for row in one.group.rows if one.group.first.trace else ():
             assert row.trace is not None
             found = [
-                (e.label, *_fate(e.adjustments, int(e.vector[0]))) for e in row.trace.entries()
+                (e.number, *_fate(e.adjustments, int(e.vector[0]))) for e in row.trace.entries()
             ]
             assert found == told, (one.name, row.label)
             beyond = [kind for word, kind in SEEN.items() if word in one.name]

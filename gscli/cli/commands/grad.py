@@ -74,7 +74,9 @@ def run_grad(
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return 0
     gradients = trace_gradients(trace, own_flow, rules)
-    chosen = _choose(gradients.arrays, of, "--of")
+    chosen = gradients.arrays
+    if of is not None:
+        chosen = {of: chosen[_choose_name(chosen, of, "--of")]}
     verdict = None
     if expected is not None:
         verdict = GradientDiagnosis(gradients, chosen, expected_name, expected)
@@ -85,7 +87,7 @@ def run_grad(
     write_results(
         trace.inputs.values(), settings, text=text, pictures=render_files(flow, settings),
         make_document=partial(_make_document, gradients, chosen, verdict, settings),
-        result=(path, chosen[_only_name(chosen, saved_name, "-o")])
+        result=(path, chosen[_choose_name(chosen, saved_name, "-o")])
         if settings.is_result_saved else None,
     )  # fmt: skip
     if steps:
@@ -127,28 +129,17 @@ def _split_name(text: str) -> tuple[str, str]:
     return (name, rest) if mark and name.isidentifier() else ("", text)
 
 
-def _choose(arrays: Mapping[str, Array], name: str | None, flag: str) -> dict[str, Array]:
-    """All gradients, or the one that a word names."""
-    if name is None:
-        return dict(arrays)
-    if name not in arrays:
-        hint = suggest_names(name, arrays)
-        raise UsageError(
-            f"there is no gradient of {name!r}"[:200], where=flag, valid=" ".join(arrays), hint=hint
-        )
-    return {name: arrays[name]}
-
-
-def _only_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
-    """The input that is meant, which need not be named where there is one."""
+def _choose_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
+    """The input that a word names, which need not be named where there is one."""
+    if name in arrays or (not name and len(arrays) == 1):
+        return name or next(iter(arrays))
     if name:
-        return next(iter(_choose(arrays, name, flag)))
-    if len(arrays) == 1:
-        return next(iter(arrays))
-    example = f"{flag} {next(iter(arrays))}=FILE"
+        problem, where = f"there is no gradient of {name!r}"[:200], " ".join(arrays)
+        raise UsageError(problem, where=flag, valid=where, hint=suggest_names(name, arrays))
+    files = [f"{known}=FILE" for known in arrays]
     raise UsageError(
-        f"{flag} needs the name of an input", where=flag,
-        valid=" ".join(f"{known}=FILE" for known in arrays), hint=example,
+        f"{flag} needs the name of an input", where=flag, valid=" ".join(files),
+        hint=f"{flag} {files[0]}",
     )  # fmt: skip
 
 
@@ -183,7 +174,7 @@ def _make_document(
     from gscli.gradients.sharing import find_shared_cells
 
     if settings.json == "output":
-        return dump_json(chosen[_only_name(chosen, "", "--of")])
+        return dump_json(chosen[_choose_name(chosen, "", "--of")])
     run = gradients.trace.to_dict(0)
     named = ("schema", "op", "framework", "opset", "attrs", "inputs")
     kept: dict[str, object] = {key: run[key] for key in named if key in run}
@@ -209,7 +200,7 @@ class GradientDiagnosis:
         from gscli.lab.difference import compare_tensors
         from gscli.lab.gradient_causes import find_causes
 
-        self.name = _only_name(chosen, name, "--expect")
+        self.name = _choose_name(chosen, name, "--expect")
         own, array, tolerance = chosen[self.name], expected[0].array, expected[1]
         if array.dtype.kind not in "iuf":
             raise DtypeRefused(

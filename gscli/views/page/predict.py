@@ -56,7 +56,6 @@ class Mistakes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._shape = trace.layout.data_shape
-        self._flat = trace.layout.view_shape != trace.layout.data_shape
 
     def explain(self, kind: MistakeKind) -> str:
         """What to say to an answer of this kind."""
@@ -67,7 +66,7 @@ class Mistakes:
 
     def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
         """Cells that a reader takes for the target, most telling first, none of them right."""
-        if entry.target is None or self._flat:
+        if entry.target is None or self._trace.layout.is_flattened:
             return
         ends = zip(entry.target, self._shape, strict=True)
         right = [None if stop - start == size > 1 else start for (start, stop), size in ends]

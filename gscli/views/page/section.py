@@ -150,7 +150,7 @@ class RunSection:
             for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
             if column.source == tensor.subject.name
             and column.vector_dim == column_axis
-            and layout.view_shape == layout.data_shape
+            and not layout.is_flattened
         ]
 
     def _render_entry(self, entry: Entry) -> str:

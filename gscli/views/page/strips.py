@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from gscli.traces import entry_label
 from gscli.views.look import UTF8
 from gscli.views.markup import escape
 from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
@@ -74,7 +75,9 @@ class _BehaviourStrip:
         x, way = self._x(index.written), ""
         inside = self._line.is_inside(index.written)
         if outcome == "used" or (outcome == "unreached" and inside):
-            chip = _render_chip(index.label, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
+            chip = _render_chip(
+                index.entry_number, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour
+            )
             return _render_cell(f"hit {colour}", x), chip
         if outcome == "refused":
             way = _render_text("cross", x, TOP - 12, "✗")
@@ -91,7 +94,7 @@ class _BehaviourStrip:
                 end -= sign * (SLOT // 2 + 2)
                 tip = f"M{end} {MIDDLE}l{-sign * 8} -5v10z"
                 way = _render_way(f"M{x} {MIDDLE}H{end - sign * 7}", tip, colour)
-        return way, _render_chip(index.label, x + 12 * earlier, MIDDLE, colour)
+        return way, _render_chip(index.entry_number, x + 12 * earlier, MIDDLE, colour)
 
     def _render_fill(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
@@ -114,9 +117,9 @@ def _render_cell(kind: str, x: int) -> str:
     return _render_box(kind, x - WIDE // 2, TOP, WIDE, HIGH)
 
 
-def _render_chip(label: str, x: int, y: int, colour: str) -> str:
+def _render_chip(number: int, x: int, y: int, colour: str) -> str:
     box = _render_box(f"chip {colour}", x - 10, y - 10, 20, 20)
-    return box + _render_text(f"letter {colour}", x, y + 5, label)
+    return box + _render_text(f"letter {colour}", x, y + 5, entry_label(number))
 
 
 def _render_text(kind: str, x: int, y: int, text: str) -> str:

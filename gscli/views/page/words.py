@@ -84,7 +84,7 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """
     rank = len(layout.data_shape)
     named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed_axes(layout)]
-    return [("flat index", ""), *named] if _is_flat(layout) else named
+    return [("flat index", ""), *named] if layout.is_flattened else named
 
 
 def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
@@ -92,7 +92,7 @@ def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
 
     An entry that is skipped has no coordinate, a slice has none on the axes that it spans.
     """
-    flat, shape = _is_flat(layout), layout.data_shape
+    flat, shape = layout.is_flattened, layout.data_shape
     box = entry.target or ((0, 0),) * len(shape)
     rows = [["", ", ".join(map(str, entry.vector))]] if flat else []
     for axis in _fixed_axes(layout):
@@ -102,13 +102,9 @@ def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     return rows
 
 
-def _is_flat(layout: Layout) -> bool:
-    return layout.view_shape != layout.data_shape
-
-
 def _fixed_axes(layout: Layout) -> list[int]:
     """The axes of data on which an entry does not take all there is."""
-    if _is_flat(layout):
+    if layout.is_flattened:
         return list(range(len(layout.data_shape)))
     own = [(axis.column, axis.entry) != (None, None) for axis in layout.axes]
     return [axis for axis, fixed in enumerate(own) if fixed]

@@ -203,16 +203,12 @@ class Formula:
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
-        name = "the flat data" if self._flat else f"axis {number}"
+        name = "the flat data" if self._layout.is_flattened else f"axis {number}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
             return f"none, {name} is empty"
         return f"{low if low == high else f'{low} … {high}'} on {name}"
-
-    @property
-    def _flat(self) -> bool:
-        return self._layout.view_shape != self._layout.data_shape
 
     def _result(self, name: str) -> str:
         layout = self._layout
@@ -222,7 +218,7 @@ class Formula:
         return _format_subscript(name, letters, ",")
 
     def _format_target(self, name: str) -> str:
-        if self._flat:
+        if self._layout.is_flattened:
             is_single = len(self._layout.axes) == 1
             name = (
                 f"{name}.flat"
