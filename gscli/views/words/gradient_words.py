@@ -19,9 +19,11 @@ from gscli.lab.gradient_comparison import GradientComparison
 from gscli.traces import Entry, TraceWords
 from gscli.views.lines import wrap_text
 from gscli.views.look import ViewOptions, choose_signs
+from gscli.views.texts import choose_number_format
 from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
+from gscli.views.words.vocabularies import describe_tensor
 
 MOST_VALUES = 12
 """Values of a gradient that stand in a sentence."""
@@ -221,18 +223,16 @@ def _describe_choice(convention: Convention | None, kind: str) -> str:
 
 def _format_marked(array: Array, differing: Array | None, mark: str) -> str:
     """A small array with a mark at the cells that differ, else how many do."""
+    flags = np.zeros(array.shape, np.bool_) if differing is None else differing
     if array.size <= MOST_VALUES:
-        if differing is None or not differing.any():
-            return format_array(array)
-        texts = np.array([f"{value:.6g}" for value in array.reshape(-1)], object)
-        texts[differing.reshape(-1)] += mark
-        return format_array(texts.reshape(array.shape))
-    shape = format_shape(array.shape)
-    if differing is None or not differing.any():
-        return f"{shape}"
-    first = tuple(int(axis) for axis in np.argwhere(differing)[0])
-    count = int(np.count_nonzero(differing))
-    return f"{shape}: {count} differ, the first at {format_shape(first)}, {array[first]:.6g}"
+        pairs = zip(array.flat, flags.flat, strict=True)
+        texts = [f"{value:.6g}" + mark * bool(flag) for value, flag in pairs]
+        return format_array(np.array(texts, object).reshape(array.shape))
+    shape, places = format_shape(array.shape), np.argwhere(flags)
+    if not len(places):
+        return shape
+    first = tuple(places[0].tolist())
+    return f"{shape}: {len(places)} differ, the first at {format_shape(first)}, {array[first]:.6g}"
 
 
 def format_array(array: Array) -> str:
@@ -244,12 +244,8 @@ def format_array(array: Array) -> str:
 def describe_gradients(
     gradients: Gradients, chosen: Mapping[str, Array], limit: int
 ) -> Iterator[str]:
-    """Sentences in place of a picture: every gradient, cell by cell up to a limit."""
-    run = gradients.trace
-    yield f"grad {run.title}: {describe_purpose(gradients)}"
+    """Sentences in place of a picture: every gradient, value by value up to a limit."""
+    yield f"grad {gradients.trace.title}: {describe_purpose(gradients)}"
+    numbers = choose_number_format(chosen.values())
     for name, array in chosen.items():
-        yield f"gradient of {name}, {format_shape(array.shape)}:"
-        for at in list(np.ndindex(*array.shape))[:limit]:
-            yield f"  {name}{format_shape(at)}: {array[at]:.6g}"
-        if array.size > limit:
-            yield f"  and {format_count(array.size - limit, 'more cell')}"
+        yield from describe_tensor(f"gradient of {name}", array, numbers, limit)
