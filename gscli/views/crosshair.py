@@ -57,26 +57,28 @@ class PlacedRun(Record):
     style: Style
 
 
+CELL, LINE = 8.43, 20
+"""Pixels: width of a cell, height of a line."""
+
+
 class PixelGrid(Record):
-    """Pixels of a figure: its margin, width of a cell, height of a line."""
+    """Where cells and lines of a figure stand inside of its margin, in pixels."""
 
     margin: int
-    cell: float
-    line: int
 
     def x(self, cell: float) -> float:
         """The left side of a cell."""
-        return self.margin + cell * self.cell
+        return self.margin + cell * CELL
 
     def y(self, line: float) -> float:
         """The top of a line."""
-        return self.margin + line * self.line
+        return self.margin + line * LINE
 
     def transform(self, sheet: ObliquePlane | None) -> str:
         """The attribute that lets what stands upright lean as its sheet does."""
         if sheet is None:
             return ""
-        slope = sheet.shift(sheet.bottom - 1) * self.cell / self.line
+        slope = sheet.shift(sheet.bottom - 1) * CELL / LINE
         return f' transform="matrix(1 0 {-slope:.4f} 1 {slope * self.y(sheet.bottom):.2f} 0)"'
 
 
@@ -144,7 +146,7 @@ class Crosshair:
         alone = last.line == self._targets[0].line
         start = self._x(last, last.stop, last.line + 0.5), grid.y(last.line + 0.5)
         between = grid.y(last.line + 1) + (_CLEAR if last.style.plane else 0)
-        points = [start, (start[0] + grid.cell / 2, start[1]), (start[0] + grid.cell / 2, between)]
+        points = [start, (start[0] + CELL / 2, start[1]), (start[0] + CELL / 2, between)]
         if not alone:
             middle = self._x(last, last.stop - 0.5, last.line + 1)
             points = [(middle, grid.y(last.line + 1) - 3), (middle, between)]
@@ -201,7 +203,7 @@ class Crosshair:
         x, y = self._x(head, head.start, head.line + 0.5), grid.y(head.line + 0.5)
         if lane and before and before.stop == lane.stop:
             return [(self._lane_x(head.line, 0), y), (x - 4, y), (x, y)]
-        beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
+        beside, over = x - 0.7 * CELL, grid.y(above) - 1
         return [(self._lane_x(above, 0), over), (beside, over), (beside, y), (x, y)]
 
     def _route_to_column(self, head: PlacedRun) -> list[Point]:
@@ -225,7 +227,7 @@ class Crosshair:
         grid = self._grid
         return (
             f'<rect x="{grid.x(left):.2f}" y="{grid.y(head.line)}"'
-            f' width="{(right - left) * grid.cell:.2f}" height="{(bottom - head.line) * grid.line}"'
+            f' width="{(right - left) * CELL:.2f}" height="{(bottom - head.line) * LINE}"'
             f' fill="{head.style.background}" fill-opacity=".28"'
             f"{grid.transform(self._sheets.get(head.style.plane))}/>"
         )

@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.crosshair import (
+    CELL,
+    LINE,
     Crosshair,
     ObliquePlane,
     PixelGrid,
@@ -27,8 +29,8 @@ from gscli.views.markup import escape
 
 Theme: TypeAlias = Literal["light", "dark"]
 
-CELL, LINE, SIZE = 8.43, 20, 14
-"""Pixels: width of a cell, height of a line, size of the letters (0.602 em wide in most fonts)."""
+SIZE = 14
+"""Pixels of the letters, which are 0.602 em wide in most fonts."""
 
 MARGIN, CROSSHAIR_MARGIN = 8, 24
 """Pixels around a figure, and around one with a crosshair."""
@@ -62,7 +64,7 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
     width = max([*map(line_width, lines), *ends], default=0)
     stepped = any(run.style.role == "entry" for run in runs)
     margin = CROSSHAIR_MARGIN if stepped else MARGIN
-    grid, inks = PixelGrid(margin, CELL, LINE), FIGURE_PALETTES[theme]
+    grid, inks = PixelGrid(margin), FIGURE_PALETTES[theme]
     crosshair = Crosshair(runs, grid, inks.foreground, planes)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()

@@ -6,7 +6,7 @@ one coordinate of one axis, and few enough of them to be seen at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -48,12 +48,8 @@ class ResolvedIndex(Record):
     note: str = ""
 
 
-class DuplicateWrite(Record):
-    """A cell that several entries write, and what comes of it: who wins, or what is combined."""
-
-    cell: int
-    numbers: tuple[int, ...]
-    outcome_text: str
+DuplicateWrite: TypeAlias = tuple[int, list[int], str]
+"""A cell that several entries write, these, and what comes of it: who wins, what is combined."""
 
 
 class Behaviour(Record):
@@ -65,7 +61,7 @@ class Behaviour(Record):
     name: str
     group: ResultGroup
     indices: tuple[ResolvedIndex, ...]
-    duplicate_writes: tuple[DuplicateWrite, ...] = ()
+    duplicate_writes: Sequence[DuplicateWrite] = ()
     skip_text: str = ""
 
 
@@ -144,24 +140,17 @@ def _make_behaviour(
     skip_text = "dropped" if trace.kind == "scatter" else strip_zeros(answers.format(fill)[0])
     entries = trace.entries(MOST_ENTRIES)
     indices = tuple(_resolve_index(entry, skip_text) for entry in entries)
-    duplicates = tuple(_iter_duplicate_writes(answers, trace, entries))
+    writes = find_duplicate_writes(Describer(trace, answers.numbers), entries)
+    duplicates: list[DuplicateWrite] = [
+        (cell, [entry.number for entry in writers], text)
+        for writers, text in (writes if trace.kind == "scatter" else ())
+        if (cell := _resolve_index(writers[0]).coordinate) is not None
+    ]
     if duplicates:
         combines = REDUCTION_WORDS[trace.reduction].combines.format(reduction=trace.reduction)
         moved = any(index.outcome != "used" for index in indices)
         name = f"{name}, {combines}" if moved and name else combines
     return Behaviour(name, group, indices, duplicates, skip_text)
-
-
-def _iter_duplicate_writes(
-    answers: ComparisonTexts, trace: Trace, entries: Sequence[Entry]
-) -> Iterator[DuplicateWrite]:
-    """Cells that several entries write, in the order of their first one."""
-    if trace.kind != "scatter":
-        return
-    for writers, text in find_duplicate_writes(Describer(trace, answers.numbers), entries):
-        cell = _resolve_index(writers[0]).coordinate
-        if cell is not None:
-            yield DuplicateWrite(cell, tuple(entry.number for entry in writers), text)
 
 
 def _resolve_index(entry: Entry, fate: str = "") -> ResolvedIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -134,7 +135,7 @@ class TraceView:
             PageTensor(
                 subject,
                 sheets,
-                self._own_format(sheets) if subject.role == "indices" else self.numbers,
+                self._choose_format(sheets) if subject.role == "indices" else self.numbers,
                 first if subject.role == "output" else None,
             )
             for subject, sheets in self._sheets
@@ -149,9 +150,13 @@ class TraceView:
     def numbers(self) -> NumberFormat:
         """One format for data, updates, output and what the cells held in between."""
         drawn = [item for subject, own in self._sheets if subject.role != "indices" for item in own]
-        samples: list[Array] = [block for sheet in drawn for block in sheet.planes]
-        samples += list_samples(self.trace, self.entries, _SAMPLED)
-        return choose_number_format(samples, self.options)
+        return self._choose_format(drawn, list_samples(self.trace, self.entries, _SAMPLED))
+
+    def _choose_format(
+        self, sheets: Sequence[VisibleTensor], samples: Sequence[Array] = ()
+    ) -> NumberFormat:
+        blocks = [block for sheet in sheets for block in sheet.planes]
+        return choose_number_format([*blocks, *samples], self.options)
 
     @cached_property
     def steps(self) -> list[dict[Coordinates, str]]:
@@ -169,10 +174,6 @@ class TraceView:
                     at = tuple(coordinate - first for coordinate, (first, _) in pairs)
                     step[cell] = self.numbers.format_column(np.asarray(whole[at]))[0]
         return steps
-
-    def _own_format(self, sheets: list[VisibleTensor]) -> NumberFormat:
-        blocks = [block for sheet in sheets for block in sheet.planes]
-        return choose_number_format(blocks, self.options)
 
     @cached_property
     def _sheets(self) -> list[tuple[TensorView, list[VisibleTensor]]]:

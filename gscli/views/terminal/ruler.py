@@ -52,10 +52,10 @@ class NumberLineRenderer:
                 yield self._render_line(line, at, [index.entry_number], index.text)
             elif index.outcome in ("wrapped", "clipped"):
                 yield self._render_arrow(index)
-        for duplicate in behaviour.duplicate_writes:  # the letters of entries below their cell
-            length = sum(len(entry_label(number)) for number in duplicate.numbers)
-            start = max(self._position_of(duplicate.cell) - length + 1, 0)
-            yield self._render_line(self._blank(), start, duplicate.numbers, duplicate.outcome_text)
+        for cell, numbers, text in behaviour.duplicate_writes:  # letters below their cell
+            length = sum(len(entry_label(number)) for number in numbers)
+            start = max(self._position_of(cell) - length + 1, 0)
+            yield self._render_line(self._blank(), start, numbers, text)
 
     def _render_arrow(self, index: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
