@@ -570,6 +570,17 @@ class _Torch(_Framework):
         padding: Sequence[int] | None = None,
         output_size: Sequence[int] | None = None,
     ) -> NDArray[Any]: ...
+    @staticmethod
+    def segment_reduce(
+        data: ArrayLike,
+        lengths: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
+        *,
+        reduce: Literal["sum", "mean", "max", "min", "prod", "amax", "amin"],
+        axis: int = 0,
+        unsafe: bool = False,
+        initial: complex | str | np.number[Any] | None = None,
+    ) -> NDArray[Any]: ...
     @overload
     @staticmethod
     def index_select(

@@ -11,7 +11,7 @@ from gscli.disk import mapped
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.layout.axes import Consecutive, Negative, OutOfBounds
+from gscli.layout.axes import Consecutive, Negative, OutOfBounds, SegmentNumbers
 from gscli.plan.indices import IndexProfile, merge_profiles, profile_indices
 from gscli.plan.plan import ValidatedPlan
 
@@ -30,10 +30,10 @@ class CallAnalysis:
         """The inputs that hold index numbers; those that the layout makes are not among them."""
         made = {positions.name: positions.recipe for positions in self.layout.addressing.generated}
         read = [
-            recipe.source if isinstance(recipe, Consecutive) else name
+            recipe.source if isinstance(recipe, (Consecutive, SegmentNumbers)) else name
             for name in self.layout.index_inputs
             for recipe in [made.get(name)]
-            if recipe is None or isinstance(recipe, Consecutive)
+            if recipe is None or isinstance(recipe, (Consecutive, SegmentNumbers))
         ]
         return tuple(dict.fromkeys(read))
 

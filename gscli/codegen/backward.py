@@ -256,7 +256,7 @@ class _BackwardWriter:
 
     def _list_fields(self) -> dict[str, str]:
         """What templates of steps ask for."""
-        m, total, include_self = self.module, self.size + 1, int(self.layout.include_self)
+        m, total, layout = self.module, self.size + 1, self.layout
         cells, new = (self._write("detached", name) for name in ("held", "new"))
         compared = self.kind if self.kind in ("max", "min") else "max"
         zeros, ones = f"{m}.zeros({total}, {self._dtype})", f"{m}.ones({self.count}, {self._dtype})"
@@ -266,11 +266,11 @@ class _BackwardWriter:
             "last": self._bring("max", f"{m}.full(({total},), -1)", "number"),
             "first": self._bring("min", f"{m}.full(({total},), {self.count})", nobody),
             "best": self._bring(compared, cells, new),
-            "absent": "" if include_self else "own = own & (counts == 0)",
+            "absent": "" if layout.include_self else "own = own & (counts == 0)",
             "added": self._bring("add", "held", "new"),
             "subtracted": self._bring("add", "held", "-new"),
             "counted": self._bring("add", zeros, ones),
-            "terms": f"{m}.where(counts > 0, counts + {include_self}, 1)",
+            "terms": f"{m}.where(counts > 0, counts + {layout.own_terms}, 1)",
             "multiplied": "multiply(held, new, slot)",
             "product": f"multiply({m}.ones_like(held), new, slot)",
         }  # fmt: skip

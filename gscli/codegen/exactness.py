@@ -9,7 +9,7 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
-from gscli.layout.axes import OutOfBounds
+from gscli.layout.axes import OutOfBounds, SegmentNumbers
 from gscli.plan.outcomes import OUTCOMES, describe_skips, outcome_of
 
 WIDE = ("int64", "uint64", "uint32", "float64")
@@ -43,6 +43,10 @@ def list_breaking_inputs(
         f"other {name}: the number of rows here is that of these"
         for name in analysis.operator.counted_inputs(layout.attributes)
     ]
+    sentences += [
+        f"other {item.recipe.source}: nothing holds them against the axis"
+        for item in layout.addressing.generated if isinstance(item.recipe, SegmentNumbers)
+    ]  # fmt: skip
     if layout.kind == "scatter":
         replaces = layout.reduction == "none" and layout.can_share_cells
         if replaces and not target.keeps_last_write:

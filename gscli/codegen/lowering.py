@@ -291,7 +291,7 @@ class ScatterLowering:
     def _emit_mean(self, indices: LoweredIndices, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
         steps, layout = self.steps, self.layout
-        counts = self._emit_counts(indices, int(layout.include_self))
+        counts = self._emit_counts(indices, layout.own_terms)
         if not layout.include_self:
             touched = steps.cast(counts, "bool")
             base = self._replace_cells(base._replace(name="data"), touched, "add")

@@ -14,9 +14,9 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
-from gscli.codegen.steps import SnippetProgram, Value, broadcast_shape
+from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Column, Consecutive, GeneratedIndices, Shape
+from gscli.layout.axes import Axis, Column, Consecutive, GeneratedIndices, SegmentNumbers, Shape
 from gscli.layout.matching import (
     IndexForm,
     match_along_axis,
@@ -287,9 +287,12 @@ class IndexLowering:
         return self.steps.slot(index, column.vector_dim, column.component)
 
     def _is_read(self, column: Column) -> bool:
-        """Whether the policy is for its numbers; a slice's and a mask's are right as they are."""
-        positions = self.generated.get(column.source)
-        return positions is None or isinstance(positions.recipe, Consecutive)
+        """Whether the policy is for its numbers; those of slices and masks are right as they are,
+        and of segments that take up all positions.
+        """
+        recipe = getattr(self.generated.get(column.source), "recipe", None)
+        leaves_out = isinstance(recipe, SegmentNumbers) and not recipe.is_strict
+        return recipe is None or isinstance(recipe, Consecutive) or leaves_out
 
     def _emit_positions(self, positions: GeneratedIndices) -> Value:
         """Numbers that the layout makes: those of a slice, or of a mask's True cells."""
@@ -302,8 +305,24 @@ class IndexLowering:
             rank = len(first.shape)
             first = self.steps.reshape(self.steps.cast(first, "int64"), (*first.shape, 1))
             return self.steps.plus(first, self.steps.iota(range(numbers.steps), rank, rank + 1))
+        if isinstance(numbers, SegmentNumbers):
+            return self._emit_segments(numbers, positions.shape)
         mask = self.steps.expand(self.inputs["mask"], numbers.shape)
         return self.steps.add("nonzero", "true", positions.shape, "int64", mask, axis=numbers.axis)
+
+    def _emit_segments(self, numbers: SegmentNumbers, grid: Shape) -> Value:
+        """How many segments end at a position or before it; of offsets, how many begin, less 1."""
+        steps, parts, rank = self.steps, self.index_values[numbers.source], len(grid)
+        places = steps.iota(range(grid[-1]), rank - 1, rank)
+        total = steps.iota(range(-1, 0) if numbers.are_offsets else range(1), 0, rank)
+        end: Value | None = None
+        for at in range(parts.shape[-1]):
+            cell = steps.cast(steps.slot(parts, rank - 1, at), "int64")
+            cell = steps.reshape(cell, (*cell.shape, 1))
+            end = cell if end is None or numbers.are_offsets else steps.plus(end, cell)
+            past = steps.plus(places, steps.apply("times", end, factor=Constant(-1, "int64")))
+            total = steps.plus(total, steps.cast(steps.is_inside(past, grid[-1]), "int64"))
+        return total
 
     def _align_to_grid(self, value: Value, grid: Shape) -> Value:
         """An array over the entries as one over the grid: aligned at the entries' last axis."""

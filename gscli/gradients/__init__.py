@@ -331,7 +331,7 @@ def _back_through_sub(walk: BackwardWalk) -> Pair:
 def _back_through_mean(walk: BackwardWalk) -> Pair:
     divisor = REDUCTIONS[walk.layout.reduction].divisor
     assert divisor is not None
-    terms = np.where(walk.counts > 0, walk.counts + int(walk.layout.include_self), 1)
+    terms = np.where(walk.counts > 0, walk.counts + walk.layout.own_terms, 1)
     share = walk.cotangent / divisor(terms.astype(np.float64))
     return share, walk.read(share)
 
@@ -376,8 +376,9 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
     if convention.ties == "even":
         absent = convention.counts_absent_data and not walk.layout.include_self
         count = np.bincount(cells, minlength=own.size).reshape(own.shape)
-        count += own | (walk.data == walk.final) if absent else own
-        share, unheld = share / count, count == 0  # NaN alone equals nothing, itself neither
+        own_holds = own | (walk.data == walk.final) if absent else own
+        unheld = (count == 0) & ~own_holds  # NaN alone equals nothing, itself neither
+        share = share / (count + own_holds if walk.layout.data_name is not None else count)
     elif convention.ties == "first":
         numbers, cells = _keep_last((numbers[::-1], cells[::-1]), own.size)
         behind = own.reshape(-1)[cells]

@@ -188,7 +188,7 @@ class ScatterOutput:
                 self.accumulator = self.accumulator.astype(self.dtype)
                 self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > int(self.keeps_lone)
-            terms = self.counts[touched, None] + int(self.layout.include_self)
+            terms = self.counts[touched, None] + self.layout.own_terms
             self.rows[touched] = divide_means(self.rows[touched], terms, self.divisor)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)

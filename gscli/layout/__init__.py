@@ -117,6 +117,11 @@ class Layout(LayoutFields):
         """Number of cells of the output."""
         return prod(self.output_shape)
 
+    @property
+    def own_terms(self) -> int:
+        """How many values that the cell itself brings are counted in a mean of its updates."""
+        return int(self.include_self and self.data_name is not None)
+
     @cached_property
     def is_noop(self) -> bool:
         """Whether no cell is read or written, whatever the indices are."""

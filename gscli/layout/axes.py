@@ -209,14 +209,27 @@ class Consecutive(Record):
     size: int
 
 
+class SegmentNumbers(Record):
+    """The segment in which each position on the last axis of a grid lies, one too few or too many
+    for those in none.
+
+    `source`: the lengths of segments along its last axis, or as `are_offsets` where they begin and
+    where the last one ends. `is_strict`: the lengths take up all positions.
+    """
+
+    source: str
+    are_offsets: bool
+    is_strict: bool
+
+
 class GeneratedIndices(Record):
     """Index numbers that no input holds as they are, as an input of this shape.
 
-    Those of a slice, of a mask, or the ones that follow the numbers of another input.
+    Those of a slice, of a mask, of segments, or the ones that follow the numbers of another input.
     """
 
     name: str
-    recipe: range | MaskPositions | Consecutive
+    recipe: range | MaskPositions | Consecutive | SegmentNumbers
     shape: Shape
 
 

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import CannotRead
+from gscli.base import CannotRead, IndexRefused
 from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name
 from gscli.base.records import Record, cached_property
+from gscli.base.words import format_count
 from gscli.layout import Layout
 from gscli.layout.axes import (
     INT32_MAX,
@@ -20,6 +21,7 @@ from gscli.layout.axes import (
     Negative,
     OutOfBounds,
     Policy,
+    SegmentNumbers,
     Shape,
     Truncation,
 )
@@ -132,6 +134,8 @@ def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indi
             made[name] = np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
         elif isinstance(numbers, Consecutive):
             made[name] = _following(numbers, inputs[numbers.source]).reshape(shape)
+        elif isinstance(numbers, SegmentNumbers):
+            made[name] = number_segments(numbers, inputs[numbers.source], shape)
         else:
             if numbers.mask not in trues:
                 trues[numbers.mask] = true_cells(inputs[numbers.mask], numbers.shape)
@@ -147,6 +151,43 @@ def _following(numbers: Consecutive, source: Array) -> Indices:
     near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
     first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first
     return first + np.arange(numbers.steps)
+
+
+def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indices:
+    """The segment of each position of a grid; IndexRefused where lengths or offsets do not fit it.
+
+    >>> number_segments(SegmentNumbers("lengths", False, True), np.array([2, 0, 1]), (3,))
+    array([0, 0, 2])
+    """
+    size = grid[-1]
+    # Beyond the axis as far as one cell is enough to be refused, and sums stay small.
+    written = np.clip(source.astype(np.int64), -1, size + 1)
+    before = np.zeros((*source.shape[:-1], source.shape[-1] + 1), np.int64)
+    if numbers.are_offsets:
+        offsets, before[..., 1:] = written, written
+        low, high = before[..., :-1], np.full(source.shape, size)
+    else:
+        np.cumsum(written, -1, out=before[..., 1:])
+        offsets, high = before, size - before[..., :-1]
+        low = np.zeros_like(high)
+        if numbers.is_strict:
+            low[..., -1:] = high[..., -1:]
+    bad = np.argwhere((written < low) | (written > high))
+    if bad.size:
+        place = tuple(bad[0].tolist())
+        at, least, most = ",".join(map(str, place)), int(low[place]), int(high[place])
+        raise IndexRefused(
+            f"{numbers.source} {'do not ascend to' if numbers.are_offsets else 'do not add up to'} "
+            "the size of the axis",
+            where=f"{numbers.source}[{at}] = {source[place]}",
+            details=(f"the axis has {format_count(size, 'cell')}",),
+            valid=str(most) if least == most else f"{least} … {most}",
+        )
+    rows = zip(offsets.reshape(-1, offsets.shape[-1]), np.ndindex(grid[:-1]), strict=True)
+    segments, positions = np.empty(grid, np.int64), np.arange(size)
+    for own, row in rows:
+        segments[row] = np.searchsorted(own, positions, "right") - 1
+    return segments
 
 
 def true_cells(mask: Array, shape: Shape) -> tuple[Indices, ...]:

@@ -113,6 +113,27 @@ def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:
     return draft
 
 
+def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
+    """Segments of an axis, by their lengths or by where they begin: segment_reduce."""
+    draft = CallSpec((), dice.draw_shape(1, 3))
+    axis, outside = dice.random.randrange(len(draft.updates)), dice.index_mode == "outside"
+    size, has_offsets = draft.updates[axis], dice.draw_bool(0.4)
+    grid = (*draft.updates[:axis], dice.random.randint(2, 4))
+    offsets = np.sort(np.abs(dice.draw_indices(grid, size + 1)) % (size + 1))
+    offsets[..., :1] = 0
+    draft.attrs["unsafe"] = not outside and dice.draw_bool(0.2)
+    if not (draft.attrs["unsafe"] or has_offsets):
+        offsets[..., -1:] = size
+    lengths = np.diff(offsets)
+    if has_offsets:
+        draft.indices["offsets"] = offsets[..., ::-1] if outside else offsets
+    else:
+        lengths[..., :1] += dice.choose((-1, 1)) * outside
+        draft.indices["lengths"] = lengths
+    _set_axis(roles, draft, axis)
+    return draft
+
+
 def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
     """A mask that says which cells take part, in row-major order."""
     draft = CallSpec(dice.draw_shape(0))
@@ -218,6 +239,7 @@ def choose_generator(roles: Roles) -> SpecGenerator:
         ("write_indices" in names, draw_sequences),
         ("allow_negative_indices" in names, draw_single_window),
         ("kernel_size" in names, draw_unpooled),
+        ("lengths" in names, draw_segments),
         (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
         ("mask" in kinds, draw_masked),
         ("ascending" in kinds, draw_sorted_segments),

@@ -296,7 +296,7 @@ class ScatterReplay:
         compact = compact.reshape(addresses.shape)
         values, updates = self._initial_values(cells), entry_updates(self._plan, 0, self._count)
         writers = np.full(cells.shape, -1, np.int64)
-        terms = np.full(cells.shape, int(layout.include_self), np.int64)
+        terms = np.full(cells.shape, layout.own_terms, np.int64)
         lone = np.bincount(compact.reshape(-1)) == 1
         if layout.updates is None or not layout.updates.keeps_lone:
             lone[:] = False

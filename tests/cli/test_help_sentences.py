@@ -310,6 +310,8 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("torch.one_hot", "Write 1", "torch one-hot [1] --num-classes 3", [[0, 1, 0]]),
     ("torch.one_hot", "Classes are int64",
      f"torch one-hot {of('int32', 0)} --num-classes 1 --strict", "input cannot be int32"),
+    ("torch.segment_reduce", "whose initial is added and not counted",
+     "torch segment-reduce [1.0,3.0] [2] --reduce mean --initial 2", [3]),
     ("jax.lax.dynamic_slice", "its whole slice fits",
      "jax lax-dynamic-slice [1,2,3] [-1] --slice-sizes 2", [2, 3]),
     ("jax.lax.dynamic_slice", "int8 -1 on 200 cells",

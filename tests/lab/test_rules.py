@@ -102,7 +102,7 @@ def test_the_articles_tables() -> None:
     assert "cpu: error; gpu: reads 0; xla: clipped to 0" in two
 
 
-NO_INDEX = {"torch.masked_select", "torch.masked_scatter"}
+NO_INDEX = {"torch.masked_select", "torch.masked_scatter", "torch.segment_reduce"}
 """Operators without an index to write otherwise, whose every mask of the right shape is legal."""
 
 

@@ -347,7 +347,7 @@ def unusual_numbers(call: Call, rule: Rule) -> Iterator[tuple[int, str]]:
 
 JAX_BITS = 31
 """JAX cuts what does not fit int32, and says so in a warning."""
-NO_INDEX = {"torch.masked_select", "torch.masked_scatter"}
+NO_INDEX = {"torch.masked_select", "torch.masked_scatter", "torch.segment_reduce"}
 """Operators without an index to write otherwise."""
 
 

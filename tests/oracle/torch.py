@@ -439,3 +439,48 @@ def _max_unpool(rank: int) -> Callable[..., Array]:
 
 for pooled in (1, 2, 3):
     operator(f"torch.max_unpool{pooled}d")(_max_unpool(pooled))
+
+
+@operator("torch.segment_reduce")
+def segment_reduce(
+    data: Array,
+    reduce: str,
+    lengths: Array | None = None,
+    offsets: Array | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Array:
+    """Each segment alone, cell after cell."""
+    parts = lengths if offsets is None else offsets
+    require(parts is not None and reduce in REDUCTIONS, "usage", "no segments, or no reduction")
+    require_type(data, FLOATS, "data")
+    require_type(parts, INDICES, "parts")
+    axis = axis_within(axis, data.ndim)
+    require(parts.shape[:-1] == data.shape[:axis], "shape", "other axes before the segments")
+    fits = parts.ndim == axis + 1 and parts.shape[-1] > 0 and (parts.size or parts is offsets)
+    require(fits, "shape", "no list of segments")
+    count = parts.shape[-1] - (parts is offsets)
+    output = np.empty((*data.shape[:axis], count, *data.shape[axis + 1 :]), data.dtype)
+    starts = {"sum": 0, "mean": 0, "prod": 1, "max": -np.inf, "amax": -np.inf}
+    start = data.dtype.type(starts.get(reduce, np.inf) if initial is None else initial)
+    for row in np.ndindex(parts.shape[:-1]):
+        ends = [int(number) for number in parts[row]]
+        if parts is lengths:
+            require(min(ends) >= 0, "index", "a negative length")
+            whole = sum(ends) == data.shape[axis]
+            require(whole or unsafe, "index", "lengths do not add up")
+            ends = [sum(ends[:n]) for n in range(count + 1)]
+        require(ends == sorted(ends) and ends[0] >= 0, "index", "offsets do not ascend")
+        require(ends[-1] <= data.shape[axis], "index", "a segment behind the end")
+        for n in range(count):
+            for rest in np.ndindex(data.shape[axis + 1 :]):
+                value, total = start, ends[n + 1] - ends[n]
+                for at in range(ends[n], ends[n + 1]):
+                    value = data.dtype.type(REDUCTIONS[reduce](value, data[(*row, at, *rest)]))
+                if reduce == "mean" and total:
+                    value = value / data.dtype.type(total)
+                elif reduce == "mean" and initial is None:
+                    value = np.nan
+                output[(*row, n, *rest)] = value
+    return output

@@ -333,3 +333,30 @@ def _pooled(rank: int) -> None:
 
 for pooled in (1, 2, 3):
     _pooled(pooled)
+
+
+def _lengths(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    """Segments of an axis that begin at the sorted numbers of the core, or are as long."""
+    axis = core.axis % len(core.data)
+    lead, size = core.data[:axis], core.data[axis]
+    count = min(core.indices.size, 3) + 1
+    offsets = np.sort(np.resize(core.indices, (*lead, count)))
+    given = "offsets" if core.indices.size % 2 else "lengths"
+    if core.indices.size % 5 != 4:
+        offsets = np.maximum(offsets, 0)
+    if given == "lengths":
+        offsets = np.diff(np.minimum(offsets, size), prepend=0, append=size)
+        offsets = offsets[..., :-1] if attrs.get("unsafe") else offsets
+    parts = cast_indices(offsets, index_dtype)
+    attrs |= {"axis": core.axis}
+    return World("torch.segment_reduce", {"data": mixed(core.data, dtype), given: parts}, attrs)
+
+
+SEGMENTS = [{"reduce": name} for name in ("sum", "mean", "max", "min", "prod", "amax", "amin")]
+register(
+    "torch.segment_reduce",
+    only(along, lambda core: -len(core.data) <= core.axis < len(core.data) and core.indices.size),
+    _lengths, types=("float32", "float64", "float16", "bfloat16"), cap=900,
+    variants=[*SEGMENTS, *({**v, "initial": 2} for v in SEGMENTS),
+              *({**v, "unsafe": True} for v in SEGMENTS)],
+)  # fmt: skip

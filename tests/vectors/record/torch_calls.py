@@ -150,12 +150,43 @@ def _pooled(rng: random.Random, rank: int) -> Call | None:
     return {"input": values(rng, sizes, dtype), "indices": numbers.reshape(sizes)}, attrs
 
 
+def _segments(rng: random.Random) -> Call:
+    """PyTorch reads behind data where segments end there, of which nothing is recorded."""
+    sizes = shape(rng, 1)
+    axis, count = rng.randrange(len(sizes)), rng.randint(1, 3)
+    lead, size, unsafe = sizes[:axis], sizes[axis], rng.random() < 0.15
+    ends = np.array([rng.randint(0, size) for _ in range(int(np.prod(lead, dtype=int)) * count)])
+    ends = np.sort(ends.reshape(*lead, count).astype("int64"))
+    inputs = {"data": values(rng, sizes, rng.choice((*["float32"] * 3, "float64", "int64")))}
+    name = rng.choice(("lengths", "lengths", "offsets"))
+    if name == "lengths":
+        ends[..., -1:] = ends[..., -1:] if unsafe else size - int(rng.random() < 0.25)
+        ends = np.diff(ends, prepend=-int(not unsafe and rng.random() < 0.1))
+    elif rng.random() < 0.25:
+        ends = ends[..., ::-1].copy()
+    inputs[name] = ends.astype(rng.choice((*INTEGERS, *INTEGERS, *INTEGERS, "int16")))
+    attrs = {"reduce": rng.choice(("sum", "mean", "max", "min", "prod")), "axis": axis}
+    attrs |= {"unsafe": unsafe, "initial": rng.choice((None, None, None, 2, -1.5))}
+    return inputs, attrs
+
+
 def _function(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
     """A function of torch.nn.functional, on tensors in its order."""
 
     def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
         function = getattr(torch.nn.functional, name)
         return function(*map(torch.tensor, inputs.values()), **attrs).numpy()
+
+    return run
+
+
+def _named(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    """The same on tensors by their names, of torch too."""
+
+    def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+        function = getattr(torch.nn.functional, name, None) or getattr(torch, name)
+        tensors = {key: torch.tensor(array) for key, array in inputs.items()}
+        return function(**tensors, **attrs).numpy()
 
     return run
 
@@ -171,4 +202,5 @@ OPERATORS = [
         Operator(f"max_unpool{n}d", partial(_pooled, rank=n), _function(f"max_unpool{n}d"), VERSION)
         for n in (1, 2, 3)
     ),
+    Operator("segment_reduce", _segments, _named("segment_reduce"), VERSION),
 ]
