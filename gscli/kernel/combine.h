@@ -65,6 +65,7 @@ TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line
     const Int ahead = fetched_count(line, CELLS_AHEAD);
     for (Int w = 0; w < count; w++) {
         const Int entry = own ? own[w] : w;
+        fetch_soon(line, w);
         if (w < ahead)
             PREFETCH(cells + addresses[own ? own[w + CELLS_AHEAD] : w + CELLS_AHEAD]);
         const CELL update = *(const CELL *)(const void *)(items + entry * stride);
@@ -82,6 +83,7 @@ TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int hig
     const Int count = line->count, stride = line->item_stride, run = line->run;
     for (Int w = 0; w < count; w++) {
         const Int entry = own ? own[w] : w;
+        fetch_soon(line, w);
         CELL *restrict const row = (CELL *)(void *)line->rows + addresses[entry] * run;
         const CELL *restrict const values = (const CELL *)(const void *)(items + entry * stride);
         Int c = low;

@@ -47,7 +47,7 @@
 #define MAX_ADDRESSES (CHUNK + MOVES_AHEAD)
 #define CELLS_AHEAD 16     /* cells that are fetched ahead where they are combined */
 #define ROWS_AHEAD 6       /* rows that are fetched ahead where they are taken */
-#define NUMBERS_AHEAD 4096 /* bytes: what the processor fetches by itself ends with each page */
+#define NUMBERS_AHEAD 512  /* entries: what the processor fetches by itself ends with each page */
 #define NEAR_BYTES 32768   /* bytes of rows that are worked on in the nearest cache */
 
 typedef int64_t Int;
@@ -131,9 +131,8 @@ static inline char *item_at(const char *start, const Int *strides, const Cursor 
 /* From the end of a row to the next one, from the last row to the next plane. */
 static inline void advance(Cursor *cursor, const Int *sizes, Int some)
 {
-    cursor->place += some;
-    if (cursor->place == sizes[2]) cursor->place = 0, ++cursor->row;
-    if (cursor->row == sizes[1]) cursor->row = 0, ++cursor->plane;
+    for (cursor->place += some; cursor->place >= sizes[2]; cursor->place -= sizes[2])
+        if (++cursor->row == sizes[1]) cursor->row = 0, ++cursor->plane;
 }
 
 /* The types of index numbers and of cells, in the order of loops.py. */
@@ -220,18 +219,6 @@ static int resolve(const Numbers *some, int more, Int *addresses)
     return resolve_any(some, more, addresses);
 }
 
-/* Fetches the numbers that are read soon: those NUMBERS_AHEAD bytes further on, or where rows of
-   numbers are short, at the same places of the row that is as far off. */
-static void fetch_numbers(const Numbers *some, const Int *sizes)
-{
-    const Int stride = some->column->strides[2], row_stride = some->column->strides[1];
-    const Int row = sizes[1] > 1 ? sizes[2] * stride : 0;
-    const Int is_short = row > 0 && row <= NUMBERS_AHEAD;
-    const Int ahead = is_short ? NUMBERS_AHEAD / row * row_stride : NUMBERS_AHEAD;
-    if (stride > CACHE_LINE) return;
-    for (Int b = 0; b < some->count * stride; b += CACHE_LINE) PREFETCH(some->numbers + ahead + b);
-}
-
 /* At most `most` numbers of planes before `end` → addresses; how many, or -1: one is outside. */
 static Int resolve_chunk(const Addresses *where, Cursor *cursor, Int end, Int *addresses, Int most)
 {
@@ -244,7 +231,6 @@ static Int resolve_chunk(const Addresses *where, Cursor *cursor, Int end, Int *a
             const Int plane_first = column->first + cursor->plane * column->plane_step;
             const Numbers some = {column, item_at(column->numbers, column->strides, cursor), count,
                                   plane_first + cursor->place * column->place_step};
-            fetch_numbers(&some, sizes);
             if (resolve(&some, k > 0, addresses + done)) return -1;
         }
         done += count;
@@ -274,7 +260,8 @@ typedef struct {
    `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells. Threads
    that share the work without sharing cells are given columns `low` … `high`-1 of each row, or rows
    `top` … `bottom`-1 only: then `loop` gets the numbers of the entries to combine as `own_entries`,
-   and all of them where that is NULL. */
+   and all of them where that is NULL. Index numbers at `soon` and rows at `next_rows`, which are read
+   before long, are fetched on the way: so many bytes for each entry. */
 typedef struct Line Line;
 typedef void (*LineLoop)(const Line *line);
 struct Line {
@@ -288,7 +275,17 @@ struct Line {
     Int operation, run, low, high, top, bottom;
     LineLoop loop;
     const int32_t *own_entries;
+    const char *soon, *next_rows;
+    Int soon_bytes, next_bytes;
 };
+
+/* A little at every eighth entry, for a processor waits where it is asked for much at once. */
+static INLINE void fetch_soon(const Line *line, Int entry)
+{
+    if (entry % 8) return;
+    PREFETCH(line->soon + entry * line->soon_bytes);
+    if (line->next_bytes) PREFETCH(line->next_rows + entry * line->next_bytes);
+}
 
 /* How many entries of a line are followed by one that is `ahead` of them, and worth fetching. */
 static INLINE Int fetched_count(const Line *line, Int ahead)
@@ -311,17 +308,15 @@ static void stream(char *to, const char *from, Int bytes)
     copy(to, from, bytes);
 }
 
-/* The items of planes before `end`; `next_part` is fetched meanwhile, `pace` bytes for each. Returns 1
-   where a number is outside; then nothing of its chunk was touched. */
+/* The items of planes before `end`. Returns 1 where a number is outside; then nothing of its chunk was
+   touched. */
 static Int run_planes(LineLoop loop, Line *line, const Addresses *where, const Items *items,
-                      Cursor *index_cursor, Cursor *item_cursor, Int end, const char *next_part,
-                      Int pace)
+                      Cursor *index_cursor, Cursor *item_cursor, Cursor *fetch_cursor, Int end)
 {
+    const Column *column = where->columns;
     Int addresses[MAX_ADDRESSES], resolved, kept = 0;
     while ((resolved = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK)) > 0) {
         const Int known = kept + resolved, is_last = index_cursor->plane == end;
-        for (Int b = 0; b < resolved * pace; b += CACHE_LINE) PREFETCH(next_part + b);
-        next_part += resolved * pace;
         /* What is next is fetched ahead: some addresses wait until those after them are known. */
         kept = is_last || !line->far ? 0 : smaller(known, MOVES_AHEAD);
         for (Int done = 0; done < known - kept; done += line->count) {
@@ -329,8 +324,11 @@ static Int run_planes(LineLoop loop, Line *line, const Addresses *where, const I
             line->count = smaller(items->sizes[2] - item_cursor->place, known - kept - done);
             line->visible = known - done;
             line->items = item_at(items->start, items->strides, item_cursor);
+            line->soon = item_at(column->numbers, column->strides, fetch_cursor);
             loop(line);
+            line->next_rows += line->count * line->next_bytes;
             advance(item_cursor, items->sizes, line->count);
+            advance(fetch_cursor, where->sizes, line->count);
         }
         memmove(addresses, addresses + known - kept, (size_t)kept * sizeof(Int));
     }
@@ -343,19 +341,22 @@ static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where
                    const Items *items)
 {
     char near[NEAR_BYTES];
-    Cursor index_cursor = {0, 0, 0}, item_cursor = {0, 0, 0};
+    Cursor index_cursor = {0, 0, 0}, item_cursor = {0, 0, 0}, fetch_cursor = {0, 0, 0};
     const Int plane_bytes = where->plane_bytes, planes = where->sizes[0];
     const Int entries = where->sizes[1] * where->sizes[2];
-    const Int soon = plane_bytes <= 8 * NEAR_BYTES && plane_bytes <= entries * CACHE_LINE;
-    const Int pace = soon ? (plane_bytes + entries - 1) / entries : 0;
+    const int is_short = plane_bytes <= 8 * NEAR_BYTES && plane_bytes <= entries * CACHE_LINE;
     const int is_near = where->source && plane_bytes <= NEAR_BYTES;
     const char *source = where->source ? where->source : rows;
+    advance(&fetch_cursor, where->sizes, NUMBERS_AHEAD);
+    line->soon_bytes = where->columns->strides[2];
+    line->next_bytes = is_short ? (plane_bytes + entries - 1) / entries : 0;
     line->far = where->far, line->stream = items->stream, line->item_stride = items->strides[2];
     for (Int end = where->own_rows ? 1 : planes; end <= planes; end++, rows += plane_bytes) {
         line->rows = is_near ? near : rows;
         if (where->source) copy(line->rows, source, plane_bytes);
         source += plane_bytes;
-        if (run_planes(loop, line, where, items, &index_cursor, &item_cursor, end, source, pace))
+        line->next_rows = source;
+        if (run_planes(loop, line, where, items, &index_cursor, &item_cursor, &fetch_cursor, end))
             return 1;
         if (is_near) (line->stream ? stream : copy)(rows, near, plane_bytes);
     }
@@ -375,6 +376,7 @@ static INLINE void move_cells(Int size, int is_take, const Line *line)
     const Int ahead = fetched_count(line, MOVES_AHEAD);
     char *const rows = line->rows, *const items = line->items;
     for (Int w = 0; w < count; w++) {
+        fetch_soon(line, w);
         if (w < ahead) PREFETCH_FAR(rows + addresses[w + MOVES_AHEAD] * size);
         char *const row = rows + addresses[w] * size, *const item = items + w * stride;
         memcpy(is_take ? item : row, is_take ? row : item, (size_t)size);
@@ -406,6 +408,7 @@ static void take_rows(const Line *line)
     void (*const move)(char *, const char *, Int) =
         line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
     for (Int w = 0; w < line->count; w++) {
+        fetch_soon(line, w);
         /* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
         for (Int k = 0; w + ROWS_AHEAD < line->visible && k < near + CACHE_LINE - 1;
              k += CACHE_LINE)
@@ -415,9 +418,11 @@ static void take_rows(const Line *line)
 }
 static void put_rows(const Line *line)
 {
-    for (Int w = 0; w < line->count; w++)
+    for (Int w = 0; w < line->count; w++) {
+        fetch_soon(line, w);
         copy(line->rows + line->addresses[w] * line->size, line->items + w * line->item_stride,
              line->size);
+    }
 }
 
 /* Cells into the nearest cache, and from there past the others. */
@@ -439,6 +444,7 @@ FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
     const int past = line->stream && ((uintptr_t)line->items & (CACHE_LINE - 1)) == 0;
     for (Int w = 0; w < eights; w += 8) {
         void *const to = line->items + w * size;
+        fetch_soon(line, w);
         for (Int k = w; w + 8 <= ahead && k < w + 8; k++)
             PREFETCH_FAR(line->rows + addresses[k + MOVES_AHEAD] * size);
         const __m512i from = _mm512_loadu_si512(addresses + w);
@@ -454,7 +460,8 @@ FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
     }
     Line rest = *line;
     rest.addresses += eights, rest.count -= eights, rest.visible -= eights;
-    rest.items += eights * size;
+    rest.items += eights * size, rest.soon += eights * rest.soon_bytes;
+    rest.next_rows += eights * rest.next_bytes;
     move_cells(size, 1, &rest);
 }
 FOR_AVX512 static void gather_4(const Line *line) { gather_eights(4, line); }
@@ -681,20 +688,21 @@ static LineLoop find_loop(Int operation, Int type, int single_cells)
 
 #if defined(X86)
 /* Eight addresses at a time; returns how many were looked at. */
-FOR_AVX512 static Int pick_eights(
-    const Int *addresses, Int count, Int top, Int bottom, int32_t *picked, Int *picked_count)
+FOR_AVX512 static Int pick_eights(const Line *line, int32_t *picked, Int *picked_count)
 {
-    const __m512i first = _mm512_set1_epi64(top), size = _mm512_set1_epi64(bottom - top);
+    const __m512i first = _mm512_set1_epi64(line->top);
+    const __m512i size = _mm512_set1_epi64(line->bottom - line->top);
     __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    for (Int w = 0; w + 8 <= count; w += 8) {
-        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(addresses + w), first);
+    for (Int w = 0; w + 8 <= line->count; w += 8) {
+        fetch_soon(line, w);
+        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(line->addresses + w), first);
         const __mmask8 is_own = _mm512_cmplt_epu64_mask(row, size);
         const __m256i own_places = _mm256_maskz_compress_epi32(is_own, places);
         _mm256_storeu_si256((void *)(picked + *picked_count), own_places);
         *picked_count += __builtin_popcount(is_own);
         places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
     }
-    return count & ~(Int)7;
+    return line->count & ~(Int)7;
 }
 #endif
 
@@ -706,14 +714,16 @@ static void combine_own_rows(const Line *line)
     Int picked_count = 0, w = 0;
 #if defined(X86)
     if (ways & PICKED_CELLS)
-        w = pick_eights(line->addresses, line->count, top, bottom, picked, &picked_count);
+        w = pick_eights(line, picked, &picked_count);
 #endif
     for (; w < line->count; w++) {
+        fetch_soon(line, w);
         picked[picked_count] = (int32_t)w;
         picked_count += (uint64_t)(line->addresses[w] - top) < (uint64_t)(bottom - top);
     }
     Line own_line = *line;
     own_line.own_entries = picked, own_line.count = picked_count;
+    own_line.soon_bytes = own_line.next_bytes = 0; /* what is soon was fetched while picking */
     own_line.visible = smaller(picked_count, line->visible);
     line->loop(&own_line);
 }
