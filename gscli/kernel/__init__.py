@@ -286,8 +286,8 @@ def _apply_with_numpy(
     if target.rule is None:
         put_with_numpy(target.rows, rows, live, updates)
     else:
-        ufunc, columns = target.combining_ufunc(updates.dtype), (0, target.rows.shape[1])
-        combine_with_numpy(target.rows, rows, live, updates, ufunc, columns)
+        ufunc = target.combining_ufunc(updates.dtype)
+        combine_with_numpy(target.rows, rows, live, updates, ufunc)
 
 
 def _apply_raw_indices(plan: ValidatedPlan, target: ScatterOutput, source: Array | None) -> bool:

@@ -74,32 +74,32 @@ TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line
     }
 }
 
-/* Cells low … high-1 of each row. */
-TARGET static INLINE void OF_TYPE(combine_parts)(Int operation, Int low, Int high, const Line *line)
+/* Rows of `run` cells. */
+TARGET static INLINE void OF_TYPE(combine_runs)(Int operation, Int run, const Line *line)
 {
     const Int *const addresses = line->addresses;
     const int32_t *const own = line->own_entries;
     const char *const items = line->items;
-    const Int count = line->count, stride = line->item_stride, run = line->run;
+    const Int count = line->count, stride = line->item_stride;
     for (Int w = 0; w < count; w++) {
         const Int entry = own ? own[w] : w;
         fetch_soon(line, w);
         CELL *restrict const row = (CELL *)(void *)line->rows + addresses[entry] * run;
         const CELL *restrict const values = (const CELL *)(const void *)(items + entry * stride);
-        Int c = low;
+        Int c = 0;
 #if defined(COMBINE_EIGHT)
-        for (; c + 8 <= high; c += 8) COMBINE_EIGHT(operation, row + c, values + c);
+        for (; c + 8 <= run; c += 8) COMBINE_EIGHT(operation, row + c, values + c);
 #endif
-        for (; c < high; c++) row[c] = OF_TYPE(combined)(operation, 0, row[c], values[c]);
+        for (; c < run; c++) row[c] = OF_TYPE(combined)(operation, 0, row[c], values[c]);
     }
 }
 
 /* Rows of bytes that are one line of the cache have a loop of constant length, which asks nothing. */
 TARGET static INLINE void OF_TYPE(combine_rows)(Int operation, const Line *line)
 {
-    if (sizeof(CELL) == 1 && line->low == 0 && line->high == CACHE_LINE)
-        OF_TYPE(combine_parts)(operation, 0, CACHE_LINE, line);
-    else OF_TYPE(combine_parts)(operation, line->low, line->high, line);
+    if (sizeof(CELL) == 1 && line->run == CACHE_LINE)
+        OF_TYPE(combine_runs)(operation, CACHE_LINE, line);
+    else OF_TYPE(combine_runs)(operation, line->run, line);
 }
 
 /* The loops that the table of the type holds: each asks a line once for its operation. */

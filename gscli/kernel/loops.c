@@ -54,7 +54,7 @@ typedef int64_t Int;
 static inline Int smaller(Int a, Int b) { return a < b ? a : b; }
 
 /* loops.py refuses a library that answers another number. */
-PUBLIC Int gscli_interface(void) { return 7; }
+PUBLIC Int gscli_interface(void) { return 8; }
 
 /* ---- what a processor has, and which ways it goes ------------------------------------------- */
 
@@ -258,8 +258,7 @@ typedef struct {
 /* A line: `count` items `item_stride` bytes apart, at most MAX_ADDRESSES, and their addresses among
    the rows; `visible` addresses may be looked at ahead. The rest is the same for all lines of a job:
    `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells. Threads
-   that share the work without sharing cells are given columns `low` … `high`-1 of each row, or rows
-   `top` … `bottom`-1 only: then `loop` gets the numbers of the entries to combine as `own_entries`,
+   that share the work without sharing cells are given rows `top` … `bottom`-1 only: then `loop` gets the numbers of the entries to combine as `own_entries`,
    and all of them where that is NULL. Index numbers at `soon` and rows at `next_rows`, which are read
    before long, are fetched on the way: so many bytes for each entry. */
 typedef struct Line Line;
@@ -272,7 +271,7 @@ struct Line {
     Int item_stride;
     Int far, stream;
     Int size;
-    Int operation, run, low, high, top, bottom;
+    Int operation, run, top, bottom;
     LineLoop loop;
     const int32_t *own_entries;
     const char *soon, *next_rows;
@@ -731,13 +730,12 @@ static void combine_own_rows(const Line *line)
 /* `operation` and `type` as in find_loop. Items are rows of `run` cells; for the others see Line, for
    what is returned see run_job. */
 PUBLIC Int gscli_combine(Int operation, Int type, char *rows, const Addresses *where,
-                         const Items *items, Int run, Int low, Int high, Int picks, Int top,
-                         Int bottom)
+                         const Items *items, Int run, Int picks, Int top, Int bottom)
 {
     const LineLoop loop = find_loop(operation, type, run == 1);
     const int is_signed_limit = type <= INT64 && operation >= MAX;
     Line line = {.operation = is_signed_limit ? operation + SIGNED_MAX - MAX : operation,
-                 .run = run, .low = low, .high = high, .top = top, .bottom = bottom, .loop = loop};
+                 .run = run, .top = top, .bottom = bottom, .loop = loop};
     return run_job(picks ? combine_own_rows : loop, &line, rows, where, items);
 }
 

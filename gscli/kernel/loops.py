@@ -27,7 +27,7 @@ from gscli.base.words import INTEGERS, real_part
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 7
+INTERFACE = 8
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 
@@ -172,7 +172,7 @@ _ARGUMENTS = {
     "gscli_resolve": (_POINTER, _POINTER),
     "gscli_take": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
-    "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 6),
+    "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 4),
     "gscli_select_equal": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
     "gscli_multiply": (_POINTER, _POINTER, _INT, _POINTER, _POINTER, _INT),
 }
@@ -331,7 +331,7 @@ def combine(
     rows: Array, addresses: Indices | Deferred, updates: Array, ufunc: Any, parts: int = 1,
     source: Array | None = None, *, share: ThreadShare = WHOLE,
 ) -> bool:  # fmt: skip
-    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows.
+    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the rows.
 
     For `parts` see `take`, for `source` see `put`.
     """
@@ -339,13 +339,9 @@ def combine(
     if known is None or not rows.flags.aligned or not updates.flags.aligned:
         return False
     operation, number, cells = known
-    count, run = len(rows) // parts, rows.shape[1]
-    (top, bottom), (low, high) = share.cell_ranges(count, run, rows.itemsize)
-    picks = (top, bottom) != (0, count)
-    return _call_native(
-        "gscli_combine", (operation, number), rows, addresses, updates,
-        (run * cells, low * cells, high * cells, picks, top, bottom), parts, source,
-    )  # fmt: skip
+    after = rows.shape[1] * cells, share != WHOLE, *share.row_range(len(rows) // parts)
+    before = operation, number
+    return _call_native("gscli_combine", before, rows, addresses, updates, after, parts, source)
 
 
 def select_equal(cells: Indices, values: Array, kept: Array) -> Indices | None:

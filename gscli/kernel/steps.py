@@ -144,7 +144,7 @@ def combine(
 ) -> None:
     """Combine updates (*region, run) with the rows of one step, one after the other.
 
-    Only a `share` of the cells, so that threads never meet in one. NumPy's `ufunc.at` is quick with
+    Only a `share` of the rows, so that threads never meet in one. NumPy's `ufunc.at` is quick with
     flat addresses, and several times slower with rows.
     """
     target, run = rows[step.row_range], rows.shape[1]
@@ -153,26 +153,21 @@ def combine(
         return
     if step.initial_rows is not None:
         target[...] = step.initial_rows
-    columns = 0, run
     if share != WHOLE:
-        count = len(target) // step.repeats
-        (top, bottom), columns = share.cell_ranges(count, run, rows.itemsize)
-        at = step.addresses
+        at, (top, bottom) = step.addresses, share.row_range(len(target) // step.repeats)
         mine = (top <= at) & (at < bottom)
         step = step._replace(deferred=at, live=mine if step.live is None else mine & step.live)
     own = step._replace(row_range=slice(0, len(target)))  # its begin is not added once more
-    combine_with_numpy(target, *own.flat_addresses(), updates.reshape(-1, run), ufunc, columns)
+    combine_with_numpy(target, *own.flat_addresses(), updates.reshape(-1, run), ufunc)
 
 
 def combine_with_numpy(
-    rows: Array, addresses: Indices, live: BoolArray | None, updates: Array, ufunc: Ufunc,
-    columns: tuple[int, int],
-) -> None:  # fmt: skip
-    """Combine some columns of updates (entries, run) with rows: `ufunc.at` with flat addresses."""
-    (low, high), run = columns, rows.shape[1]
-    updates = updates[:, low:high]
+    rows: Array, addresses: Indices, live: BoolArray | None, updates: Array, ufunc: Ufunc
+) -> None:
+    """Combine updates (entries, run) with rows: `ufunc.at` with flat addresses."""
+    run = rows.shape[1]
     if live is not None:
         addresses, updates = addresses[live], updates[live]
     if run > 1:
-        addresses = (addresses[:, None] * run + np.arange(low, high)).reshape(-1)
+        addresses = (addresses[:, None] * run + np.arange(run)).reshape(-1)
     ufunc.at(rows.reshape(-1), addresses, updates.reshape(-1))

@@ -21,8 +21,7 @@ MIN_NATIVE_ITEMS = 1 << 13
 """Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
 MIN_SHARE_BYTES = 1024
-"""Bytes of a row from which a thread has a share of it, and not of the rows: halves of 256 bytes
-took longer in two threads than whole ones in one."""
+"""Bytes of cells from which a thread has a share of them: it must not wait for others' lines."""
 
 
 def _count_cpus() -> int:
@@ -71,25 +70,18 @@ def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 class ThreadShare(Record):
-    """Which of `total` equal shares of the cells of a scatter a thread works on."""
+    """Which of `total` equal shares of the rows of a scatter a thread works on."""
 
     number: int
     total: int
 
-    def cell_ranges(
-        self, count: int, run: int, itemsize: int
-    ) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The rows and the columns of the share in `count` rows of `run` cells.
+    def row_range(self, count: int) -> tuple[int, int]:
+        """The rows of the share, of `count` in all.
 
-        All rows and some columns, or some of the rows where they are short.
-
-        >>> ThreadShare(1, 2).cell_ranges(10, 640, 4), ThreadShare(1, 2).cell_ranges(10, 3, 4)
-        (((0, 10), (320, 640)), ((5, 10), (0, 3)))
+        >>> ThreadShare(1, 3).row_range(10)
+        (3, 6)
         """
-        wide = run * itemsize >= self.total * MIN_SHARE_BYTES
-        size = run if wide else count
-        own = size * self.number // self.total, size * (self.number + 1) // self.total
-        return ((0, count), own) if wide else (own, (0, run))
+        return count * self.number // self.total, count * (self.number + 1) // self.total
 
 
 WHOLE = ThreadShare(0, 1)

@@ -67,7 +67,7 @@ int main(void)
         if (function == 2) answer = gscli_put(pointer(a[0]), addresses_at(a[1]), items_at(a[2]), a[3]);
         if (function == 3)
             answer = gscli_combine(a[0], a[1], pointer(a[2]), addresses_at(a[3]), items_at(a[4]), a[5],
-                                   a[6], a[7], a[8], a[9], a[10]);
+                                   a[6], a[7], a[8]);
         fwrite(&answer, sizeof answer, 1, stdout);
         for (Int k = 0; k < count; k++) {
             fwrite(blocks[k], 1, (size_t)sizes[k], stdout);
