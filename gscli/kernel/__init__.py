@@ -371,6 +371,6 @@ def _choose_sharing(target: ScatterOutput, updates: Array, threads: int) -> Shar
     if known is None or loops.library() is None:
         return Sharing.NONE
     filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
-    if filled and cells.dtype.kind in "biu" and loops.can_privatize(cells.nbytes):
+    if filled and cells.dtype.kind in "biu":
         return Sharing.TABLES
     return Sharing.ROWS if loops.can_share_rows(target.rows.shape[1], cells.dtype) else Sharing.NONE

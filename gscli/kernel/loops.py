@@ -75,16 +75,11 @@ WAYS = (
         " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
     Way("short rows of halves shared by two threads", Feature.ZEN, "W11 float16, two threads:"
         " 42 → 26 where they are converted in 38 on one thread, AVX2 48 → 36; int8 7 → 9"),
-    Way("a large table for each thread", Feature.INTEL, "W10 int64, two threads: 76 → 43 on an"
-        " Intel; 16.5 on an AMD, where float64 takes 12 with cells shared"),
 )  # fmt: skip
 """In the order of the bits that `gscli_use` of loops.c takes."""
 
 SHARED_ROWS = {32: "cells shared by two threads", 256: "short rows shared by two threads"}
 """Bytes of a row below which threads share rows where that way pays; longer rows always pay."""
-
-SMALL_TABLE = 1 << 22
-"""Bytes up to which it always pays that each thread has a table of its own."""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of the types in loops.c, INT8 and so on."""
@@ -220,11 +215,6 @@ def can_share_rows(run: int, dtype: np.dtype[Any]) -> bool:
     limits = [limit for limit in SHARED_ROWS if run * dtype.itemsize < limit]
     halves = run > 1 and dtype == np.float16 and pays("short rows of halves shared by two threads")
     return halves or not limits or pays(SHARED_ROWS[limits[0]])
-
-
-def can_privatize(table_bytes: int) -> bool:
-    """Whether it pays that each thread has a table of its own, so large."""
-    return table_bytes <= SMALL_TABLE or pays("a large table for each thread")
 
 
 def backend_name() -> str:

@@ -392,7 +392,7 @@ def test_the_ways_of_a_lesser_processor_can_be_asked_for(
 
 
 @compiled
-def test_threads_share_rows_and_have_tables_where_that_pays(
+def test_threads_share_rows_where_that_pays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     feature = loops.Feature
@@ -403,8 +403,6 @@ def test_threads_share_rows_and_have_tables_where_that_pays(
         shared = [run for run in (1, 16, 64) if loops.can_share_rows(run, single)]
         assert shared == [*short, 64]
         assert loops.can_share_rows(32, half) == bool(features & (feature.INTEL | feature.ZEN))
-        assert loops.can_privatize(loops.SMALL_TABLE)
-        assert loops.can_privatize(loops.SMALL_TABLE + 1) == (feature.INTEL in features)
 
 
 def test_the_loops_are_there_where_they_can_be_compiled() -> None:
