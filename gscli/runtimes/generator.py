@@ -16,6 +16,7 @@ from gscli.base.arrays import Array, parse_dtype
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import build_probe, leave_axis_out
+from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import plan_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles
 from gscli.runtimes.random_shapes import choose_generator
@@ -23,6 +24,9 @@ from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
 INDEX_MODE_WEIGHTS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
 """How often the indices of a call are plain, partly negative, at the borders, partly bad."""
+
+REFUSED_MODE_WEIGHTS = {"legal": 70, "negative": 8, "borders": 4, "outside": 18}
+"""The same where numbers below zero are refused, so that most calls are answered there, too."""
 
 DATA_TYPES = {
     "float32": 38, "int32": 12, "int64": 12, "float64": 8, "float16": 6, "uint8": 4, "bool": 5,
@@ -126,7 +130,10 @@ def infer_roles(operator: Operator) -> Roles:
 
 
 def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
-    dice.index_mode = dice.choose_weighted(INDEX_MODE_WEIGHTS, dice.contents)
+    policy = roles.layout.policy
+    takes_none = (policy.negative, policy.out_of_bounds) == (Negative.OUTSIDE, OutOfBounds.RAISE)
+    weights = REFUSED_MODE_WEIGHTS if takes_none else INDEX_MODE_WEIGHTS
+    dice.index_mode = dice.choose_weighted(weights, dice.contents)
     draft = choose_generator(roles)(roles, dice)
     attrs = {**_draw_attributes(roles.operator, dice), **draft.attrs, **fixed}
     for attribute in roles.operator.attributes:

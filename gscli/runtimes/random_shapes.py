@@ -33,14 +33,17 @@ def draw_take(roles: Roles, dice: Rng) -> CallSpec:
         return draft
     if dice.draw_bool(0.03):
         return _draw_rank_0(roles, dice)
-    draft = CallSpec(dice.draw_shape())
+    has_rows = roles.is_by_cell and len(roles.layout.addressing.entry_shape) == 1  # batch_take
+    draft = CallSpec(dice.draw_shape(2, 2) if has_rows else dice.draw_shape())
     rank = len(draft.data)
     axis = dice.random.randrange(-rank, rank) if roles.has_axis or roles.is_by_cell else 0
+    axis = 1 if has_rows else axis
     place = axis % rank
     batch = place if roles.is_by_cell else 0
     if roles.has_parameter("batch_dims") and place and dice.draw_bool(0.4):
         batch = draft.attrs["batch_dims"] = dice.random.randint(1, place)
-    indices = (*draft.data[:batch], *dice.draw_shape(0, 1 if roles.is_by_cell else 2))
+    most = 0 if has_rows else 2 - roles.is_by_cell
+    indices = (*draft.data[:batch], *dice.draw_shape(0, most))
     draft.indices[roles.index_name] = dice.draw_indices(indices, draft.data[place])
     draft.updates = (*draft.data[:place], *indices[batch:], *draft.data[place + 1 :])
     for name in ("num_segments", "num_classes"):

@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import everyday, slow
 
 from gscli.base import GscliError, UsageError
 from gscli.cli import run_safely
@@ -138,3 +138,16 @@ def test_a_finding_says_what_only_a_call_of_more_axes_or_of_32_bits_shows() -> N
     flat = FuzzCase(operator, {"data": np.zeros((1, 1), np.int64), "indices": indices}, {})
     assert not {"rank 3 or more", "data int32"} & flat.distinctions
     assert deep.covered_rules == flat.covered_rules  # no rules that a pack of cases has to meet
+
+
+@pytest.mark.parametrize(
+    "operator", everyday(OPERATORS, OPERATORS[::8]), ids=lambda one: one.full_name
+)
+def test_calls_are_answered_more_often_than_not_and_seldom_refused_for_a_shape(
+    operator: Operator,
+) -> None:
+    calls = list(islice(generate_cases(operator, 5), 60))
+    answered = [isinstance(call.expected_result, ExpectedResult) for call in calls]
+    for_index = [call.is_index_refused for call in calls]
+    assert sum(answered) > len(calls) / 2
+    assert sum(answered) + sum(for_index) > len(calls) * 3 / 4
