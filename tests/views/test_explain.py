@@ -25,7 +25,7 @@ ints = np.array
 
 
 def told(found: Trace, **more: Any) -> str:
-    return render_text(make_explanation(found, PLAIN, plain=False, **more), PLAIN)
+    return render_text(make_explanation(found, PLAIN._replace(**more), plain=False), PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def render_explanation(trace: Trace, settings: Settings) -> str:
     from gscli.views.terminal.explain import make_explanation
 
     options = make_view_options(settings)
-    explanation = make_explanation(trace, options, plain=settings.plain, limit=settings.limit)
+    explanation = make_explanation(trace, options, plain=settings.plain)
     return explanation if isinstance(explanation, str) else render_text(explanation, options)
 
 

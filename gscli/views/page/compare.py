@@ -36,11 +36,15 @@ class ComparisonSection:
     def __init__(self, comparing: ComparisonResult, number: int, options: ViewOptions) -> None:
         self._comparing, self._answers = comparing, ComparisonTexts(comparing, options)
         self._name = f"example-{number + 1}"
-        self._sections: dict[str, AnswerSection] = {}
+        self._sections: dict[str, RunSection] = {}
         for group in self._answers.groups:
             if (trace := group.first.trace) is not None:
-                view, place = TraceView(trace, options), len(self._sections)
-                self._sections[group.first.label] = AnswerSection(view, place, group, self._name)
+                first, *others = group.labels
+                alike = f"The same answer: {escape(', '.join(others))}. " * bool(others)
+                self._sections[first] = RunSection(
+                    TraceView(trace, options), len(self._sections), noun=f"{self._name}-{NOUN}",
+                    title=first, note=f'{alike}<a href="#{self._name}-answers">All answers</a>',
+                )  # fmt: skip
 
     @property
     def title(self) -> str:
@@ -173,26 +177,6 @@ class ComparisonSection:
         if trace is not None and trace.entry_count <= LISTED_ENTRIES and not has_unusual:
             reasons = [([], "every index is used as written"), *reasons]
         return "".join(_render_reason(*item) for item in reasons)
-
-
-class AnswerSection(RunSection):
-    """The run of a group's first rule set, under its label."""
-
-    def __init__(self, scene: TraceView, number: int, group: ResultGroup, lesson: str) -> None:
-        super().__init__(scene, number, noun=f"{lesson}-{NOUN}")
-        self._labels, self._answers = group.labels, f"{lesson}-answers"
-
-    @property
-    def title(self) -> str:
-        """The rule set."""
-        return self._labels[0]
-
-    @property
-    def note(self) -> str:
-        """Who answers alike, and the way back to the table."""
-        others = ", ".join(self._labels[1:])
-        alike = f"The same answer: {escape(others)}. " if others else ""
-        return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
 def _render_reason(entries: Sequence[int], text: str) -> str:

@@ -33,32 +33,34 @@ COPIED_CELLS = 2_000
 
 
 class RunSection:
-    """A `<section>` of the page, called `noun` and a number."""
+    """A `<section>` of the page, called `noun` and a number.
+
+    `note`: markup between the lead and the equation.
+    """
 
     def __init__(
-        self, scene: TraceView, number: int, *, noun: str = "example", quiz: bool = False
-    ) -> None:
+        self, scene: TraceView, number: int, *, noun: str = "example", quiz: bool = False,
+        title: str = "", note: str = "",
+    ) -> None:  # fmt: skip
         self._scene = scene
         self.name = f"{noun}-{number + 1}"
-        self._quiz = quiz
+        self._quiz, self._title = quiz, title
+        self._note = f'<p class="lead">{note}</p>' * bool(note)
         self._teller = Describer(scene.trace, scene.numbers)
         self._predictions = Mistakes(scene.trace)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
     @property
     def title(self) -> str:
-        """Operator and the attributes that differ from their defaults."""
+        """Its own, or the operator and the attributes that differ from their defaults."""
+        if self._title:
+            return self._title
         trace = self._scene.trace
         own = trace.nondefault_attributes.items()
         attributes = [f"{name}={_format_attribute(value)}" for name, value in own]
         command = "" if trace.words is None else "grad "
         command += trace.operator.command
         return sanitize(" · ".join([command, *attributes]))
-
-    @property
-    def note(self) -> str:
-        """Markup between the lead and the equation."""
-        return ""
 
     def html(self, *, heading: str) -> str:
         """The `<section>`; `heading` is its element's name."""
@@ -69,7 +71,7 @@ class RunSection:
         return (
             f'<section id="{name}" class="{kinds}" aria-labelledby="{name}-title">'
             f'<{heading} id="{name}-title">{escape(self.title)}</{heading}>'
-            f'<p class="lead">{escape(self._lead())}</p>{self.note}'
+            f'<p class="lead">{escape(self._lead())}</p>{self._note}'
             f'<p class="formula"><code>{equation}</code></p>{body}'
             f'<script type="application/json" class="facts">{escape_json(self._script_data())}'
             "</script></section>"
@@ -166,9 +168,8 @@ class RunSection:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(tensor.texts) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
-        explanation = make_explanation(
-            self._scene.trace, self._scene.options, plain=True, limit=ENTRIES
-        )
+        options = self._scene.options._replace(limit=ENTRIES)
+        explanation = make_explanation(self._scene.trace, options, plain=True)
         assert isinstance(explanation, str)
         text = f"<pre>{escape(explanation)}</pre>"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'

@@ -23,9 +23,7 @@ EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
 
 
-def make_explanation(
-    trace: Trace, options: ViewOptions, *, plain: bool, limit: int | None = None
-) -> Drawing | str:
+def make_explanation(trace: Trace, options: ViewOptions, *, plain: bool) -> Drawing | str:
     """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
 
     >>> from gscli.traces import trace
@@ -43,9 +41,8 @@ def make_explanation(
     <BLANKLINE>
     1 of 3 cells read
     """
-    limit = options.limit if limit is None else limit
-    check_size(options._replace(full=False, limit=limit), trace.entry_count, [])
-    shown = trace.entries(EXPLAINED_ENTRIES if limit is None else limit)
+    check_size(options._replace(full=False), trace.entry_count, [])
+    shown = trace.entries(EXPLAINED_ENTRIES if options.limit is None else options.limit)
     if plain:
         return _format_plain(trace, options, shown)
     return FunctionDrawing(partial(_render_explanation, trace, options, shown), options)
