@@ -8,12 +8,15 @@ from typing import Any
 
 from gscli.base.records import Record
 
+INDEX_PREFIXES = ("ind", "lengths", "offsets")
+"""How the names of inputs begin that hold index numbers, or tell them."""
+
 
 class AtenRule(Record):
     """An operator, its inputs as `ours=theirs`, its attributes; `?`: where there is one.
 
     `write`: how a plain write is read back, of which the values are `updates`; "mask" where values
-    go to the true cells of a mask, one after the other.
+    go to the true cells of a mask, one after the other, "segments" where they are reduced.
     """
 
     operator: str
@@ -45,7 +48,7 @@ class AtenRule(Record):
         }  # fmt: skip
         tensors = dict[str, Any]()
         for ours, theirs, may_lack in _parse_words(self.inputs):
-            if may_lack and theirs not in arguments:
+            if may_lack and arguments.get(theirs) is None:
                 continue
             tensors[ours] = value = arguments[theirs]
             if isinstance(value, list):
@@ -82,7 +85,8 @@ class BoundCall(Record):
     @property
     def index_names(self) -> tuple[str, ...]:
         """The inputs that hold index numbers."""
-        return tuple(name for name in self.inputs if name.startswith("ind")) or (*self.inputs,)[:1]
+        names = tuple(name for name in self.inputs if name.startswith(INDEX_PREFIXES))
+        return names or (*self.inputs,)[:1]
 
 
 _ELEMENTS, _SLICES = "input=self index src", "input=self index source"
@@ -112,6 +116,9 @@ RULES: dict[str, AtenRule] = {
     "_embedding_bag": AtenRule("torch.index_select", "input=weight index=indices"),
     "_embedding_bag_forward_only": AtenRule("torch.index_select", "input=weight index=indices"),
     "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
+    "segment_reduce": AtenRule(
+        "torch.segment_reduce", "data lengths? offsets?", "reduce axis unsafe initial", "segments"
+    ),
     "max_unpool2d": AtenRule("torch.max_unpool2d", "input=self indices"),
     "max_unpool3d": AtenRule("torch.max_unpool3d", "input=self indices"),
     "nll_loss_forward": AtenRule("torch.gather", "input=self index=target"),
@@ -137,7 +144,6 @@ UNMAPPED: dict[str, str] = {
     r"_?cumm(ax|in)(_helper)?|kthvalue|.*median|min|mode|sort|topk": "its indices are an output",
     r"embedding_bag": "it calls a function that is judged",
     r"_set_item": "of a list of Python",
-    r"segment_reduce": "its lengths are no positions, and it judges their sum itself",
 }
 """Why a function with an index argument is not in the table: the first pattern that fits."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base import CaretLine, Finding, Notice, ShapeRefused
+from gscli.base import CaretLine, Finding, IndexRefused, Notice, ShapeRefused
 from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import format_count
@@ -95,8 +95,11 @@ def refuse_call(
     calls = (*history.describe(), *(f"called from {caller}" for caller in place.callers))
     try:
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
-    except ShapeRefused as error:  # a mask with more true cells than there are values
-        details = (*place.details, error.where, *error.details, *calls, call.label)
+    except (ShapeRefused, IndexRefused) as error:  # a mask's values, segments of an axis
+        name, bracket, rest = error.where.partition("[")
+        at = f"{find_name(frame, call.origins.get(name)) or name}{bracket}{rest}"
+        legal = [f"legal {error.valid}"] if isinstance(error, IndexRefused) else []
+        details = (*place.details, at, *error.details, *legal, *calls, call.label)
         return WatchedIndex(error.problem, where=place.where, details=details, hint=hint)
     findings, total = plan.find_out_of_bounds(5)
     if not findings:

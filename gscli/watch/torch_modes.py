@@ -16,9 +16,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from gscli.base import GscliError
+from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array
 from gscli.base.records import Record, cached_property
+from gscli.frameworks import find_operator
+from gscli.plan import plan_call
 from gscli.watch.aten import COMPOSITES, AtenRule, BoundCall, find_rule
 from gscli.watch.findings import (
     LineHistory,
@@ -116,6 +118,8 @@ class TorchWatch(Report):
         seen = _SeenCall(function, args, kwargs, tensors, known, history, frame)
         if function.rule.write == "mask":
             self._judge_mask(seen)
+        if function.rule.write == "segments":
+            self._judge_segments(seen)
         for legal, number in known.ranges:
             index = tensors[number]
             if index.numel():
@@ -127,6 +131,14 @@ class TorchWatch(Report):
         data, mask, source = (seen.bound.inputs[name] for name in ("input", "mask", "source"))
         shape = torch.broadcast_shapes(data.shape, mask.shape)
         if int(mask.expand(shape).count_nonzero()) > source.numel():
+            self._refuse(seen)
+
+    def _judge_segments(self, seen: _SeenCall) -> None:
+        """Lengths and offsets are few, and brought to the CPU."""
+        call = seen.make_call()
+        try:
+            plan_call(find_operator(call.operator), call.inputs, call.attrs)
+        except IndexRefused:
             self._refuse(seen)
 
     def _judge_index(self, seen: _SeenCall, legal: IndexRange, index: Any) -> None:

@@ -317,6 +317,7 @@ def random_calls(generator: torch.Generator):  # type: ignore[no-untyped-def]  #
         ),
         "one_hot": lambda: F.one_hot(first, rows),
         "one_hot without classes": lambda: F.one_hot(input=first),
+        "segment_reduce": lambda: torch.segment_reduce(torch.ones(columns), "sum", lengths=second),
         "max_unpool1d": lambda: F.max_unpool1d(x, line_positions, 2),
         "max_unpool2d": lambda: F.max_unpool2d(x[None], plane_positions, 2),
         "masked_scatter": lambda: x.masked_scatter(x > 0, line.float()),
