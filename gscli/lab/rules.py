@@ -188,9 +188,7 @@ def _describe_duplicates(probe: Probe) -> str:
     layout = probe.layout
     if layout.kind == "gather":
         return "allowed"
-    own = {axis.entry for axis in layout.axes if axis.is_positional}
-    can_meet = not own.issuperset(range(len(layout.addressing.entry_shape)))
-    if not can_meet or probe.inputs.keys().isdisjoint(layout.index_inputs):
+    if not layout.can_share_cells or probe.inputs.keys().isdisjoint(layout.index_inputs):
         return "–"
     if layout.reduction != "none":
         return REDUCTION_WORDS[layout.reduction].repeated

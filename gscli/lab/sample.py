@@ -18,7 +18,7 @@ from gscli.base.records import Record
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.frameworks.execute import run_kernel
-from gscli.kernel.reductions import REDUCTIONS, entry_updates, working_dtype
+from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.walks import cell_addresses, window_row_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
@@ -248,22 +248,16 @@ def _run_in_order(call: CallVariants, kept: str) -> Array:
     if call.cells is not None:
         plan = restrict_scatter(plan, call.cells)
     layout = plan.layout
-    assert layout.data_name is not None
     addresses, live = cell_addresses(plan, 0, layout.entry_count)
-    updates = entry_updates(plan, 0, layout.entry_count).reshape(addresses.shape)
-    flat, values = addresses.reshape(-1), updates.reshape(-1)
+    cells, values = addresses.reshape(-1), plan.updates_view().reshape(-1)
     if live is not None:
-        flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
-    if kept != "last":
-        flat, values = flat[::-1], values[::-1]
-    work = working_dtype(layout)
-    output = np.array(plan.inputs[layout.data_name]).astype(work).reshape(-1)
-    if layout.reduction == "none":
-        output[flat] = values
-    else:
-        ufunc = REDUCTIONS[layout.reduction].select_ufunc(work, values.dtype)
-        if kept == "reverse":
-            ufunc.at(output, flat, values)
-        else:
-            output[flat] = ufunc(output[flat], values)
-    return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)
+        cells, values = cells[live.reshape(-1)], values[live.reshape(-1)]
+    data = plan.inputs[str(layout.data_name)].reshape(-1)
+    order = np.arange(cells.size)[:: 1 if kept == "last" else -1]
+    if kept != "reverse":
+        winners = np.full(data.size, -1)
+        winners[cells[order]] = order  # NumPy keeps the last of equal cells
+        order = winners[winners >= 0]
+    inputs = {"data": data, "indices": cells[order].reshape(-1, 1), "updates": values[order]}
+    flat = Plan(_flat_layout(layout, data.size, order.size), inputs).validate()
+    return run_kernel(flat).reshape(layout.output_shape)
