@@ -174,12 +174,10 @@ class Picture(Drawing):
 
     def _format_counts(self) -> str:
         """How many cells were read or changed, where every entry is at hand."""
-        if len(self.marked_entries) < self.trace.entry_count or not self.marked_entries:
+        is_whole = len(self.marked_entries) == self.trace.entry_count > 0
+        if not is_whole or self.trace.words is not None:
             return ""
-        if self.trace.words is not None:
-            return ""
-        counts = count_cells(self.trace, self.marked_entries)
-        return format_counts(self.trace, counts) if counts else ""
+        return format_counts(self.trace, count_cells(self.trace, self.marked_entries))
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
         if len(self.listed_entries) == self.trace.entry_count and not any(

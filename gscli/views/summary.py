@@ -279,8 +279,10 @@ def _format_values(array: Array, cells: Indices) -> Array:
     return values
 
 
-def format_counts(trace: Trace, counts: Counts) -> str:
+def format_counts(trace: Trace, counts: Counts | None) -> str:
     """How many cells were read or changed, and what else is worth a number."""
+    if counts is None:
+        return f"cells are touched more than {COUNTED_CELLS:,} times, too often to count"
     cells = prod(trace.layout.data_shape)
     gathered, would = trace.kind == "gather", "would be " * trace.is_refused
     number = counts.touched if gathered or counts.changed is None else counts.changed

@@ -8,6 +8,7 @@ digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -159,15 +160,10 @@ _WIDEST = 40
 """Characters of a value that is written with all its digits."""
 
 
-class CellAnnotation(Record):
-    """A cell that is drawn with more than its text: marks, what became of an index number.
-
-    `tail`: the end of its text that tells what it should hold.
-    """
-
-    marks: Sequence[Mark] = ()
-    outcome: OutcomeSign | None = None
-    tail: str = ""
+CellAnnotation: TypeAlias = tuple[Sequence[Mark], OutcomeSign | None, str]
+"""A cell that is drawn with more than its text: marks, what became of an index number, and the end
+of its text that tells what it should hold.
+"""
 
 
 class CellTexts:
@@ -197,12 +193,9 @@ class CellTexts:
         annotations: dict[tuple[int, int], dict[int, CellAnnotation]] = {}
         for place in (*self.marked, *(self.difference_tails.keys() - self.marked.keys())):
             plane, row, column = place
-            touch = CellAnnotation(
-                self.marked.get(place, ()),
-                self.outcomes.get(place),
-                self.difference_tails.get(place, ""),
-            )
-            annotations.setdefault((plane, row), {})[column] = touch
+            tail = self.difference_tails.get(place, "")
+            annotation = self.marked.get(place, ()), self.outcomes.get(place), tail
+            annotations.setdefault((plane, row), {})[column] = annotation
         return annotations
 
     def dropped_updates(

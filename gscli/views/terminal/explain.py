@@ -12,7 +12,7 @@ from gscli.views.lines import Drawing, FunctionDrawing, line_width, wrap_paragra
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs, make_style_sheet
 from gscli.views.picture import render_title
 from gscli.views.subject import list_samples
-from gscli.views.summary import COUNTED_CELLS, count_cells, describe_purpose, format_counts
+from gscli.views.summary import count_cells, describe_purpose, format_counts
 from gscli.views.terminal.legend import render_entries
 from gscli.views.texts import NumberFormat, choose_number_format
 from gscli.views.words.facts import Describer
@@ -109,9 +109,7 @@ def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> Numb
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:
-    counts = count_cells(trace)
-    too_often = f"cells are touched more than {COUNTED_CELLS:,} times, too often to count"
-    lines = [too_often if counts is None else format_counts(trace, counts)]
+    lines = [format_counts(trace, count_cells(trace))]
     rest = trace.entry_count - shown
     if rest > 0:
         lines.append(f"{format_count(rest, 'more entry', 'more entries')}: --limit N")
