@@ -16,6 +16,7 @@ from gscli.base.words import format_count
 from gscli.plan.indices import OutcomeSign
 from gscli.views.lines import Block, flow_blocks, make_block
 from gscli.views.look import (
+    MATRIX,
     PLAIN,
     Line,
     Role,
@@ -32,7 +33,6 @@ from gscli.views.texts import CellAnnotation, CellTexts, NumberFormat, strip_zer
 MOST_LETTERS = 4
 GAP = 2
 PLANE_GAP = 4
-_MATRIX = 2
 _GRID_RANK = 4
 _BAR = 3
 
@@ -203,11 +203,11 @@ class TensorRenderer:
     @cached_property
     def _row_headers(self) -> list[str]:
         """What stands before each row; nothing for rank 0 and 1."""
-        if self.sheet.rank < _MATRIX or self.sheet.empty:
+        if self.sheet.rank < MATRIX or self.sheet.empty:
             return []
         rows = self.sheet.selection.rows
         wide = max(len(str(row)) for row in rows)
-        word = "batch " if self.subject.batch > self.sheet.rank - _MATRIX else ""
+        word = "batch " if self.subject.batch > self.sheet.rank - MATRIX else ""
         return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
 
     @cached_property

@@ -11,6 +11,7 @@ from gscli.views.cell_rows import TensorRenderer
 from gscli.views.lines import Block, flow_blocks, line_width, make_block
 from gscli.views.look import (
     FLAT_LINES,
+    MATRIX,
     MAX_WHOLE_CELLS,
     PLANES,
     ROWS,
@@ -22,7 +23,6 @@ from gscli.views.sheet import VisibleTensor, is_part_requested, make_visible_ten
 from gscli.views.subject import TensorView
 from gscli.views.texts import NumberFormat, choose_number_format
 
-_MATRIX = 2
 _NARROWEST_COLUMN = 3
 MAX_ALIKE_PLANES = 3
 """Planes that are shown of many which are touched alike."""
@@ -88,7 +88,7 @@ def _visible_parts(
     view: TensorView, options: ViewOptions, width: int, *, fill: bool
 ) -> list[VisibleTensor]:
     """One tensor of a group: its whole as a sheet, or a lens per neighbourhood."""
-    limits = _limits(view, options, width, lines=view.array.ndim < _MATRIX, fill=fill)
+    limits = _limits(view, options, width, lines=view.array.ndim < MATRIX, fill=fill)
     close = _limits(view, options, width, lines=True)._replace(planes=1)
     mapped = _is_mapped(view, options)
     return make_visible_tensors(view, options, limits, close if mapped else None)
@@ -99,7 +99,7 @@ def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> 
     first = painters[0]
     view, is_region = first.sheet.subject, first.sheet.is_region
     drawn = [painter.render(titled=not is_region) for painter in painters]
-    is_large = view.array.ndim >= _MATRIX and view.array.size > MAX_WHOLE_CELLS
+    is_large = view.array.ndim >= MATRIX and view.array.size > MAX_WHOLE_CELLS
     elided = is_large and not first.sheet.selection.is_complete
     if not (is_region or (_is_mapped(view, options) and elided)):
         return drawn
@@ -131,7 +131,7 @@ def _limits(
     alike = (
         subject.marks
         and all(  # every entry touches all of many planes
-            any(stop - start > PLANES for start, stop in mark.box[:-_MATRIX])
+            any(stop - start > PLANES for start, stop in mark.box[:-MATRIX])
             for mark in subject.marks
         )
     )

@@ -11,7 +11,7 @@ from math import prod
 from typing import TypeAlias
 
 from gscli.layout.axes import Box, Shape
-from gscli.views.look import MAX_WHOLE_CELLS
+from gscli.views.look import MATRIX, MAX_WHOLE_CELLS
 from gscli.views.subject import Mark
 
 ViewRegion: TypeAlias = tuple[range, ...]
@@ -24,7 +24,6 @@ REACH = 8
 """Rows and columns up to which neighbours share a lens."""
 
 MOST_BOXES = 200
-_MATRIX = 2
 
 
 def split_into_regions(
@@ -41,7 +40,7 @@ def split_into_regions(
     >>> split_into_regions((3, 4), [((1, 2), (1, 2))])
     []
     """
-    if len(shape) < _MATRIX or prod(shape) <= MAX_WHOLE_CELLS or not 0 < len(boxes) <= MOST_BOXES:
+    if len(shape) < MATRIX or prod(shape) <= MAX_WHOLE_CELLS or not 0 < len(boxes) <= MOST_BOXES:
         return []
     regions: list[tuple[int, Box]] = []
     for number, box in enumerate(boxes):
@@ -53,9 +52,9 @@ def split_into_regions(
             first, seen = min(first, other[0]), _union(other[1], seen)
         regions.append((first, seen))
     every = [box for _, box in regions]
-    planes = len({box[:-_MATRIX] for box in every})
-    area = sum(prod(stop - start for start, stop in box[-_MATRIX:]) for box in every)
-    if 2 * area > planes * prod(shape[-_MATRIX:]) or _are_aligned(every):
+    planes = len({box[:-MATRIX] for box in every})
+    area = sum(prod(stop - start for start, stop in box[-MATRIX:]) for box in every)
+    if 2 * area > planes * prod(shape[-MATRIX:]) or _are_aligned(every):
         return []
     chosen = [box for _, box in sorted(regions)[:MAX_REGIONS]]
     return [tuple(range(*ends) for ends in box) for box in sorted(chosen)]
@@ -65,7 +64,7 @@ def _are_aligned(boxes: Sequence[Box]) -> bool:
     """Whether places lie below each other, or side by side: one table holds them without waste."""
     return len(boxes) > 1 and any(
         len({box[:place] + box[place + 1 :] for box in boxes}) == 1
-        for place in range(len(boxes[0]) - _MATRIX, len(boxes[0]))
+        for place in range(len(boxes[0]) - MATRIX, len(boxes[0]))
     )
 
 
@@ -73,15 +72,15 @@ def _grow(box: Box, shape: Shape, context: int) -> Box:
     """With the rows and columns beside it."""
     near = [
         (max(start - context, 0), min(stop + context, size))
-        for (start, stop), size in zip(box[-_MATRIX:], shape[-_MATRIX:], strict=True)
+        for (start, stop), size in zip(box[-MATRIX:], shape[-MATRIX:], strict=True)
     ]
-    return (*box[:-_MATRIX], *near)
+    return (*box[:-MATRIX], *near)
 
 
 def _is_adjacent(one: Box, other: Box, reach: int) -> bool:
     """Whether two boxes of the same planes overlap or touch, and fit one lens."""
-    pairs = zip(one[-_MATRIX:], other[-_MATRIX:], strict=True)
-    return one[:-_MATRIX] == other[:-_MATRIX] and all(
+    pairs = zip(one[-MATRIX:], other[-MATRIX:], strict=True)
+    return one[:-MATRIX] == other[:-MATRIX] and all(
         start <= last
         and first <= stop
         and max(stop, last) - min(start, first) <= max(reach, stop - start, last - first)
@@ -106,7 +105,7 @@ def group_by_plane(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
     """
     marks_by_plane: dict[Box, list[Mark]] = {}
     for mark in marks:
-        marks_by_plane.setdefault(mark.box[:-_MATRIX], []).append(mark)
+        marks_by_plane.setdefault(mark.box[:-MATRIX], []).append(mark)
     return [
         (format_plane(lead) if lead else "", own) for lead, own in sorted(marks_by_plane.items())
     ]

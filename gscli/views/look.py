@@ -53,6 +53,9 @@ class ViewOptions(Record):
 
 PLANES = 12
 ROWS = 20
+MATRIX = 2
+"""Axes that one table shows: the planes of tensors with more have one each."""
+
 MAX_WHOLE_CELLS = 400
 """Cells of a tensor that one table may always show."""
 

@@ -17,7 +17,7 @@ from gscli.base.arrays import Array, BoolArray, is_lazy
 from gscli.base.records import Record, cached_property
 from gscli.layout.axes import Box, span_positions
 from gscli.plan.indices import OutcomeSign
-from gscli.views.look import MAX_WHOLE_CELLS, Limits, ViewOptions
+from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, TensorView
 
 SheetPosition: TypeAlias = tuple[int, int, int]
@@ -29,7 +29,6 @@ Coordinates: TypeAlias = tuple[int, ...]
 HeadRole: TypeAlias = Literal["row", "column", "plane"]
 """What a head is of."""
 
-_MATRIX = 2
 _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
 
@@ -61,7 +60,7 @@ class Selection(Record):
 
 def select_cells(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Selection:
     """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
-    axes = (range(1),) * max(_MATRIX - len(allowed), 0) + allowed
+    axes = (range(1),) * max(MATRIX - len(allowed), 0) + allowed
     lead, rows, columns = axes[:-2], axes[-2], axes[-1]
     flat = len(lead) <= _GRID_RANK or not boxes
     all_planes = limits.full or (flat and prod(map(len, lead)) <= limits.planes)
@@ -169,7 +168,7 @@ class VisibleTensor:
         A slice that takes a whole row lies at the head of that row only.
         """
         heads: dict[tuple[HeadRole | int, ...], Mark] = {}
-        shape = (1,) * max(_MATRIX - self.rank, 0) + self.subject.array.shape
+        shape = (1,) * max(MATRIX - self.rank, 0) + self.subject.array.shape
         for mark in self.subject.marks:
             planes, rows, columns = self._positions_of(mark.box)
             high, wide = (
@@ -231,7 +230,7 @@ class VisibleTensor:
             return []
         if is_lazy(array):
             return self._read_chunked(array)
-        array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
+        array = array.reshape((1,) * max(MATRIX - self.rank, 0) + array.shape)
         shown = np.ix_(self.selection.rows, self.selection.columns)
         return [np.array(array[plane][shown]) for plane in self.selection.planes]
 
@@ -241,7 +240,7 @@ class VisibleTensor:
 
         seen = self.selection
         rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
-        full = (1,) * max(_MATRIX - array.ndim, 0) + array.shape
+        full = (1,) * max(MATRIX - array.ndim, 0) + array.shape
         places = (
             (*(np.full_like(rows, at) for at in plane), rows, columns) for plane in seen.planes
         )
@@ -278,7 +277,7 @@ class VisibleTensor:
 
 
 def _with_rows(box: Box) -> Box:
-    return ((0, 1),) * max(_MATRIX - len(box), 0) + box
+    return ((0, 1),) * max(MATRIX - len(box), 0) + box
 
 
 def make_visible_tensors(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gscli.traces import entry_label
 from gscli.views.lines import make_block, merge_runs
-from gscli.views.look import Line, Style, ViewOptions, make_style_sheet
+from gscli.views.look import MATRIX, Line, Style, ViewOptions, make_style_sheet
 from gscli.views.markup import escape
 from gscli.views.page.sheets import PageTensor
 from gscli.views.terminal.legend import draw_plane_maps
@@ -46,8 +46,6 @@ def spoken_entries(numbers: Sequence[int]) -> str:
 _MAP_WIDTH = 36
 """Columns in which a map is drawn."""
 
-_MATRIX = 2
-
 
 def render_map(tensor: PageTensor) -> str:
     """The map of a large tensor of which parts are left out, as the terminal draws it.
@@ -55,7 +53,7 @@ def render_map(tensor: PageTensor) -> str:
     Pure decoration: rows and columns are named by the headers of the tables.
     """
     shown = tensor.is_whole or tensor.subject.role not in ("data", "output")
-    if len(tensor.shape) < _MATRIX or shown or not tensor.subject.marks:
+    if len(tensor.shape) < MATRIX or shown or not tensor.subject.marks:
         return ""
     look = make_style_sheet(ViewOptions())
     outlines, notes = draw_plane_maps(tensor.shape, tensor.subject.marks, _MAP_WIDTH, look)

@@ -14,7 +14,7 @@ from gscli.base import LimitRefused
 from gscli.base.arrays import Array
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
-from gscli.views.look import UTF8, Limits, ViewOptions
+from gscli.views.look import MATRIX, UTF8, Limits, ViewOptions
 from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
 from gscli.views.steps import iter_patches
 from gscli.views.subject import TensorView, add_expected, initial_output, list_samples, make_views
@@ -36,7 +36,6 @@ FULL_LIMIT = 20_000
 """Cells of one tensor that a browser still lays out at once."""
 
 _SAMPLED = 4096
-_MATRIX = 2
 
 
 class PageTensor:
@@ -88,7 +87,7 @@ class PageTensor:
     def hidden_planes(self) -> int:
         """How many planes are not shown, of those that may be seen."""
         seen = [sheet.selection for sheet in self.sheets]
-        every = prod(self.shape[:-_MATRIX]) if self.has_regions else seen[0].plane_count
+        every = prod(self.shape[:-MATRIX]) if self.has_regions else seen[0].plane_count
         return every - len({plane for part in seen for plane in part.planes})
 
     @property

@@ -17,7 +17,7 @@ from gscli.base.arrays import dtype_name
 from gscli.base.words import format_count
 from gscli.layout.axes import box_size
 from gscli.traces import entry_label
-from gscli.views.look import UTF8
+from gscli.views.look import MATRIX, UTF8
 from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_entries
 from gscli.views.page.sheets import PageTensor
@@ -33,7 +33,6 @@ sight, and headers are never far.
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""
 
-_MATRIX = 2
 
 Positions: TypeAlias = Sequence[int | range]
 """Rows or columns of a table; ranges are left out of it."""
@@ -55,7 +54,7 @@ class TensorTables:
         role = tensor.subject.role
         self._tensor, self._role, self._title, self._heads = tensor, role, title, heads
         self._headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
-        self._numbered = len(tensor.shape) >= _MATRIX or tensor.is_upright
+        self._numbered = len(tensor.shape) >= MATRIX or tensor.is_upright
         self._is_output, self._is_blank = role == "output", is_question and role == "output"
         self._entries = {} if is_question and role == "data" else tensor.entries
         self._signs = {} if is_question else tensor.signs
@@ -79,7 +78,7 @@ class TensorTables:
         tensor, first = self._tensor, self._tensor.sheets[0].selection
         if not tensor.texts:
             return f'<p class="name">{name}</p><p class="rest">no cells</p>'
-        if len(tensor.shape) <= _MATRIX and not tensor.has_regions:
+        if len(tensor.shape) <= MATRIX and not tensor.has_regions:
             return self._render_plane(first, (), name)
         parts = [f'<p class="name">{name}</p>']
         if tensor.has_regions:
@@ -98,7 +97,7 @@ class TensorTables:
         return "".join(parts)
 
     def _render_plane(self, seen: Selection, lead: Coordinates, caption: str) -> str:
-        rows, columns = map(_with_gaps, (seen.rows, seen.columns), seen.allowed[-_MATRIX:])
+        rows, columns = map(_with_gaps, (seen.rows, seen.columns), seen.allowed[-MATRIX:])
         if self._tensor.is_upright:
             rows, columns = columns, [0]
         blocks, chunks = _split_positions(rows, BLOCK), _split_positions(columns, CHUNK)
@@ -254,7 +253,7 @@ def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
     plane = plane_name(tensor, lead) if lead else ""
     if not tensor.has_regions:
         return plane
-    rows, columns = (f"{numbers[0]} … {numbers[-1]}" for numbers in seen.allowed[-_MATRIX:])
+    rows, columns = (f"{numbers[0]} … {numbers[-1]}" for numbers in seen.allowed[-MATRIX:])
     part = f"<small>rows {rows}, columns {columns}</small>"
     return f"{plane} {part}".strip()
 

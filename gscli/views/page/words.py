@@ -14,6 +14,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
+from gscli.views.look import MATRIX
 from gscli.views.summary import axis_word, count_cells, format_counts
 from gscli.views.words.facts import Describer
 
@@ -71,8 +72,6 @@ def describe_end(rest: int) -> str:
 Header: TypeAlias = Literal["row", "column", "plane", ""]
 """Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
 
-_MATRIX = 2
-
 
 def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """The coordinates that every entry fixes and their headers, in the order of data's axes.
@@ -128,4 +127,4 @@ def header_of(axis: int, rank: int) -> Header:
     >>> header_of(0, 1), header_of(0, 2), header_of(0, 3)
     ('column', 'row', 'plane')
     """
-    return "column" if axis == rank - 1 else "row" if axis == rank - _MATRIX else "plane"
+    return "column" if axis == rank - 1 else "row" if axis == rank - MATRIX else "plane"

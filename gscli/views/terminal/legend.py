@@ -10,7 +10,7 @@ from gscli.layout.axes import Shape
 from gscli.traces import Entry, Trace
 from gscli.views.lenses import group_by_plane
 from gscli.views.lines import Block, flow_blocks, make_block, wrap_paragraph, wrap_runs
-from gscli.views.look import PLAIN, Line, Style, StyleSheet, cell_len, pad_right
+from gscli.views.look import MATRIX, PLAIN, Line, Style, StyleSheet, cell_len, pad_right
 from gscli.views.subject import Mark
 from gscli.views.words.below import Remark
 from gscli.views.words.facts import Describer
@@ -82,7 +82,6 @@ SHIFTS = 8
 _ASPECT = 2.2
 """A line is so many times as high as a column is wide."""
 
-_MATRIX = 2
 _MAP_GAP = 3
 
 Canvas: TypeAlias = list[list[tuple[str, Style]]]
@@ -101,7 +100,7 @@ def draw_plane_maps(
     """An outline for each plane, of planes that are touched alike one; and what none shows."""
     planes = group_by_plane(marks)
     drawn = [
-        _PlaneMap(shape[-_MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
+        _PlaneMap(shape[-MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
     ]
     counts = {
         "letters lie too close to be drawn": sum(outline.crowded for outline in drawn),
@@ -160,7 +159,7 @@ class _PlaneMap:
         (top, bottom), (left, right) = (
             (start * room // size, (stop * room - 1 if stop - start > 1 else start * room) // size)
             for (start, stop), size, room in zip(
-                mark.box[-_MATRIX:], self._shape, (self._high, self._wide), strict=True
+                mark.box[-MATRIX:], self._shape, (self._high, self._wide), strict=True
             )
         )
         line = ("─" if self._signs.utf8 else "-") if top == bottom else self._signs.bar
