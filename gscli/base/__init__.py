@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 from warnings import catch_warnings
 
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import format_place, sanitize
 
 MAX_PART_LENGTH = 600
 """Characters of each part of an error."""
@@ -94,7 +94,7 @@ class Finding(Record):
         >>> Finding("i", (0, 2), 5, (5,), 0, 0, -4, 3).index_path
         'i[0,2]'
         """
-        return f"{self.source}[{','.join(map(str, self.position))}]"
+        return format_place(self.source, self.position)
 
 
 class GscliError(Exception):

@@ -382,7 +382,8 @@ def _find_kind(value: object, reason: str = "") -> tuple[str, str] | None:
 def _unreadable_error(value: object, name: str, reason: str = "") -> ContentRefused:
     """The refusal of an object that is no array, by what it is."""
     kind = type(value)
-    where = f"{name} is a {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+    title = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    where = f"{name} is {'an' if title[0] in 'aeio' else 'a'} {title}"
     what, hint = "is no array of values", ""
     if isinstance(value, (list, tuple)):
         what, hint = "is not a rectangular array", "all lists of one level need the same length"

@@ -96,6 +96,15 @@ def format_shape(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
+def format_place(name: str, position: Sequence[int]) -> str:
+    """An element of a tensor as messages write it; of one without axes there is no place to say.
+
+    >>> format_place("i", (0, 2)), format_place("i", ())
+    ('i[0,2]', 'i')
+    """
+    return name + format_shape(position) if position else name
+
+
 def _escape(character: str) -> str:
     if character.isascii() and character.isprintable():
         return character

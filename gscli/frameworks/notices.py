@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base import Notice, PictureNotice
 from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
-from gscli.base.words import format_count
+from gscli.base.words import format_count, format_place
 from gscli.declare import Signature
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
 from gscli.plan.plan import ValidatedPlan
@@ -106,7 +106,7 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     with np.errstate(all="ignore"):
         kept = _drop_imaginary(array)[place].astype(dtype)
     subject = name or "value"
-    label = f"{name}[{','.join(map(str, place))}]" if name else "value"
+    label = format_place(subject, place)
     cast, fate = f"{subject} is", f"becomes {kept}"
     if not layout.updates.cast:
         cast, fate = "results are", "is combined as it is"

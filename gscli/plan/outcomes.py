@@ -10,6 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record, former_names
+from gscli.base.words import format_place
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Shape
 from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, fits_axis
@@ -233,7 +234,7 @@ class AdjustedIndex(Record):
         >>> AdjustedIndex("clipped", 0, 0, "i", (0, 1), 0, 3, 7, 2).index_path
         'i[0,1] = 7'
         """
-        return f"{self.source}[{','.join(map(str, self.position))}] = {self.raw_value}"
+        return f"{format_place(self.source, self.position)} = {self.raw_value}"
 
     @property
     def subject(self) -> str:

@@ -18,7 +18,7 @@ from gscli.base import (
     UsageError,
 )
 from gscli.base.arrays import Array, parse_dtype
-from gscli.base.words import entry_label, format_shape
+from gscli.base.words import entry_label, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
@@ -142,7 +142,7 @@ def _refusal_findings(
         array = arrays[error.name]
         places = [tuple(int(number) for number in place) for place in _fraction_positions(array)]
         for at in places[:listed]:
-            where = f"{error.name}{format_shape(at)} = {array[at]}"
+            where = f"{format_place(error.name, at)} = {array[at]}"
             yield CheckFinding("index", "not a whole number", where)
         yield from _unlisted_finding("index", "not whole numbers", len(places) - listed)
     else:

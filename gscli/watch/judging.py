@@ -11,7 +11,7 @@ import numpy as np
 from gscli.base import CaretLine, Finding, IndexRefused, Notice, ShapeRefused
 from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import format_count, format_place
 from gscli.frameworks import find_operator
 from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import infer_layout, plan_call
@@ -115,7 +115,7 @@ def refuse_call(
         position = tuple(int(part) for part in np.unravel_index(flat, shape))
         array = array.reshape(shape)
     name = find_name(frame, origin) or first.source
-    at = f"{name}[{','.join(map(str, position))}]" if position else name
+    at = format_place(name, position)
     return WatchedIndex(
         refusal.problem,
         where=place.where,
@@ -153,7 +153,7 @@ def _describe_row(array: Array, position: tuple[int, ...], name: str) -> tuple[s
     row = array[tuple(lead)][first : middle + NEIGHBOURS + 1].tolist()
     words = [f"[{value}]" if first + at == middle else str(value) for at, value in enumerate(row)]
     head, tail = "… " * bool(first), " …" * (first + len(row) < array.shape[-1])
-    label = f"{name}[{','.join(map(str, lead))}]" if lead else name
+    label = format_place(name, lead)
     return (f"{label}   {head}{'  '.join(words)}{tail}",)
 
 

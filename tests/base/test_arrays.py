@@ -111,6 +111,7 @@ UNREADABLE = [
     (imitate("PRNGKeyArray", "key<fry>"), r"jax\.random\.key_data\(data\)"),
     (imitate("Anything"), "data is no array of values; data is a .*Anything.*"),
     ({"a": 1}, "data is no array of values; data is a dict"),
+    (object(), "data is an object"),
     (Path("x.npy"), r"gscli\.load\(data\) reads a file"),
     (Masked("Int64"), r"missing; data: 1 NA, of type Int64; data\.fillna"),
 ]

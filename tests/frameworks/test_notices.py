@@ -118,12 +118,14 @@ WARNED = [
     ('scatter-nd \'[1,2]\' \'{"dtype":"int64","shape":[1,0],"data":[]}\' \'[[8,9]]\'', "empty"),
     ("scatter-nd '[0,0]' '[[0],[0]]' '[1,2]'", "write the same cell"),
     ("jax at-set '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
+    ("jax at-set '[1,2,3]' '[0]' 7.9", "values = 7.9 becomes 7"),
     ("numpy put '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
     ("numpy add-at '[1,2,3]' '[0]' '[7.9]'", "b[0] = 7.9 is combined as it is"),
     ("torch scatter '[1,2]' '[0]' --value 2.9 --dim 0", "2.9 becomes 2"),
     ("torch take-along-dim '[10,20]' '[100]' --dim 0", "100 wraps to 0"),
     ("tf gather '[1,2,3]' '[9]' --device gpu", "reads the fill value"),
     ("mxnet take '[1,2,3]' '[7,-1]'", "7 is clipped to 2"),
+    ("tf gather '[1,2,3]' 9 --device gpu", "indices = 9 is outside"),
 ]
 
 
