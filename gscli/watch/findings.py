@@ -276,7 +276,12 @@ UNWATCHED_STARTS: dict[Any, str] = {
 
 
 class Report:
-    """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`: by reason."""
+    """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`: by reason.
+
+    `folder`: that of the framework, whose own threads run nothing of the program.
+    """
+
+    folder = "<none>"
 
     def __init__(self) -> None:
         self.calls = Counter[str]()
@@ -301,7 +306,10 @@ class Report:
     def _count_starts(self, start: Callable[..., None], reason: str) -> Callable[..., None]:
         def start_and_count(started: Any, *words: Any, **named: Any) -> None:
             start(started, *words, **named)
-            if getattr(getattr(started, "_popen", None), "method", "") != "fork":
+            starter = sys._getframe(1).f_code.co_filename
+            is_own = isinstance(started, threading.Thread) and starter.startswith(self.folder)
+            is_forked = getattr(getattr(started, "_popen", None), "method", "") == "fork"
+            if not (is_own or is_forked):
                 self.unwatched[reason] += 1
 
         return start_and_count

@@ -95,6 +95,8 @@ def _make_call(
 class JaxWatch(Report):
     """What a block of a JAX program does in silence. Its own thread is watched."""
 
+    folder = JAX + os.sep
+
     def __init__(self, save: str | None = None) -> None:
         super().__init__()
         self._places, self._case = Places(JAX), SavedCase(save)

@@ -58,6 +58,8 @@ FLAT = "torch.index_select"
 class TorchWatch(Report):
     """What a block of a PyTorch program does; `gscli.watch` has its arguments."""
 
+    folder = TORCH + os.sep
+
     def __init__(
         self,
         on_error: str = "raise",

@@ -106,7 +106,10 @@ def test_threads_of_the_program_are_told_as_not_watched() -> None:
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_program_prints_what_is_recorded(name: str, tmp_path: Path) -> None:
     """A screen that is right now is written anew by `python tests/watch/screens.py jax`."""
-    assert replay(SESSIONS[name], tmp_path, forks=False) == SESSIONS[name].screen
+    screen = replay(SESSIONS[name], tmp_path, forks=False)
+    if jax.__version_info__ < (0, 10):  # there a gather under vmap promises what here is clipped
+        screen = screen.replace("t [5×4], mode promise_in_bounds", "t [5×4], mode clip")
+    assert screen == SESSIONS[name].screen
 
 
 def test_nothing_is_watched_behind_the_block() -> None:

@@ -28,11 +28,21 @@ ROOT = str(Path(__file__).parents[2])
 
 SESSIONS = read_sessions("torch")
 
+OTHERWISE_BEFORE = {
+    "compiled": "not watched: 1 function that runs compiled\n0\n",
+    "along a dim, modulo": "error: index out of range\n  --> program.py:4",
+}
+"""What PyTorch 2.4 does otherwise: it compiles in spite of the watcher, and refuses the modulo."""
+
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_program_prints_what_is_recorded(name: str, tmp_path: Path) -> None:
     """A screen that is right now is written anew by `python tests/watch/screens.py torch`."""
-    assert replay(SESSIONS[name], tmp_path) == SESSIONS[name].screen
+    screen = replay(SESSIONS[name], tmp_path)
+    if torch.__version__ < "2.5" and name in OTHERWISE_BEFORE:
+        assert OTHERWISE_BEFORE[name] in screen
+    else:
+        assert screen == SESSIONS[name].screen
 
 
 WORKER = (
@@ -177,7 +187,7 @@ def clean_detection() -> torch.Tensor:
 
 def clean_transforms() -> torch.Tensor:
     x = torch.arange(12.0).reshape(3, 4)
-    rows = torch.vmap(lambda row, at: row[at])(x, torch.tensor([0, 1, 3]))
+    rows = torch.vmap(lambda row, at: row[at])(x, torch.tensor([[0], [1], [3]]))
     grad = torch.func.grad(lambda a: a[torch.tensor([0, 2])].sum())(x)
     hot = F.one_hot(torch.tensor([0, 2]), 3).float()
     with torch.inference_mode():
