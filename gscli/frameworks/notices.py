@@ -11,7 +11,7 @@ from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
 from gscli.base.words import format_count, format_place
 from gscli.declare import Signature
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
-from gscli.plan.plan import ValidatedPlan
+from gscli.plan.plan import Plan, ValidatedPlan
 
 POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")
 """Attributes by which a caller says what becomes of an index outside: no word is needed then."""
@@ -59,14 +59,14 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
 # --- what a text leaves open -------------------------------------------------------------------
 
 
-def iter_unspecified_notices(plan: ValidatedPlan) -> Iterator[Notice]:
+def iter_unspecified_notices(plan: Plan) -> Iterator[Notice]:
     """A warning for each thing in this call that the specification leaves open."""
     for when, text in plan.layout.unspecified:
         if _is_triggered(plan, when):
             yield Notice("the text leaves this open", where=text, hint="--strict refuses")
 
 
-def _is_triggered(plan: ValidatedPlan, when: str) -> bool:
+def _is_triggered(plan: Plan, when: str) -> bool:
     """Whether the call meets what is open: always, by an index below zero, by a NaN."""
     layout = plan.layout
     if when == "negative":

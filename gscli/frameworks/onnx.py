@@ -8,7 +8,7 @@ once, here, and documented:
   wrap, bool add is OR and mul is AND, string add concatenates;
 * an index tensor may be smaller than data off the axis (the formula allows it);
 * Gather-1 and Scatter-9, whose texts do not speak of negative indices, count them from the end;
-  TensorScatter-24 refuses them in mode linear, as onnxruntime does.
+  TensorScatter-24, whose text does not either, refuses them in mode linear, as onnxruntime does.
 """
 
 from __future__ import annotations
@@ -239,9 +239,13 @@ def tensor_scatter(
     addressing = address_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
     addressing = addressing._replace(generated=(places,))
     text = "ONNX does not say whether write_indices of no steps are checked; here they are not"
-    unchecked = (Unspecified("always", text),) if write_indices is not None and not steps else ()
+    texts = {
+        Unspecified("always", text): write_indices is not None and not steps,
+        Unspecified("negative", "ONNX does not speak of a place below zero"): mode == "linear",
+    }
+    unspecified = tuple(text for text, holds in texts.items() if holds)
     return scatter_layout(
-        past_cache, Updates(update.name), addressing, CACHE_MODES[mode], unspecified=unchecked
+        past_cache, Updates(update.name), addressing, CACHE_MODES[mode], unspecified=unspecified
     )
 
 

@@ -103,7 +103,7 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     }
     expected = trial.expected_result
     if isinstance(expected, GscliError):
-        expect = "open" if trial.is_unchecked else "error"
+        expect = "open" if trial.is_unchecked or trial.is_open else "error"
         message = {"type": type(expected).__name__, "message": expected.problem}
         return {**record, "expect": expect, "error": message}
     expect = "open" if trial.is_open else "output"

@@ -108,10 +108,12 @@ class FuzzCase:
     @property
     def open_text(self) -> str:
         """What a specification leaves open in this call; "" where nothing."""
-        expected = self.expected_result
-        if isinstance(expected, GscliError):
+        expected, plan = self.expected_result, self.plan
+        # A refusal is open where no text speaks of what is refused.
+        is_closed = isinstance(expected, GscliError) and expected.problem != "negative index"
+        if plan is None or is_closed:
             return ""
-        return next((notice.where for notice in iter_unspecified_notices(expected.plan)), "")
+        return next((notice.where for notice in iter_unspecified_notices(plan)), "")
 
     @property
     def is_open(self) -> bool:
@@ -215,7 +217,7 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
         not_asked = isinstance(expected, (LimitRefused, UsageError))
         if answer.status == "error" or trial.is_unchecked or not_asked:
             return None
-        return Mismatch("answers", expected.problem)
+        return Mismatch("open" if trial.open_text else "answers", expected.problem)
     if answer.output is None:
         wrong: Mismatch | None = Mismatch("refuses", normalize_message(answer.text))
     else:

@@ -79,6 +79,20 @@ def test_what_a_text_leaves_open_is_no_failure() -> None:
     assert case_to_record(plain, 0)["expect"] == "output"
 
 
+def test_a_refusal_that_no_text_asks_for_is_open_and_one_that_it_asks_for_is_not() -> None:
+    def judge(place: int, mode: str) -> tuple[str, str]:
+        inputs = {"past_cache": [[1, 6, 11]], "update": [[10]], "write_indices": [place]}
+        arrays = {name: np.array(value) for name, value in inputs.items()}
+        operator = find_operator("onnx.tensor_scatter")
+        call = FuzzCase(operator, arrays, {"axis": 1, "mode": mode})
+        wrong = find_mismatch(call, Reply("output", np.array([[1, 6, 10]])))
+        return case_to_record(call, 0)["expect"], wrong.kind if wrong else ""
+
+    assert judge(-1, "linear") == ("open", "open")
+    assert judge(3, "linear") == ("error", "answers")
+    assert judge(-1, "circular") == ("output", "")
+
+
 def finding(name: str, kind: str, attrs: dict[str, object], **inputs: object) -> FuzzFinding:
     arrays = {key: np.array(value) for key, value in inputs.items()}
     case = FuzzCase(find_operator(name), arrays, attrs)
