@@ -139,9 +139,6 @@ class Frames:
     def __len__(self) -> int:
         return self.trace.entry_count
 
-    def __iter__(self) -> Iterator[Drawing]:
-        return (self.step(number + 1) for number in range(len(self)))
-
 
 STEPPED_ENTRIES = 100
 """Frames that are printed in a row, unless a limit says otherwise."""
