@@ -47,10 +47,10 @@ from gscli.views.subject import (
 from gscli.views.summary import (
     count_cells,
     describe_purpose,
+    describe_slice,
     explain_signs,
     format_counts,
     name_axes,
-    name_slice,
 )  # fmt: skip
 from gscli.views.texts import NumberFormat
 
@@ -358,9 +358,8 @@ class EntryTable:
         box = entry.result
         if box is None:
             return [""]
-        sizes = tuple(stop - start for start, stop in box if stop - start != 1)
-        if len(sizes) > 1 or box_size(box) > MOST_VALUES:
-            return [f"{name_slice(sizes)} {self.signs.times.join(map(str, sizes))}"]
+        if sum(stop - start != 1 for start, stop in box) > 1 or box_size(box) > MOST_VALUES:
+            return [describe_slice(box, self.signs)]
         values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
         texts = self.numbers.format_values(values)

@@ -99,6 +99,12 @@ def name_slice(sizes: tuple[int, ...]) -> str:
     return _SLICES[rank] if rank < len(_SLICES) else "cuboid"
 
 
+def describe_slice(box: Box, signs: Signs) -> str:
+    """What the cells of a box are, `sheet of 4×4`; nothing for a single cell."""
+    sizes = tuple(stop - start for start, stop in box if stop - start != 1)
+    return f"{name_slice(sizes)} of {signs.times.join(map(str, sizes))}" if sizes else ""
+
+
 def _is_elementwise(layout: Layout) -> bool:
     """Whether an index takes its other coordinates from where it stands, as the elements do."""
     return any(axis.is_positional for axis in layout.axes) and not layout.addressing.window

@@ -439,7 +439,7 @@ def test_a_large_input_is_not_in_the_document() -> None:
 
 def test_slices_name_planes() -> None:
     text = render_page([sliced()])
-    assert "output[2,:,:] = updates[1,:,:], 4×4 slice" in text
+    assert "output[2,:,:] = updates[1,:,:], sheet of 4×4" in text
 
 
 def test_cells_that_are_not_as_expected_show_both_values() -> None:

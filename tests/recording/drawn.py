@@ -104,6 +104,9 @@ def _screens() -> Iterator[tuple[str, str]]:
         yield f"{name}_plain.txt", str(make_explanation(made, PLAIN, plain=True))
     for name in ("duplicates", "filled"):
         steps = make_frames(SCENES[name](), PLAIN)
-        yield f"{name}_steps.txt", "\n".join(render_text(frame, PLAIN) for frame in steps)
+        yield (
+            f"{name}_steps.txt",
+            "\n".join(render_text(steps.step(number + 1), PLAIN) for number in range(len(steps))),
+        )
     grid = np.linspace(-1, 1, 60 * 90).reshape(60, 90)
     yield "tensor_80.txt", render_text(make_tensor_drawing("weights", grid, PLAIN), PLAIN)

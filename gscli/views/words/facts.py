@@ -18,6 +18,7 @@ from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
 from gscli.views.subject import running_value, take_box
+from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
 
 
@@ -67,7 +68,10 @@ class Describer:
             return EntryFacts("empty", texts)
         if entry.target is None:
             return self._describe_skipped(entry, texts)
-        texts |= {"target": self.format_target(entry), "size": self.format_slice_size(entry.target)}
+        texts |= {
+            "target": self.format_target(entry),
+            "size": describe_slice(entry.target, self.signs),
+        }
         if self.trace.kind == "gather":
             assert entry.result is not None
             read = take_box(self.trace.output, entry.result)
@@ -185,13 +189,6 @@ class Describer:
         return self.numbers.format_value(
             np.asarray(self.trace.layout.fill_value).astype(self.trace.output.dtype)
         )
-
-    def format_slice_size(self, box: Box) -> str:
-        """`4×4 slice`; nothing for a single cell."""
-        sizes = [str(stop - start) for start, stop in box if stop - start != 1]
-        if len(sizes) == 1:
-            return f"slice of {sizes[0]}"
-        return f"{self.signs.times.join(sizes)} slice" if sizes else ""
 
     def format_target(self, entry: Entry) -> str:
         """The cell of data that was read, or of output that was written."""
