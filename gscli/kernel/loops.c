@@ -91,7 +91,8 @@ enum {
     CONVERTED_HALVES = 8,
     ADDED_HALVES = 16,
     PICKED_CELLS = 32,
-    ROWS_PAST_CACHES = 64, /* those after it are for loops.py alone */
+    ROWS_PAST_CACHES = 64,
+    WHOLE_ROWS_AHEAD = 128, /* those after it are for loops.py alone */
 };
 static Int ways;
 PUBLIC Int gscli_use(Int chosen) { return ways = chosen; }
@@ -403,7 +404,8 @@ static void put_cells(const Line *line) { move_cells_of_line(0, line); }
 static void take_rows(const Line *line)
 {
     const Int *const addresses = line->addresses;
-    const Int size = line->size, near = smaller(size, 64 * CACHE_LINE);
+    const Int size = line->size;
+    const Int near = ways & WHOLE_ROWS_AHEAD ? smaller(size, 64 * CACHE_LINE) : 1;
     void (*const move)(char *, const char *, Int) =
         line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
     for (Int w = 0; w < line->count; w++) {

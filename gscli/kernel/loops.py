@@ -71,6 +71,8 @@ WAYS = (
     Way("cells shared by two threads", Feature.AVX512, "W10, two threads: 14 → 11 where cells are"
         " picked eight at a time, else 15 → 17"),
     Way("rows past the caches", Feature.INTEL, "W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD"),
+    Way("rows fetched ahead whole", Feature.INTEL, "by their first line alone, on an AMD: W7 39 →"
+        " 35, W8 19 → 18, W1 45 → 43; with nothing fetched 40, 20, 49"),
     Way("short rows shared by two threads", Feature.INTEL, "W11 float16, two threads: 36 → 28 on an"
         " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
     Way("short rows of halves shared by two threads", Feature.ZEN, "W11 float16, two threads:"
