@@ -97,7 +97,8 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     name, dtype = layout.updates.name, parse_dtype(layout.dtype)
     value = dict(layout.attributes).get("value", layout.updates.value)
     array = np.asarray(value) if name is None else plan.inputs[name]
-    if "U" in (array.dtype.kind, dtype.kind) or np.can_cast(array.dtype, dtype, "safe"):
+    kinds = array.dtype.kind, dtype.kind
+    if "U" in kinds or kinds == ("c", "c") or np.can_cast(array.dtype, dtype, "safe"):
         return
     place = _find_lossy_value(array, dtype)
     if place is None:

@@ -174,6 +174,14 @@ def test_a_value_that_changes_its_sign_is_warned_of(data: str, value: int) -> No
         gscli.run("numpy.setitem", inputs)
 
 
+def test_a_complex_number_keeps_its_imaginary_part_in_a_narrower_complex_type() -> None:
+    inputs = {"input": np.zeros(1, np.complex64), "index": [0]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        output = gscli.run("torch.scatter", inputs, {"dim": 0, "value": 1 + 2j})
+    assert output.tolist() == [1 + 2j]
+
+
 def test_a_picture_that_shows_an_index_moving_needs_no_warning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
