@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from gscli.base import UsageError
 from gscli.base.arrays import Array, to_json
 from gscli.files.formats.jsonarray import dump_json
+from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 
 CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
@@ -74,6 +77,8 @@ def read_call(
     """
     inputs = {name: load(value, name) for name, value in read_input_values(record).items()}
     attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
+    with suppress(UsageError):  # of an operator that is unknown nothing is
+        _restore_attributes(find_operator(read_name(record)), attrs)
     if record.get("opset") is not None:
         attrs["opset"] = record["opset"]
     if record.get("device", "cpu") != "cpu":
@@ -81,6 +86,20 @@ def read_call(
     if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
     return inputs, attrs
+
+
+def _restore_attributes(operator: Operator, attrs: dict[str, object]) -> None:
+    """Numbers back from what `to_json` writes of them."""
+    for item in operator.attributes:
+        value = attrs.get(item.name)
+        if item.kind == "number" and isinstance(value, list):
+            with suppress(TypeError, ValueError):
+                attrs[item.name] = complex(*map(float, value))
+        elif item.kind in ("number", "int") and isinstance(value, str):
+            for parse in (float, int):
+                with suppress(ValueError):
+                    number = parse(value)
+                    attrs[item.name] = number if to_json(number) == value else attrs[item.name]
 
 
 def read_input_values(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ is read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import get_args
@@ -19,7 +19,7 @@ from gscli.base.arrays import to_json
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find_operator
-from gscli.frameworks.operator import ConceptName, Operator
+from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import SCHEMA as COMPARED
 from gscli.lab.answers import (
     ComparisonResult,
@@ -27,6 +27,7 @@ from gscli.lab.answers import (
     comparison_to_dict,
     group_equal_results,
 )
+from gscli.lab.calls import read_call, read_name
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
@@ -46,16 +47,20 @@ def replay_trace(document: Mapping[str, object]) -> Trace:
             valid=SCHEMA,
             hint="write one with --json",
         )
-    name = f"{require_text(document, 'framework')}.{require_text(document, 'op')}"
-    operator = find_operator(name)
-    inputs = {
-        sanitize(key, 60): load_input(key, described)
-        for key, described in require_mapping(document, "inputs")
+    for key in ("framework", "op"):
+        require_text(document, key)
+    for key in ("inputs", "attrs"):
+        require_mapping(document, key)
+    operator = find_operator(read_name(document))
+    inputs, attrs = read_call(document, lambda described, name: load_input(name, described))
+    # A default is left out: old versions refuse later attributes, whatever they say.
+    defaults = {item.name: to_json(item.default) for item in operator.attributes}
+    attrs = {
+        name: value
+        for name, value in attrs.items()
+        if name == "opset" or to_json(value) != defaults.get(name, ...)
     }
-    attrs = dict(_restore_attributes(operator, require_mapping(document, "attrs")))
-    if "opset" in document:
-        attrs["opset"] = document["opset"]
-    run = trace(name, inputs, attrs)
+    run = trace(operator.full_name, inputs, attrs)
     output = document.get("output")
     if not isinstance(output, Mapping) or output.get("data") != dump_json(run.output)["data"]:
         raise _changed_document(
@@ -94,35 +99,6 @@ def load_input(name: str, described: object) -> object:
             hint="inputs of more than 10,000 cells are left out; use --html on the operator",
         )
     return load_json(described, sanitize(name, 60))
-
-
-def _restore_attributes(
-    operator: Operator, written: list[tuple[str, object]]
-) -> Iterator[tuple[str, object]]:
-    """The attributes that were given, values back from words for nan and pairs for complex."""
-    known = {attribute.name: attribute for attribute in operator.attributes}
-    for name, value in written:
-        attribute = known.get(name)
-        if attribute is None:
-            yield name, value
-        # A default is left out: old versions refuse later attributes, whatever they say.
-        elif value != to_json(attribute.default):
-            if isinstance(value, list) and attribute.kind == "number":
-                yield name, _parse_complex(name, value)
-            elif isinstance(value, str) and attribute.kind in ("number", "float", "int"):
-                yield name, attribute.parse(value)
-            else:
-                yield name, value
-
-
-def _parse_complex(name: str, pair: list[object]) -> complex:
-    try:
-        real, imaginary = (float(str(part)) for part in pair)
-    except ValueError:
-        raise ContentRefused(
-            f"{name} is no number", where=sanitize(str(pair), 60), valid="[real, imaginary]"
-        ) from None
-    return complex(real, imaginary)
 
 
 def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:

@@ -79,6 +79,15 @@ def test_a_request_is_read_back_as_recorded_cases_are() -> None:
     assert read_call(document, load_json)[1] == {"xla": True}
 
 
+@pytest.mark.parametrize("value", [float("-inf"), 2**60, 0.5, 3, complex(1, float("inf")), True])
+def test_numbers_that_json_has_no_word_for_are_read_back(value: object) -> None:
+    operator, attrs = find_operator("torch.scatter"), {"dim": 0, "value": value}
+    record = json.loads(json.dumps(dump_call(operator, {}, attrs)))
+    assert read_call(record, load_json)[1] == attrs
+    record["attrs"] |= {"value": "5", "dim": "0"}
+    assert read_call(record, load_json)[1] == {"dim": "0", "value": "5"}, "a word that is one"
+
+
 @pytest.mark.parametrize(
     ("line", "how"),
     [
