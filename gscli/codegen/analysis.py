@@ -28,11 +28,10 @@ class CallAnalysis:
     @cached_property
     def index_names(self) -> tuple[str, ...]:
         """The inputs that hold index numbers; those that the layout makes are not among them."""
-        made = {positions.name: positions.recipe for positions in self.layout.addressing.generated}
         read = [
             recipe.source if isinstance(recipe, (Consecutive, SegmentNumbers)) else name
             for name in self.layout.index_inputs
-            for recipe in [made.get(name)]
+            for recipe in [self.layout.addressing.recipe(name)]
             if recipe is None or isinstance(recipe, (Consecutive, SegmentNumbers))
         ]
         return tuple(dict.fromkeys(read))

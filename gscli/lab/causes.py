@@ -254,8 +254,9 @@ _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
 def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
-    layout, inputs = call.trace.layout, call.trace.inputs
-    indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
+    layout, inputs = call.trace.layout, call.trace.call_inputs
+    sources = layout.index_inputs
+    indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
     updates = layout.value_names[1] or ""
     changed = {
         indices: _INDEX_TRANSFORMS, updates: _UPDATE_TRANSFORMS,

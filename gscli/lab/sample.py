@@ -205,7 +205,7 @@ class CallVariants(Record):
 
     def with_inputs(self, changes: Mapping[str, ArrayTransform]) -> Array:
         """What the operator gives for other inputs."""
-        inputs = dict(self.trace.inputs)
+        inputs = self.trace.call_inputs
         for name, change in changes.items():
             inputs[name] = np.ascontiguousarray(change(inputs[name]))
         return self.run(self.trace.operator, inputs, self.trace.attributes)[1]
@@ -213,7 +213,7 @@ class CallVariants(Record):
     def with_attributes(self, changes: Mapping[str, object]) -> Array:
         """What the operator gives with other attributes."""
         attrs = {**self.trace.attributes, **changes}
-        return self.run(self.trace.operator, self.trace.inputs, attrs)[1]
+        return self.run(self.trace.operator, self.trace.call_inputs, attrs)[1]
 
 
 MAX_REORDERED_UPDATES = 1 << 22

@@ -222,6 +222,9 @@ class SegmentNumbers(Record):
     is_strict: bool
 
 
+Recipe: TypeAlias = range | MaskPositions | Consecutive | SegmentNumbers
+
+
 class GeneratedIndices(Record):
     """Index numbers that no input holds as they are, as an input of this shape.
 
@@ -229,7 +232,7 @@ class GeneratedIndices(Record):
     """
 
     name: str
-    recipe: range | MaskPositions | Consecutive | SegmentNumbers
+    recipe: Recipe
     shape: Shape
 
 
@@ -248,6 +251,10 @@ class Addressing(Record):
     result_axes: tuple[int, ...]
     columns: tuple[Column, ...]
     generated: tuple[GeneratedIndices, ...] = ()
+
+    def recipe(self, source: str) -> Recipe | None:
+        """How the numbers of a column's source are made; None where an input holds them."""
+        return next((item.recipe for item in self.generated if item.name == source), None)
 
     @property
     def result_shape(self) -> Shape:

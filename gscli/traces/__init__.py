@@ -219,6 +219,12 @@ class Trace:
 
         return find_duplicate_writers(self.plan, limit)
 
+    @property
+    def call_inputs(self) -> dict[str, Array]:
+        """The inputs that the operator takes: without the index numbers that the layout makes."""
+        made = self.layout.addressing.recipe
+        return {name: array for name, array in self.inputs.items() if made(name) is None}
+
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
@@ -242,10 +248,7 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: to_json(value) for key, value in attributes.items()}
-        made = {positions.name for positions in self.layout.addressing.generated}
-        document["inputs"] = {
-            name: dump_input(array) for name, array in self.inputs.items() if name not in made
-        }
+        document["inputs"] = {name: dump_input(array) for name, array in self.call_inputs.items()}
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import FRAMEWORKS, arguments, load_cases, operator_name
+from conftest import FRAMEWORKS, arguments, assert_same, load_cases, operator_name
 
+import gscli
 from gscli.base import GscliError, InputRefused
 from gscli.base.arrays import unequal_cells
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
+from gscli.frameworks.operator import Operator
 from gscli.lab.difference import Tolerance
+from gscli.lab.examples import build_probe
 from gscli.lab.expectation import OutputDiagnosis
-from gscli.lab.sample import run_at_cells
+from gscli.lab.sample import CallVariants, run_at_cells
 from gscli.traces import Trace
 
 EVERY, HELD = 8, 58
@@ -57,6 +60,14 @@ def test_any_recorded_call_can_be_held_against_an_answer(framework: str) -> None
         assert (found.differing_slice_count > 0) == moves, case["id"]
         tried += 1
     assert tried
+
+
+@pytest.mark.parametrize("operator", gscli.operators(), ids=lambda operator: operator.full_name)
+def test_every_operators_call_can_be_made_again(operator: Operator) -> None:
+    """Causes that change an input or an attribute are tried so; what is refused is never named."""
+    probe = build_probe(operator, {})
+    assert probe is not None
+    assert_same(CallVariants(probe.trace).with_attributes({}), probe.trace.output)
 
 
 def test_a_result_of_another_size_has_no_such_cells() -> None:
