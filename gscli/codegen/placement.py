@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from gscli.codegen.analysis import CallAnalysis
@@ -16,7 +17,15 @@ from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
 from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Column, Consecutive, GeneratedIndices, SegmentNumbers, Shape
+from gscli.layout.axes import (
+    Axis,
+    Column,
+    Consecutive,
+    GeneratedIndices,
+    MaskPositions,
+    SegmentNumbers,
+    Shape,
+)
 from gscli.layout.matching import (
     IndexForm,
     match_along_axis,
@@ -90,19 +99,26 @@ class IndexLowering:
         return None
 
     def _match_op(self, native: NativeOp) -> IndexForm | None:
-        if not self.addressing.columns or self.generated or len(self.index_values) != 1:
+        if not self.addressing.columns or self._index is None:
             return None
-        form = MATCHERS[native.form](self.addressing, self._index_shape(native))
+        addressing = self.addressing._replace(generated=())
+        form = MATCHERS[native.form](addressing, self._index_shape(native, self._index))
         return form if form is not None and self._is_suitable(native, form) else None
 
-    @property
-    def _index(self) -> Value:
-        """The one input of index numbers."""
-        return next(iter(self.index_values.values()))
+    @cached_property
+    def _index(self) -> Value | None:
+        """The one array of index numbers, of an input or of a mask's True cells."""
+        sources = [*self.index_values, *self.generated]
+        if len(sources) != 1:
+            return None
+        for positions in self.generated.values():
+            masked = isinstance(positions.recipe, MaskPositions)
+            return self._emit_positions(positions) if masked else None
+        return self.index_values[sources[0]]
 
-    def _index_shape(self, native: NativeOp) -> Shape:
+    def _index_shape(self, native: NativeOp, index: Value) -> Shape:
         """The shape of the indices; for slices and cells, rank 0 may count as rank 1."""
-        shape, entries = self._index.shape, self.addressing.entry_shape
+        shape, entries = index.shape, self.addressing.entry_shape
         promotes = native.form in ("take", "along") and not shape and entries == (1,)
         return entries if promotes else shape
 
@@ -135,11 +151,14 @@ class IndexLowering:
     # One array of index numbers.
 
     def _lower_array(self, native: NativeOp, form: IndexForm) -> LoweredIndices:
-        steps, layout, axis = self.steps, self.layout, form.axis
-        index = steps.reshape(self._index, self._index_shape(native))
+        steps, layout, axis, index = self.steps, self.layout, form.axis, self._index
+        assert index is not None
+        index = steps.reshape(index, self._index_shape(native, index))
         axes = [layout.axes[at] for at in layout.column_axes]
         profile = self.analysis.index_profile
-        index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
+        live: Value | None = None
+        if not self.generated:  # a mask's positions are right as they are
+            index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
         if native.form == "direct":
             live = None  # StableHLO's scatter itself leaves out what lies outside
         if live is not None:
@@ -280,7 +299,7 @@ class IndexLowering:
         """The numbers of one column as an array of its input's shape, without the vector axis."""
         positions = self.generated.get(column.source)
         if positions is not None:
-            return self._emit_positions(positions)
+            return self._index or self._emit_positions(positions)
         index = whole or self.index_values[column.source]
         if column.component is None or column.vector_dim is None:
             return index
@@ -307,7 +326,7 @@ class IndexLowering:
             return self.steps.plus(first, self.steps.iota(range(numbers.steps), rank, rank + 1))
         if isinstance(numbers, SegmentNumbers):
             return self._emit_segments(numbers, positions.shape)
-        mask = self.steps.expand(self.inputs["mask"], numbers.shape)
+        mask = self.steps.cast(self.steps.expand(self.inputs["mask"], numbers.shape), "bool")
         return self.steps.add("nonzero", "true", positions.shape, "int64", mask, axis=numbers.axis)
 
     def _emit_segments(self, numbers: SegmentNumbers, grid: Shape) -> Value:
