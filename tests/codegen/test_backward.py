@@ -19,7 +19,12 @@ TABLE = json.loads((Path(__file__).parents[1] / "vectors" / "backward.json").rea
 @pytest.mark.parametrize("target", TABLE)
 def test_programs_are_those_that_gave_the_gradients_of_the_loop(target: str, step: int) -> None:
     recorded = TABLE[target]["operators"]
-    assert recorded.keys() == {operator.full_name for operator in gscli.operators()}
+    missing = {operator.full_name for operator in gscli.operators()} - recorded.keys()
+    assert not missing, (
+        f"no run of their `grad --code {target}`: GSCLI_PYTHONS={target}=PYTHON "
+        f"GSCLI_OPERATORS='{' '.join(sorted(missing))}' python tests/record.py backward"
+    )
+    assert len(recorded) == len(gscli.operators())
     assert sum(count for count, _ in recorded.values()) > 300
     for name in sorted(recorded)[::step]:
         programs = [program for program, _ in iter_programs(name, target)]
