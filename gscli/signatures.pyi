@@ -130,6 +130,12 @@ class _Numpy(_Framework):
         mode: Literal["raise", "wrap", "clip"] = "raise",
     ) -> NDArray[Any]: ...
     @staticmethod
+    def compress(
+        condition: ArrayLike,
+        a: ArrayLike,
+        axis: int | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
     def take_along_axis(
         arr: ArrayLike,
         indices: ArrayLike,

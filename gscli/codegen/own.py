@@ -16,8 +16,7 @@ from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
 CALL_TEMPLATES: Mapping[str, str] = {
-    "numpy.take": "np.{path}({inputs}{attrs})",
-    "numpy.take_along_axis": "np.{path}({inputs}{attrs})",
+    **dict.fromkeys(("numpy.take*", "numpy.compress"), "np.{path}({inputs}{attrs})"),
     "numpy.put": "output = data.copy()\nnp.put(output, {others}{attrs})",
     "numpy.put_along_axis": "output = data.copy()\nnp.put_along_axis(output, {others}{attrs})",
     "numpy.getitem": "data[{subscript}]",
@@ -118,14 +117,13 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
     operator, attrs = analysis.operator, dict(analysis.layout.attributes)
     text = analysis.layout.dtype == "str" and operator.framework_name == "numpy"
-    made = analysis.masks and operator.name not in ("masked_select", "masked_scatter")
     # Nothing is read of index vectors that are empty.
     declared = find_declared_layout(operator.full_name).index_inputs
     empty = not analysis.variables_by_input and not {*operator.input_names}.isdisjoint(declared)
     if any(attrs.get(name, 0) is None for name in CALL_ATTRIBUTES):
         return False
     on_cpu = attrs.get("device", "cpu") == "cpu"
-    return on_cpu and not (text and analysis.layout.kind == "scatter") and not made and not empty
+    return on_cpu and not (text and analysis.layout.kind == "scatter") and not empty
 
 
 def _list_given_attributes(operator: Operator, values: Mapping[str, object]) -> dict[str, object]:

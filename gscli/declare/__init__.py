@@ -38,7 +38,7 @@ SortedInput: TypeAlias = Annotated[Tensor, "ascending"]
 """A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
 
 Mask: TypeAlias = Annotated[Tensor, "mask"]
-"""A mask of bool: `tensor.values` is how many of its cells are True."""
+"""A mask: `tensor.values` is how many of its cells are True, or numbers other than 0."""
 
 VariadicInput: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""

@@ -1,13 +1,13 @@
-"""NumPy: a[…], take, take_along_axis, put, put_along_axis and the `at` methods of five ufuncs.
+"""NumPy: a[…], take and put, the same along an axis, compress and the `at` methods of five ufuncs.
 
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
 under mode "clip" (where every negative index becomes 0).
 
-Five departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
-of range (NumPy reads it as a negative number); take judges its indices even when the result is
-empty; complex values never go into real arrays (NumPy warns and drops the imaginary part), nor
-numbers into strings or back (NumPy writes and parses them). Text has no width here: NumPy cuts what
-is wider than the array's own type.
+Six departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
+of range (NumPy reads it as a negative number); take and compress judge their indices even when the
+result is empty; a condition is never text; complex values never go into real arrays (NumPy warns
+and drops the imaginary part), nor numbers into strings or back (NumPy writes and parses them). Text
+has no width here: NumPy cuts what is wider than the array's own type.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES, format_shape
-from gscli.declare import Subscript, VariadicInput
+from gscli.declare import Mask, Subscript, VariadicInput
 from gscli.declare.attributes import AxisOption, Option, TakeAxis
 from gscli.frameworks.operator import Comparison, FamilyMember, Framework, compare_takes
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
     FROM_END,
+    RAISE_OUTSIDE,
     WRAP_OUTSIDE,
     Addressing,
     Axis,
     Fit,
+    GeneratedIndices,
+    MaskPositions,
     Reduction,
     Shape,
     Tensor,
@@ -74,10 +77,37 @@ def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "rai
     refused in every mode. An array of rank 0 is read as if its shape were [1].
     """
     check_index_dtype(indices, (*INTEGERS, "bool"))
+    return gather_layout(a, _address_take(a, indices, axis), POLICIES[mode])
+
+
+@FRAMEWORK.operator(
+    example="'[false,true,true]' '[[10,20,30],[40,50,60]]' --axis 1",
+)
+def compress(condition: Mask, a: Tensor, *, axis: TakeAxis = None) -> NewOutput:
+    """Take the slices along one axis, or the cells of the flattened array, where condition is true.
+
+    condition has one axis and may be of numbers, which are true when they are not 0. Where it is
+    shorter than the axis, what is beyond it is not taken; a longer one must be false there. An
+    array of rank 0 is read as if its shape were [1].
+    """
+    check_dtype(condition, NON_TEXT_DTYPES)
+    if condition.rank != 1:
+        raise ShapeRefused(
+            "condition must have one axis", where=describe(condition), valid="rank 1"
+        )
+    trues = Tensor(f"{condition.name}_0", condition.values or (0,), "int64")
+    addressing = _address_take(a, trues, axis)
+    positions = MaskPositions(condition.name, condition.shape, 0)
+    made = GeneratedIndices(trues.name, positions, trues.shape)
+    return gather_layout(a, addressing._replace(generated=(made,)), RAISE_OUTSIDE)
+
+
+def _address_take(a: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """Slices along one axis or cells of the flattened array; a number is flat on any legal axis."""
     if axis is not None and a.rank == 0:
         normalize_axis(axis, 1, of=a.name)
         axis = None
-    return gather_layout(a, address_axis_or_flat(a, indices, axis), POLICIES[mode])
+    return address_axis_or_flat(a, indices, axis)
 
 
 @FRAMEWORK.operator(

@@ -54,14 +54,23 @@ class Probe(Record):
         follow a number stand where that does.
         """
         addressing = self.layout.addressing
-        made = {item.name: item.recipe for item in addressing.generated}
         sources = [item.source for item in addressing.columns]
-        followed = [made.get(name) for name in sources]
+        followed = map(addressing.recipe, sources)
         names = [
             item.source if isinstance(item, Consecutive) else name
             for name, item in zip(sources, followed, strict=True)
         ]
         return [(column, name) for column, name in enumerate(names) if name in self.inputs]
+
+    def takes_longer_masks(self) -> bool:
+        """Whether a mask may be longer than its axis, beyond which its True cells are refused."""
+        masks = [item.name for item in self.operator.inputs if item.kind == "mask"]
+        size = max(array.size for array in self.inputs.values()) + 1
+        longer = {name: np.ones((size,) * self.inputs[name].ndim, np.bool_) for name in masks}
+        with suppress(GscliError):
+            infer_layout(self.operator, {**self.inputs, **longer}, self.attrs)
+            return bool(masks)
+        return False
 
     def address_cube(self, axis: int | None) -> Layout | None:
         """The layout on data 2×2×2 with the axis written so, or not at all; None when refused."""

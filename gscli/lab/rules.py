@@ -136,7 +136,7 @@ def _format_value(value: object) -> str:
 def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     """What becomes of -1, or of an index above the range, in words."""
     if not _has_entries(probe):
-        return "–"
+        return OUTCOMES["refused"].cell if not negative and probe.takes_longer_masks() else "–"
     layout, (column, source) = probe.layout, probe.writable_columns[0]
     policy, axis = layout.policy, layout.axes[layout.column_axes[column]]
     if not negative and source in probe.operator.counted_inputs(layout.attributes):

@@ -276,7 +276,7 @@ def bind_scalar_arrays(
 
 def _shape_values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     if kind == "mask":
-        return (int(np.count_nonzero(array)),) if array.dtype.kind == "b" else None
+        return (int(np.count_nonzero(array)),)
     if array.dtype.kind not in "iu":
         return None
     if kind == "largest" and array.size:

@@ -65,6 +65,8 @@ def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
 def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
     source, position, axis = indices.index_place(column, entry)
     layout, vector = indices.layout, indices.index_vector(entry)
+    if source != layout.addressing.columns[column].source:
+        vector = (True,)  # of a mask, beyond the axis
     ends = legal_range(layout.axes[layout.column_axes[column]], layout.policy)
     return Finding(source, position, vector[column], vector, column, axis, *ends, entry)
 

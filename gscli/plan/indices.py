@@ -18,6 +18,7 @@ from gscli.layout.axes import (
     Axis,
     Column,
     Consecutive,
+    MaskPositions,
     Negative,
     OutOfBounds,
     Policy,
@@ -106,10 +107,16 @@ class BoundLayout:
         return tuple(np.asarray(numbers[entry]).item() for numbers in self._flat_columns)
 
     def index_place(self, column: int, entry: int) -> tuple[str, tuple[int, ...], int | None]:
-        """The input and position of a number, and its axis of data, None where that is flat."""
+        """The input and position of a number, or of the True cell of a mask that it stands for, and
+        its axis of data, None where that is flat.
+        """
         layout = self.layout
         axis = None if layout.is_flattened else layout.column_axes[column]
-        return layout.addressing.columns[column].source, self.index_position(column, entry), axis
+        source = layout.addressing.columns[column].source
+        recipe = layout.addressing.recipe(source)
+        if isinstance(recipe, MaskPositions):
+            return recipe.mask, tuple(map(int, self.index_vector(entry))), axis
+        return source, self.index_position(column, entry), axis
 
     def index_position(self, column: int, entry: int) -> tuple[int, ...]:
         """Where in its input the number of this column and entry stands."""

@@ -141,11 +141,28 @@ def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
     """A mask that says which cells take part, in row-major order."""
     draft = CallSpec(dice.draw_shape(0))
     shape = tuple(1 if dice.draw_bool(0.15) else size for size in draft.data)
-    mask = draw_bools(shape[dice.choose((0, 0, 0, 1)) :], dice)
-    name = next(item.name for item in roles.operator.inputs if item.kind == "mask")
-    draft.indices[name] = mask
+    draft.indices[_name_mask(roles)] = draw_bools(shape[dice.choose((0, 0, 0, 1)) :], dice)
     draft.updates = (prod(draft.data) + dice.choose((0, 0, 2)),)
     return draft
+
+
+def draw_compressed(roles: Roles, dice: Rng) -> CallSpec:
+    """A mask of one axis, or of data laid flat, which may be shorter or longer: compress."""
+    draft = CallSpec(dice.draw_shape(0 if dice.draw_bool(0.03) else 1))
+    rank, size = len(draft.data), prod(draft.data)
+    if rank and dice.draw_bool(0.85):
+        axis = dice.random.randrange(-rank, rank)
+        _set_axis(roles, draft, axis)
+        size = draft.data[axis]
+    condition = draw_bools((max(size + dice.choose((-1, 0, 0, 0, 2)), 0),), dice)
+    if dice.index_mode != "outside":
+        condition[size:] = False
+    draft.indices[_name_mask(roles)] = condition
+    return draft
+
+
+def _name_mask(roles: Roles) -> str:
+    return next(item.name for item in roles.operator.inputs if item.kind == "mask")
 
 
 def draw_sequences(roles: Roles, dice: Rng) -> CallSpec:
@@ -244,6 +261,7 @@ def choose_generator(roles: Roles) -> SpecGenerator:
         ("kernel_size" in names, draw_unpooled),
         ("lengths" in names, draw_segments),
         (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
+        ("mask" in kinds and roles.has_axis, draw_compressed),
         ("mask" in kinds, draw_masked),
         ("ascending" in kinds, draw_sorted_segments),
         (any(column.component is not None for column in columns), draw_vectors),

@@ -81,6 +81,25 @@ def test_data_of_rank_0_has_one_cell() -> None:
         NUMPY["take"](scalar, np.array([0]), axis=1)
 
 
+def test_a_condition_is_one_axis_of_numbers() -> None:
+    compress = NUMPY["compress"]
+    for condition in (True, [[True, False]]):
+        with pytest.raises(ShapeRefused, match="condition must have one axis"):
+            compress(condition, TABLE, axis=0)
+    with pytest.raises(DtypeRefused, match="condition cannot be str"):
+        compress(["yes", ""], TABLE, axis=0)
+    for condition in ([0, -2, 0, 0], [0.0, np.nan], np.array([0, 1j])):
+        assert_same(compress(condition, TABLE, axis=0), np.compress(condition, TABLE, axis=0))
+
+
+@pytest.mark.parametrize("beyond", [True, -3, 1.5, 2j])
+def test_a_condition_that_is_true_beyond_the_axis_is_pointed_at(beyond: complex) -> None:
+    with pytest.raises(IndexRefused, match=r"condition\[2\] = True; valid: 0 … 1") as caught:
+        NUMPY["compress"]([0, 0, beyond, 0, beyond], TABLE, axis=0)
+    assert caught.value.problem == "index out of range"
+    assert [finding.position for finding in caught.value.findings] == [(2,), (4,)]
+
+
 def test_index_types_differ_from_function_to_function() -> None:
     flags, unsigned = np.array([True, False]), np.array([1, 0], np.uint64)
     assert NUMPY["take"](LINE, flags).tolist() == [20, 10]

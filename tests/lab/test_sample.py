@@ -67,7 +67,8 @@ def test_every_operators_call_can_be_made_again(operator: Operator) -> None:
     """Causes that change an input or an attribute are tried so; what is refused is never named."""
     probe = build_probe(operator, {})
     assert probe is not None
-    assert_same(CallVariants(probe.trace).with_attributes({}), probe.trace.output)
+    run = probe.trace
+    assert_same(CallVariants(run).with_attributes({}), run.output)
 
 
 def test_a_result_of_another_size_has_no_such_cells() -> None:

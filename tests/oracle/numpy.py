@@ -49,6 +49,14 @@ def take(a: Array, indices: Array, axis: int | None = None, mode: str = "raise")
     return families.gather_along(a, indices, axis_within(axis, a.ndim), place)
 
 
+@operator("numpy.compress")
+def compress(condition: Array, a: Array, axis: int | None = None) -> Array:
+    """The slices at the places of one axis where the condition is not 0."""
+    require(type_of(condition) != "str" and condition.ndim == 1, "shape", "one axis of numbers")
+    places = [place for place, truth in enumerate(condition) if truth]
+    return take(a, np.array(places, np.int64), axis=axis)
+
+
 def _along_axis(arr: Array, indices: Array, axis: int | None) -> tuple[Array, Array, int]:
     """Data, indices and axis with the off-axis dimensions stretched to one shape."""
     require_type(indices, INTEGERS, "indices")

@@ -53,6 +53,17 @@ def test_the_command_of_a_call_gives_what_the_rules_gave(operator: Operator, cal
             assert describe_difference(answer, trial.expected_result.output) == "", trial.command
 
 
+@pytest.mark.parametrize(
+    "operator", [one for one in OPERATORS if one.attribute("axis")], ids=lambda one: one.full_name
+)
+def test_calls_name_several_axes(operator: Operator) -> None:
+    attribute = operator.attribute("axis")
+    assert attribute is not None
+    trials = islice(generate_cases(operator, 7), 40)
+    axes = {trial.attrs.get(attribute.name, attribute.default) for trial in trials}
+    assert len(axes) > 1, "draw_… of gscli/runtimes/random_shapes.py gives it no axis"
+
+
 def test_the_same_seed_draws_the_same_calls() -> None:
     for operator in OPERATORS:
         one, other = (

@@ -6,12 +6,25 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from .along import NO_STRINGS, WIDE
-from .core import INTEGERS, Array, Make, Shape, World, cast_indices, mixed, numbered, register
+from .core import (
+    INTEGERS,
+    Array,
+    Make,
+    Shape,
+    World,
+    cast_indices,
+    mixed,
+    numbered,
+    register,
+    shapes,
+)
 from .one_cell import EXACT, ORDERED
 from .vector import MODES
 
@@ -207,5 +220,26 @@ def _masked(core: tuple[Shape, Array], dtype: str, _: str, attrs: dict[str, Any]
     return World("torch.masked_select", inputs, {})
 
 
+def _conditions() -> list[tuple[Shape, int | None, Array]]:
+    """Every mask of an axis, of none and of a missing one, up to two numbers longer than it."""
+    found = []
+    for data, axis in product(shapes((0, 1, 2), 2), (None, *range(-3, 3))):
+        legal = axis is not None and -len(data) <= axis < len(data)
+        size = data[axis] if axis is not None and legal else prod(data)
+        for length in range(size + 3):
+            found += [(data, axis, np.array(mask)) for mask in product((0, 2), repeat=length)]
+    return [*found, ((2,), 0, np.array([[1]])), ((2,), None, np.array(1))]
+
+
+def _compress(
+    core: tuple[Shape, int | None, Array], dtype: str, kind: str, attrs: dict[str, Any]
+) -> World:
+    data, axis, condition = core
+    inputs = {"condition": condition.astype(kind), "a": numbered(data, dtype)}
+    return World("numpy.compress", inputs, attrs | {"axis": axis})
+
+
+register("numpy.compress", _conditions, _compress, types=(*INTEGERS, *WIDE),
+         index_types=("bool", "int64", "uint8", "float32", "complex64"), cap=1500)  # fmt: skip
 register("torch.masked_select", _masks, _masked, types=NO_STRINGS)
 register("torch.masked_scatter", _masks, _masked, variants=[{"source": True}], types=NO_STRINGS)

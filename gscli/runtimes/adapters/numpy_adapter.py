@@ -9,7 +9,7 @@ from answerer import Runtime, Unsupported, index_tuple, serve
 OPS = [
     "numpy.take", "numpy.take_along_axis", "numpy.put", "numpy.put_along_axis", "numpy.add.at",
     "numpy.subtract.at", "numpy.multiply.at", "numpy.maximum.at", "numpy.minimum.at",
-    "numpy.getitem", "numpy.setitem",
+    "numpy.getitem", "numpy.setitem", "numpy.compress",
 ]  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def start(variant: str) -> Runtime:
         return array
 
     def reads(op: str) -> bool:
-        return op.startswith("take") or op == "getitem"
+        return op.startswith("take") or op in ("compress", "getitem")
 
     def subscripted(op: str, inputs: dict[str, Any], key: Any) -> Any:
         if op == "getitem":

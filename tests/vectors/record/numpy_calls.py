@@ -32,6 +32,26 @@ def _drawn(second: str) -> Callable[[random.Random], Call | None]:
     return draw
 
 
+def _condition(rng: random.Random) -> Call:
+    sizes = shape(rng)
+    axis = rng.choice((None, *range(-len(sizes) - (rng.random() < 0.1), len(sizes))))
+    legal = axis is not None and axis >= -len(sizes)
+    length = max(sizes[axis] if legal else int(np.prod(sizes, dtype=int)), 1)
+    count = length + rng.choice((0, 0, -1, 1, 2))
+    condition = np.array([rng.random() < 0.5 for _ in range(count)]).astype("bool")
+    if rng.random() < 0.7:
+        condition[length:] = False
+    if rng.random() < 0.3:
+        condition = np.where(condition, values(rng, condition.shape, rng.choice(TYPES)), 0)
+    if rng.random() < 0.05:
+        condition = condition.reshape(rng.choice(((1, -1), (-1, 1))))
+    return {"condition": condition, "a": values(rng, sizes, rng.choice(TYPES))}, {"axis": axis}
+
+
+def _compress(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    return np.compress(inputs["condition"], inputs["a"], attrs["axis"])
+
+
 def _key(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     return key_of(attrs["subscript"], arrays_of(inputs))
 
@@ -56,6 +76,7 @@ def _at(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
 
 
 OPERATORS = [
+    Operator("compress", _condition, _compress, np.__version__),
     Operator("getitem", _drawn(""), _get, np.__version__),
     Operator("setitem", _drawn("values"), _set, np.__version__),
     Operator("subtract.at", _drawn("b"), _at("subtract"), np.__version__),
