@@ -9,6 +9,7 @@ import numpy as np
 from gscli.base.arrays import Array, parse_dtype
 from gscli.disk import mapped
 from gscli.frameworks.duplicates import find_duplicate_writers
+from gscli.frameworks.notices import has_nan
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
 from gscli.layout.axes import Consecutive, Negative, OutOfBounds, SegmentNumbers
@@ -128,7 +129,7 @@ class CallAnalysis:
     @cached_property
     def has_nan(self) -> bool:
         """Whether NaN stands in data or updates."""
-        return any(map(_has_nan, self.values))
+        return any(map(has_nan, self.values))
 
 
 def _is_wide(array: Array) -> bool:
@@ -141,11 +142,3 @@ def _is_wide(array: Array) -> bool:
         if kind not in ("i8", "u8", "u4") or not array.size:
             return False
         return int(array.max()) >= _INT32 or int(array.min()) < -_INT32
-
-
-def _has_nan(array: Array) -> bool:
-    if array.dtype.kind not in "fcV":
-        return False
-    with np.errstate(invalid="ignore"):
-        # NaN alone differs from itself.
-        return any(bool((part != part).any()) for part in mapped.iter_blocks(array))  # noqa: PLR0124

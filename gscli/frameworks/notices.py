@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from gscli.base import Notice, PictureNotice
-from gscli.base.arrays import Array, dtype_name, find_cast_change, parse_dtype
+from gscli.base.arrays import Array, dtype_name, find_cast_change, is_lazy, parse_dtype
 from gscli.base.words import format_count, format_place
 from gscli.declare import Signature
+from gscli.disk import mapped
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
 from gscli.plan.plan import Plan, ValidatedPlan
 
@@ -75,15 +76,21 @@ def _is_triggered(plan: Plan, when: str) -> bool:
             for in_bounds, column in zip(plan.in_bounds, layout.addressing.columns, strict=True)
         )
     if when == "nan":
-        return any(_has_nan(plan.inputs[name]) for name in layout.value_names if name is not None)
+        return any(has_nan(plan.inputs[name]) for name in layout.value_names if name is not None)
     return True
 
 
-def _has_nan(array: Array) -> bool:
-    """Data left in a store are not looked through: here they are all one zero."""
-    if array.dtype.kind in "biuUS" or (array.size > 1 and not any(array.strides)):
+def has_nan(array: Array) -> bool:
+    """Whether NaN stands in an array; data left in a store are not looked through.
+
+    >>> has_nan(np.array([1.0, np.nan])), has_nan(np.array(["nan"]))
+    (True, False)
+    """
+    if array.dtype.kind not in "fcV" or is_lazy(array):
         return False
-    return bool((array != array).any())  # noqa: PLR0124  NaN alone differs from itself
+    with np.errstate(invalid="ignore"):
+        # NaN alone differs from itself.
+        return any(bool((part != part).any()) for part in mapped.iter_blocks(array))  # noqa: PLR0124
 
 
 # --- types that change -------------------------------------------------------------------------

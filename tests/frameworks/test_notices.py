@@ -174,6 +174,12 @@ def test_a_value_that_changes_its_sign_is_warned_of(data: str, value: int) -> No
         gscli.run("numpy.setitem", inputs)
 
 
+def test_nan_that_is_stretched_over_all_updates_is_looked_at() -> None:
+    inputs = {"data": np.zeros(3), "indices": [0, 1], "updates": np.broadcast_to(np.nan, (2,))}
+    with pytest.warns(GscliWarning, match="what max makes of NaN"):
+        gscli.run("onnx.scatter_elements", inputs, {"reduction": "max"})
+
+
 def test_a_complex_number_keeps_its_imaginary_part_in_a_narrower_complex_type() -> None:
     inputs = {"input": np.zeros(1, np.complex64), "index": [0]}
     with warnings.catch_warnings():
