@@ -192,16 +192,11 @@ class Trace:
     @cached_property
     def tensors(self) -> tuple[TracedTensor, ...]:
         """Data, indices, updates, output: those the call has, in drawing order."""
-        layout, inputs = self.layout, self.inputs
-        tensors = (
-            [TracedTensor(layout.data_name, "data", inputs[layout.data_name])]
-            if layout.data_name
-            else []
-        )
-        tensors += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
-        if layout.updates is not None and layout.updates.name is not None:
-            name = layout.updates.name
-            tensors.append(TracedTensor(name, "updates", inputs[name]))
+        layout = self.layout
+        names: list[tuple[Role, str | None]] = [("data", layout.data_name)]
+        names += [("indices", name) for name in layout.index_inputs]
+        names += [("updates", layout.updates.name if layout.updates else None)]
+        tensors = [TracedTensor(name, role, self.inputs[name]) for role, name in names if name]
         return (*tensors, TracedTensor(self.output_name, "output", self.output))
 
     def tensor(self, role: Role) -> TracedTensor | None:
