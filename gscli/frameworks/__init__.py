@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -201,12 +202,15 @@ def assign_inputs(
         count, got, extra = len(operator.inputs), len(words) + len(named), words[len(fixed)]
         name, mark, _ = extra.partition("=")
         attributes = [attribute.name for attribute in operator.attributes]
-        meant = mark and name.replace("-", "_") in attributes
+        options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in attributes else []
+        numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
+        if numbers and operator.attributes and operator.attributes[0].kind == "int":
+            options = options or [f"--{attributes[0].replace('_', '-')}={numbers[-1]}"]
         raise UsageError(
             f"{operator.command} takes {count} inputs, got {got}",
             where=f"one too many: {sanitize(extra)}",
             valid=usage,
-            hint=format_suggestion([f"--{sanitize(extra)}"]) if meant else example,
+            hint=format_suggestion(options) or example,
         )
     if [*words, *named.values()].count("-") > 1:
         problem = "only one input can be - (standard input)"
@@ -215,8 +219,14 @@ def assign_inputs(
     rest = iter(words)
     for item in operator.inputs:
         if item.kind == "many" and item.name not in named:
-            members = enumerate(islice(rest, max(surplus, 0)))
-            result |= {f"{item.name}_{number}": word for number, word in members}
+            from gscli.layout.subscripts import split_items
+
+            members = list(islice(rest, max(surplus, 0)))
+            if any(map(split_items, members)):
+                split = [part for word in members for part in split_items(word) or [word]]
+                problem = "each item of a subscript is a word of its own"
+                raise UsageError(problem, where=" ".join(members), hint=shlex.join(split))
+            result |= {f"{item.name}_{number}": word for number, word in enumerate(members)}
             continue
         word = named[item.name] if item.name in named else next(rest, None)
         if word is not None:

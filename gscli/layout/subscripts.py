@@ -78,6 +78,24 @@ def parse_basic_item(value: object) -> Item | None:
     return None if item is None or item.is_array else item
 
 
+def split_items(text: str) -> list[str]:
+    """The items of a subscript that was typed as one word; none where it is none.
+
+    >>> split_items("[:, [1,2]]"), split_items("0, 1"), split_items("[1,2]"), split_items("1:3")
+    ([':', '[1,2]'], ['0', '1'], [], [])
+    """
+    text = text.strip()
+    if re.fullmatch(r"\(.*\)|\[[^[]*(:|\.\.\.|None).*\]", text):
+        text = text[1:-1]
+    parts = re.findall(r"\[(?:[^][]|\[[^][]*\])*\]|[^][\s,]+", text)
+    known = (parse_basic_item(part) or _NUMBERS.fullmatch(part) for part in parts)
+    return parts if len(parts) > 1 and text[:1] != "[" and all(known) else []
+
+
+_NUMBERS = re.compile(r"-?\d+|\[[][\d\s,-]*\]")
+"""A number, or some between brackets."""
+
+
 def parse_subscript(text: str) -> tuple[Item, ...]:
     """The items of a subscript; UsageError names the first word that is none.
 

@@ -292,6 +292,28 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         gscli.gather(np.arange(3), np.array([True, False, True]))
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("numpy getitem arange:3x4 ': [1,2]'", ": '[1,2]'"),
+        ("numpy getitem arange:3x4 '[1:, [[0],[1]]]'", "1: '[[0],[1]]'"),
+        ("numpy setitem arange:4 '(0,1)' 5", "0 1"),
+        ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
+        ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
+        ("gather arange:2x3 '[0.5]'", "indices[0] = 0.5 is not a whole number"),
+    ],
+)
+def test_words_that_other_languages_write_get_the_word_that_is_meant(
+    words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hint_of(refusal(f"gscli {words}", capsys)[1]) == hint
+
+
+def test_rules_take_two_full_names(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = refusal("gscli rules onnx.gather torch.gather", capsys)
+    assert (code, "onnx.gather" in text, "torch.gather" in text) == (0, True, True)
+
+
 @pytest.mark.parametrize("count", [50, 51])
 def test_check_lists_all_indices_where_a_refusal_says_so(
     count: int, capsys: pytest.CaptureFixture[str]

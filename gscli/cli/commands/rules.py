@@ -88,6 +88,8 @@ def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
     """All operators, a framework's, those of one name in every framework, or a single one."""
     if name is None:
         return operators()
+    if operator is not None and "." in name and "." in operator:
+        return [*find_operators(name), *find_operators(operator)]
     if operator is not None:
         return find_operators(f"{name}.{operator}")
     return list(iter_called(name, operators())) or find_operators(name)
