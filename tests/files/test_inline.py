@@ -224,6 +224,11 @@ def test_a_shape_that_no_array_can_have_is_refused_though_it_holds_nothing(shape
     assert load("zeros:0x1099511627776:int8").array.shape == (0, 1 << 40)
 
 
+def test_a_long_text_of_few_values_is_read() -> None:
+    blank = " " * (jsontext.MEMORY_LIMIT // 240)
+    assert load(f"[1,{blank}2]").array.tolist() == [1, 2]
+
+
 def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
     """A text without an end is one match, wherever other texts seem to begin in it."""
     assert [m.group() for m in jsontext._STRING.finditer(b'["a\\"b", "' + b'\\"' * 9)] == [
