@@ -63,11 +63,11 @@ TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line
     const char *const items = line->items;
     const Int count = line->count, stride = line->item_stride;
     const Int ahead = fetched_count(line, CELLS_AHEAD);
-    for (Int w = 0; w < count; w++) {
-        const Int entry = own ? own[w] : w;
-        fetch_soon(line, w);
-        if (w < ahead)
-            PREFETCH(cells + addresses[own ? own[w + CELLS_AHEAD] : w + CELLS_AHEAD]);
+    for (Int number = 0; number < count; number++) {
+        const Int entry = own ? own[number] : number;
+        fetch_soon(line, number);
+        if (number < ahead)
+            PREFETCH(cells + addresses[own ? own[number + CELLS_AHEAD] : number + CELLS_AHEAD]);
         const CELL update = *(const CELL *)(const void *)(items + entry * stride);
         CELL *const cell = cells + addresses[entry];
         *cell = OF_TYPE(combined)(operation, 1, *cell, update);
@@ -81,16 +81,17 @@ TARGET static INLINE void OF_TYPE(combine_runs)(Int operation, Int run, const Li
     const int32_t *const own = line->own_entries;
     const char *const items = line->items;
     const Int count = line->count, stride = line->item_stride;
-    for (Int w = 0; w < count; w++) {
-        const Int entry = own ? own[w] : w;
-        fetch_soon(line, w);
+    for (Int number = 0; number < count; number++) {
+        const Int entry = own ? own[number] : number;
+        fetch_soon(line, number);
         CELL *restrict const row = (CELL *)(void *)line->rows + addresses[entry] * run;
         const CELL *restrict const values = (const CELL *)(const void *)(items + entry * stride);
-        Int c = 0;
+        Int place = 0;
 #if defined(COMBINE_EIGHT)
-        for (; c + 8 <= run; c += 8) COMBINE_EIGHT(operation, row + c, values + c);
+        for (; place + 8 <= run; place += 8) COMBINE_EIGHT(operation, row + place, values + place);
 #endif
-        for (; c < run; c++) row[c] = OF_TYPE(combined)(operation, 0, row[c], values[c]);
+        for (; place < run; place++)
+            row[place] = OF_TYPE(combined)(operation, 0, row[place], values[place]);
     }
 }
 

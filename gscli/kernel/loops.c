@@ -171,12 +171,12 @@ static INLINE int resolve_numbers(Int type, Int stride, const Numbers *some, int
     const char *const numbers = some->numbers;
     const Int count = some->count, first = some->first;
     uint64_t outside = 0;
-    for (Int w = 0; w < count; w++) {
-        Int number = read_number(type, numbers + w * stride);
+    for (Int entry = 0; entry < count; entry++) {
+        Int number = read_number(type, numbers + entry * stride);
         number += (number >> 63) & column.turn;
         outside |= (uint64_t)((uint64_t)number >= (uint64_t)column.size);
-        const Int address = number * column.step + first + w * column.place_step;
-        addresses[w] = (more ? addresses[w] : 0) + address;
+        const Int address = number * column.step + first + entry * column.place_step;
+        addresses[entry] = (more ? addresses[entry] : 0) + address;
     }
     return outside != 0;
 }
@@ -227,12 +227,12 @@ static Int resolve_chunk(const Addresses *where, Cursor *cursor, Int end, Int *a
     Int done = 0;
     while (done < most && cursor->plane < end) {
         const Int count = smaller(sizes[2] - cursor->place, most - done);
-        for (Int k = 0; k < where->count; k++) {
-            const Column *column = where->columns + k;
+        for (Int number = 0; number < where->count; number++) {
+            const Column *column = where->columns + number;
             const Int plane_first = column->first + cursor->plane * column->plane_step;
             const Numbers some = {column, item_at(column->numbers, column->strides, cursor), count,
                                   plane_first + cursor->place * column->place_step};
-            if (resolve(&some, k > 0, addresses + done)) return -1;
+            if (resolve(&some, number > 0, addresses + done)) return -1;
         }
         done += count;
         advance(cursor, sizes, count);
@@ -257,11 +257,12 @@ typedef struct {
 } Items;
 
 /* A line: `count` items `item_stride` bytes apart, at most MAX_ADDRESSES, and their addresses among
-   the rows; `visible` addresses may be looked at ahead. The rest is the same for all lines of a job:
-   `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells. Threads
-   that share the work without sharing cells are given rows `top` … `bottom`-1 only: then `loop` gets the numbers of the entries to combine as `own_entries`,
-   and all of them where that is NULL. Index numbers at `soon` and rows at `next_rows`, which are read
-   before long, are fetched on the way: so many bytes for each entry. */
+   the rows; `visible` addresses may be looked at ahead. The rest is the same for all lines of a
+   job: `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells.
+   Threads that share the work without sharing cells are given rows `top` … `bottom`-1 only: then
+   `loop` gets the numbers of the entries to combine as `own_entries`, and all of them where that is
+   NULL. Index numbers at `soon` and rows at `next_rows`, which are read before long, are fetched on
+   the way: so many bytes for each entry. */
 typedef struct Line Line;
 typedef void (*LineLoop)(const Line *line);
 struct Line {
@@ -375,10 +376,10 @@ static INLINE void move_cells(Int size, int is_take, const Line *line)
     const Int count = line->count, stride = line->item_stride;
     const Int ahead = fetched_count(line, MOVES_AHEAD);
     char *const rows = line->rows, *const items = line->items;
-    for (Int w = 0; w < count; w++) {
-        fetch_soon(line, w);
-        if (w < ahead) PREFETCH_FAR(rows + addresses[w + MOVES_AHEAD] * size);
-        char *const row = rows + addresses[w] * size, *const item = items + w * stride;
+    for (Int entry = 0; entry < count; entry++) {
+        fetch_soon(line, entry);
+        if (entry < ahead) PREFETCH_FAR(rows + addresses[entry + MOVES_AHEAD] * size);
+        char *const row = rows + addresses[entry] * size, *const item = items + entry * stride;
         memcpy(is_take ? item : row, is_take ? row : item, (size_t)size);
     }
 }
@@ -408,21 +409,21 @@ static void take_rows(const Line *line)
     const Int near = ways & WHOLE_ROWS_AHEAD ? smaller(size, 64 * CACHE_LINE) : 1;
     void (*const move)(char *, const char *, Int) =
         line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
-    for (Int w = 0; w < line->count; w++) {
-        fetch_soon(line, w);
+    for (Int entry = 0; entry < line->count; entry++) {
+        fetch_soon(line, entry);
         /* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
-        for (Int k = 0; w + ROWS_AHEAD < line->visible && k < near + CACHE_LINE - 1;
-             k += CACHE_LINE)
-            PREFETCH(line->rows + addresses[w + ROWS_AHEAD] * size + smaller(k, near - 1));
-        move(line->items + w * line->item_stride, line->rows + addresses[w] * size, size);
+        for (Int byte = 0; entry + ROWS_AHEAD < line->visible && byte < near + CACHE_LINE - 1;
+             byte += CACHE_LINE)
+            PREFETCH(line->rows + addresses[entry + ROWS_AHEAD] * size + smaller(byte, near - 1));
+        move(line->items + entry * line->item_stride, line->rows + addresses[entry] * size, size);
     }
 }
 static void put_rows(const Line *line)
 {
-    for (Int w = 0; w < line->count; w++) {
-        fetch_soon(line, w);
-        copy(line->rows + line->addresses[w] * line->size, line->items + w * line->item_stride,
-             line->size);
+    for (Int entry = 0; entry < line->count; entry++) {
+        fetch_soon(line, entry);
+        copy(line->rows + line->addresses[entry] * line->size,
+             line->items + entry * line->item_stride, line->size);
     }
 }
 
@@ -443,12 +444,12 @@ FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
     const Int *const addresses = line->addresses;
     const Int eights = line->count & ~(Int)7, ahead = fetched_count(line, MOVES_AHEAD);
     const int past = line->stream && ((uintptr_t)line->items & (CACHE_LINE - 1)) == 0;
-    for (Int w = 0; w < eights; w += 8) {
-        void *const to = line->items + w * size;
-        fetch_soon(line, w);
-        for (Int k = w; w + 8 <= ahead && k < w + 8; k++)
-            PREFETCH_FAR(line->rows + addresses[k + MOVES_AHEAD] * size);
-        const __m512i from = _mm512_loadu_si512(addresses + w);
+    for (Int entry = 0; entry < eights; entry += 8) {
+        void *const to = line->items + entry * size;
+        fetch_soon(line, entry);
+        for (Int soon = entry; entry + 8 <= ahead && soon < entry + 8; soon++)
+            PREFETCH_FAR(line->rows + addresses[soon + MOVES_AHEAD] * size);
+        const __m512i from = _mm512_loadu_si512(addresses + entry);
         if (size == 4) {
             const __m256i cells = _mm512_i64gather_epi32(from, line->rows, 4);
             if (past) _mm256_stream_si256(to, cells);
@@ -694,9 +695,9 @@ FOR_AVX512 static Int pick_eights(const Line *line, int32_t *picked, Int *picked
     const __m512i first = _mm512_set1_epi64(line->top);
     const __m512i size = _mm512_set1_epi64(line->bottom - line->top);
     __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    for (Int w = 0; w + 8 <= line->count; w += 8) {
-        fetch_soon(line, w);
-        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(line->addresses + w), first);
+    for (Int entry = 0; entry + 8 <= line->count; entry += 8) {
+        fetch_soon(line, entry);
+        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(line->addresses + entry), first);
         const __mmask8 is_own = _mm512_cmplt_epu64_mask(row, size);
         const __m256i own_places = _mm256_maskz_compress_epi32(is_own, places);
         _mm256_storeu_si256((void *)(picked + *picked_count), own_places);
@@ -712,15 +713,15 @@ static void combine_own_rows(const Line *line)
 {
     const Int top = line->top, bottom = line->bottom;
     int32_t picked[MAX_ADDRESSES + 1];
-    Int picked_count = 0, w = 0;
+    Int picked_count = 0, entry = 0;
 #if defined(X86)
     if (ways & PICKED_CELLS)
-        w = pick_eights(line, picked, &picked_count);
+        entry = pick_eights(line, picked, &picked_count);
 #endif
-    for (; w < line->count; w++) {
-        fetch_soon(line, w);
-        picked[picked_count] = (int32_t)w;
-        picked_count += (uint64_t)(line->addresses[w] - top) < (uint64_t)(bottom - top);
+    for (; entry < line->count; entry++) {
+        fetch_soon(line, entry);
+        picked[picked_count] = (int32_t)entry;
+        picked_count += (uint64_t)(line->addresses[entry] - top) < (uint64_t)(bottom - top);
     }
     Line own_line = *line;
     own_line.own_entries = picked, own_line.count = picked_count;
@@ -762,8 +763,8 @@ PUBLIC Int gscli_select_equal(const Int *cells, const double *values, Int count,
 PUBLIC Int gscli_multiply(const Int *cells, const double *factors, Int count, double *products,
                           double *passed, Int back)
 {
-    for (Int k = 0; k < count; k++) {
-        const Int entry = back ? count - 1 - k : k, cell = cells[entry];
+    for (Int number = 0; number < count; number++) {
+        const Int entry = back ? count - 1 - number : number, cell = cells[entry];
         const double product = cell < 0 ? 0 : products[cell];
         passed[entry] = back ? passed[entry] * product : product;
         if (cell >= 0) products[cell] = product * factors[entry];
