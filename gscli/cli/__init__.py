@@ -124,22 +124,19 @@ def end_options_at_program(words: Sequence[str]) -> Sequence[str]:
     >>> end_options_at_program(["watch", "--save", "a.npz", "train.py", "--json"])
     ['watch', '--save', 'a.npz', '--', 'train.py', '--json']
     >>> end_options_at_program(["watch", "-m", "package.train", "--json"])
-    ['watch', '-m', 'package.train', '--', '--json']
+    ['watch', '-m', '--', 'package.train', '--json']
     """
     if words[:1] != ["watch"]:
         return words
     place = 1
     while place < len(words) and words[place].startswith("-") and words[place] != "--":
-        is_module = words[place] in ("-m", "--module")
         place += 2 if words[place] in _WATCH_VALUES else 1
-        if is_module:
-            break
     if place > len(words) or words[place : place + 1] == ["--"]:
         return words
     return [*words[:place], "--", *words[place:]]
 
 
-_WATCH_VALUES = ("-m", "--module", "--save", "--every", "--color", "--width")
+_WATCH_VALUES = ("--save", "--every", "--color", "--width")
 """Options of `gscli watch` that a value follows."""
 
 

@@ -33,9 +33,7 @@ def watch(
     words: Sequence[str] = argument(
         "SCRIPT [WORD...]", "the program and its own words", complete_file, ()
     ),
-    module: str | None = option(
-        "a module of the program, in place of SCRIPT", "MODULE", short="-m"
-    ),
+    module: bool = option("SCRIPT is the name of a module", short="-m"),
     keep_going: bool = option("note bad indices and go on"),
     numpy: bool = option("also x[…], take, put and ufunc.at of NumPy in SCRIPT itself"),
     save: str | None = option(
@@ -52,27 +50,26 @@ def watch(
 ) -> int:
     from gscli.cli.options import detect_screen
 
-    if module is None and not words:
+    if not words:
         raise UsageError(
             "watch takes a script, or a module behind -m", hint="gscli watch SCRIPT [WORD…]"
         )
-    if numpy and module is not None:
-        raise UsageError("--numpy rewrites a script, not a module", where=f"-m {module}"[:200])
-    if module is None and not os.path.exists(words[0]):
+    if numpy and module:
+        raise UsageError("--numpy rewrites a script, not a module", where=f"-m {words[0]}"[:200])
+    if not module and not os.path.exists(words[0]):
         raise CannotRead("no such script", where=words[0])
     if save is not None and not save.endswith(".npz"):
         raise UsageError("--save writes an .npz file", where=f"--save {save}"[:200])
     screen = detect_screen(sys.stderr, settings.color, settings.width)
     options = {
-        "module": module is not None, "keep_going": keep_going, "numpy": numpy, "save": save,
+        "module": module, "keep_going": keep_going, "numpy": numpy, "save": save,
         "read_back": not no_read_back, "every": every, "strict": strict,
         "json": "-" if json == "document" else json,
         "color": screen.color, "width": screen.width, "utf8": screen.utf8,
     }  # fmt: skip
-    program = [] if module is None else [module]
     before = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv[:9] else []
     command = [sys.executable, *before, "-m", "gscli.watch", json_text.dumps(options)]
     if find_spec("gscli.watch") is None or not sys.executable:
         raise UsageError("this Python cannot start itself again", where=repr(sys.executable))
     sys.stdout.flush()
-    os.execv(sys.executable, [*command, *program, *words])  # noqa: S606  the same Python
+    os.execv(sys.executable, [*command, *words])  # noqa: S606  the same Python
