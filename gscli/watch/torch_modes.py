@@ -443,7 +443,9 @@ class _FunctionMode(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         function, seen = self._functions.get(func), None
-        if function is not None and len(args) + len(kwargs or ()) >= function.rule.input_count:
+        if function is None:
+            return func(*args, **kwargs) if kwargs else func(*args)
+        if len(args) + len(kwargs or ()) >= function.rule.input_count:
             seen = self._watch.judge(function, args, kwargs or {})
         output = func(*args, **(kwargs or {}))
         if seen is not None:  # PyTorch 2.4 refuses what later ones take modulo the size

@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: N812
 
 import gscli
 
-ROUNDS = 8
+ROUNDS = 20
 
 
 def make_transformer() -> Callable[[], object]:
