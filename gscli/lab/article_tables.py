@@ -95,10 +95,10 @@ def _describe_vector_axis(name: str) -> str:
 
 def _describe_negative_axis(name: str) -> str:
     operator = find_operator(name)
-    probe = build_probe(operator, {})
-    if probe is None or operator.attribute("axis") is None:
+    if operator.attribute("axis") is None:
         return "–"
-    last = probe.address_cube(-1)
-    if last is None:
+    probe = build_probe(operator, {"axis": -1})
+    if probe is None:
         return "error"
-    return "from the end" if last.column_axes == (2,) else "another axis"
+    last = (len(probe.layout.axes) - 1,)
+    return "from the end" if probe.layout.column_axes == last else "another axis"

@@ -19,7 +19,7 @@ from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-from gscli.layout.axes import Consecutive, Shape
+from gscli.layout.axes import Consecutive
 from gscli.plan import CallInputs, infer_layout
 from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, trace_call
@@ -71,18 +71,6 @@ class Probe(Record):
             infer_layout(self.operator, {**self.inputs, **longer}, self.attrs)
             return bool(masks)
         return False
-
-    def address_cube(self, axis: int | None) -> Layout | None:
-        """The layout on data 2×2×2 with the axis written so, or not at all; None when refused."""
-        attribute = self.operator.attribute("axis")
-        attrs = dict(self.attrs)
-        if attribute is not None:
-            attrs.pop(attribute.name, None)
-            if axis is not None:
-                attrs[attribute.name] = axis
-        with suppress(GscliError):
-            return infer_layout(self.operator, _cube_inputs(self), attrs)
-        return None
 
 
 def build_probe(
@@ -153,20 +141,3 @@ def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[s
         else:
             texts[name] = value or next(pieces)
     return words, texts
-
-
-def _cube_inputs(probe: Probe) -> dict[str, Array]:
-    """Data 2×2×2, and indices and updates of shapes that fit every axis and the flat order."""
-    layout, inputs = probe.layout, dict(probe.inputs)
-    cells = any(axis.entry is not None for axis in layout.axes)
-    named = [name for name in layout.index_inputs if name in inputs]
-    rank = inputs[named[0]].ndim if named else 1
-    shape = (2,) * (3 if rank == len(layout.data_shape) else 2) if cells else (2,)
-    shapes: dict[str, Shape] = {str(layout.data_name): (2, 2, 2), **dict.fromkeys(named, shape)}
-    if layout.updates is not None:
-        shapes[str(layout.updates.name)] = shape if cells else (2, 2, 2)
-    return inputs | {
-        name: np.zeros(shapes[name], array.dtype)
-        for name, array in inputs.items()
-        if name in shapes
-    }

@@ -5,7 +5,7 @@ A layout is what a run goes by, so that nothing is typed in, and nothing needs t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 _describe_outcome(probe, negative=False),
                 _describe_duplicates(probe),
                 _describe_untouched(probe),
-                _find_default_axis(operator, variant),
+                _describe_default_axis(operator),
                 () if version is None else (version,),
                 (name,),
             )
@@ -208,18 +208,21 @@ def _describe_fill(layout: Layout) -> str:
     return _describe_value(np.asarray(layout.fill_value).astype(parse_dtype(layout.dtype)))
 
 
-def _find_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
-    """Which axis is used when none is given: that of the layout of a call of rank 3."""
+def _describe_default_axis(operator: Operator) -> str:
+    """Which axis of three is used when none is given."""
     attribute = operator.attribute("axis")
     if attribute is None:
-        return "must be given" if any(item.name == "axis" for item in operator.inputs) else "–"
+        return "must be given" if "axis" in operator.input_names else "–"
     if attribute.is_required:
         return "must be given"
-    probe = build_probe(operator, variant)
-    layout = None if probe is None else probe.address_cube(None)
-    if layout is None:
-        return "–" if attribute.default is None else str(attribute.default)
-    return "flattened" if layout.is_flattened else ("0", "1", "last")[layout.column_axes[0]]
+    axis = attribute.default
+    if not isinstance(axis, int):
+        probe = build_probe(operator, leave_axis_out(operator))
+        assert probe is not None
+        if probe.layout.is_flattened:
+            return "flattened"
+        axis = probe.layout.column_axes[0]
+    return {-1: "last", 2: "last"}.get(axis, str(axis))
 
 
 def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
