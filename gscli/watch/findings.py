@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from multiprocessing.process import BaseProcess
+from multiprocessing import process
 from types import CodeType, FrameType
 from typing import IO, Any, Literal, Self, TypeAlias
 
@@ -270,9 +270,12 @@ class ProgramFinding:
 
 UNWATCHED_STARTS: dict[Any, str] = {
     threading.Thread: "other thread|other threads",
-    BaseProcess: "process of its own|processes of their own",
+    process.BaseProcess: "process of its own|processes of their own",
 }
 """What a program starts beside itself, and what it is called."""
+
+QUEUES = os.path.dirname(process.__file__)
+"""Whose own threads carry results from process to process."""
 
 
 class Report:
@@ -307,7 +310,9 @@ class Report:
         def start_and_count(started: Any, *words: Any, **named: Any) -> None:
             start(started, *words, **named)
             starter = sys._getframe(1).f_code.co_filename
-            is_own = isinstance(started, threading.Thread) and starter.startswith(self.folder)
+            is_own = isinstance(started, threading.Thread) and (
+                starter.startswith(self.folder) or os.path.dirname(starter) == QUEUES
+            )
             is_forked = getattr(getattr(started, "_popen", None), "method", "") == "fork"
             if not (is_own or is_forked):
                 self.unwatched[reason] += 1

@@ -72,6 +72,7 @@ def test_the_error_of_a_worker_is_named_soon(tmp_path: Path) -> None:
     assert "  --> program.py:6 in __getitem__\n" in run.stderr
     assert "= 20\n" in run.stderr
     assert "Traceback" not in run.stderr
+    assert "thread" not in run.stderr  # of its queue
     assert time.monotonic() - start < 60  # 20 s on a machine that does nothing else
 
 
