@@ -39,6 +39,9 @@ ProgressCallback = Callable[[FuzzReport], None]
 CaseRunner = Callable[[RuntimeProcess, FuzzCase, int], tuple[Reply, Mismatch | None]]
 CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
 
+SURE_OF_HANG = 3
+"""How many times as long a call may take that was late before."""
+
 CALLS_PER_SHAPE = 12
 """Calls in a row that differ in their contents alone, where a runtime compiles for shapes.
 
@@ -149,11 +152,16 @@ def _rerun_in_new_process(
 ) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
 
-    A runtime that writes outside its memory answers wrongly, or ends, at some later call.
+    A runtime that writes outside its memory answers wrongly, or ends, at some later call. One that
+    is late may have a busy machine, and is given more time before it is blamed.
     """
-    return (ask_runtime if mismatch.kind == "unsteady" else _ask_new_process)(
-        runtime, trial, repeat
-    )
+    ask = ask_runtime if mismatch.kind == "unsteady" else _ask_new_process
+    patience = runtime.patience
+    runtime.patience *= SURE_OF_HANG if mismatch.kind == "hang" else 1
+    try:
+        return ask(runtime, trial, repeat)
+    finally:
+        runtime.patience = patience
 
 
 def _ask_new_process(

@@ -55,7 +55,7 @@ class RuntimeProcess:
     def __init__(
         self, program: ProcessSpec, *, patience: float = 20.0, memory: int = MEMORY_LIMIT
     ) -> None:
-        self._program, self._patience, self._memory = program, patience, memory
+        self._program, self.patience, self._memory = program, patience, memory
         self._child: Child | None = None
         self._spare: Child | None = None
         self._interrupts, self._signals = DeferredSignals(), ExitStack()
@@ -139,7 +139,7 @@ class RuntimeProcess:
         self.call_count += 1
         number = secrets.randbelow(ID_LIMIT)
         request = encode_line({"id": number, **document})
-        line = self._ask(self._child, request, self._patience)
+        line = self._ask(self._child, request, self.patience)
         if isinstance(line, Failure):
             self.stop()
             return Reply(line.how, text=line.text)

@@ -23,6 +23,7 @@ class Mutant:
     """What `fuzz` asks in place of a process; `misread` changes the call, `spoil` the answer."""
 
     restarts, call_count, is_spoiled = 0, 0, False
+    patience = 1.0
 
     def __init__(
         self, misread: Misreading = lambda case: case, spoil: Spoiling = lambda _, output: output

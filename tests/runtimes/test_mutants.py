@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from conftest import everyday
@@ -98,3 +98,16 @@ def test_what_was_made_small_before_time_is_over_is_kept() -> None:
         assert len(report.differences) == 2
         sizes.append(report.differences[1].case.cell_count)
     assert sizes[1] < sizes[0]
+
+
+class Late(Mutant):
+    """A runtime on a busy machine: each call takes twice as long as it may."""
+
+    def run_call(self, *call: Any) -> Reply:
+        return super().run_call(*call) if self.patience > 2 else Reply("hang")
+
+
+def test_a_busy_machine_is_given_more_time_before_a_runtime_is_blamed() -> None:
+    report = fuzzed(Late(), "onnx.gather", 20)
+    assert report.differences == []
+    assert report.counts_by_operator["onnx.gather"].slow == 20
