@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> N
 
 
 def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[FuzzCase]:
-    """The examples of the operators, in 64 and in 32 bits."""
+    """The examples of the operators with as few attributes as can be, in 64 and in 32 bits."""
     for operator in operators:
-        known = {attribute.name for attribute in operator.attributes}
+        known = {attribute.name: attribute for attribute in operator.attributes}
         probe = build_probe(
             operator, {name: value for name, value in rules.items() if name in known}
         )
@@ -83,6 +84,11 @@ def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> I
                 else array
                 for name, array in probe.inputs.items()
             }
-            trial = FuzzCase(operator, inputs, probe.attrs)
-            if isinstance(trial.expected_result, ExpectedResult):
-                yield trial
+            needed = {
+                name: value
+                for name, value in probe.attrs.items()
+                if name in rules or known[name].is_required
+            }
+            trials = [FuzzCase(operator, inputs, attrs) for attrs in (needed, probe.attrs)]
+            legal = (trial for trial in trials if isinstance(trial.expected_result, ExpectedResult))
+            yield from islice(legal, 1)

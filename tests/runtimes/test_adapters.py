@@ -8,7 +8,9 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from conftest import slow
 
@@ -35,7 +37,7 @@ from gscli.runtimes.fuzz import FuzzOptions, fuzz
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import select_supported
 from gscli.runtimes.recorded import run_case_on
-from gscli.runtimes.selftest import check_adapter
+from gscli.runtimes.selftest import _iter_examples, check_adapter
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 ALL = [*NAMES, BACKEND.name]
@@ -135,6 +137,22 @@ def test_what_cannot_be_converted_is_unsupported_and_no_refusal() -> None:
             "unsupported": "Unsupported: KeyError: 'str64'"
         }
     assert "error" in answerer._answer(answerer.Runtime("1", [], call), request)
+
+
+def test_integers_that_lose_their_sign_at_the_border_of_iree_are_read_as_data() -> None:
+    adapter: dict[str, Any] = {"__name__": "adapter"}
+    exec(bundle_adapter("iree"), adapter)
+    found, data = np.array([-56], np.int8), np.array([1], np.uint8)
+    assert adapter["with_sign_of"](data, found).tolist() == [200]
+    for other in (data.astype(np.int8), data.astype(np.uint16)):
+        assert adapter["with_sign_of"](other, found) is found
+
+
+def test_a_self_test_asks_plain_calls() -> None:
+    for name, attrs in {"torch.index_add": {"dim": 0}, "onnx.scatter_nd": {}}.items():
+        trials = list(_iter_examples([find_operator(name)], {}))
+        assert trials
+        assert all(trial.attrs == attrs for trial in trials)
 
 
 def test_every_file_of_the_folder_is_used() -> None:
