@@ -287,7 +287,9 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
         return [*lines, f"the shape is {mine}, {name} has {theirs}"]
     if not difference.differing_count:
         return [*lines, f"all {format_count(difference.cell_count, 'cell')} have equal values"]
-    line = f"{difference.differing_count:,} of {difference.cell_count:,} cells differ from {name}"
+    count = difference.differing_count
+    verb = "differs" if count == 1 else "differ"
+    line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"
     if difference.largest is not None:
         line += f", by {difference.largest[0]:g} at most, at {format_shape(difference.largest[1])}"
     return [*lines, line]

@@ -163,7 +163,7 @@ def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "b
                 where=f"axis {dim}: {data.name} has {data.shape[dim]}, "
                 f"{indices.name} has {indices.shape[dim]}",
                 details=(describe(data), describe(indices)),
-                valid=f"the first {count} sizes must be equal ({name}={count})",
+                valid=f"equal sizes on axes below {name} = {count}",
             )
 
 

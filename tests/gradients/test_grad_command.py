@@ -155,7 +155,7 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     assert forked(*words, "--expect", "src=[1,0]").returncode == 1
     quiet = forked(*words, "--expect", "src=[1,0]", "-q").stdout
     assert (
-        quiet == b"1 of 2 cells differ from the expected gradient of src, by 0.5 at most, at [0]\n"
+        quiet == b"1 of 2 cells differs from the expected gradient of src, by 0.5 at most, at [0]\n"
     )
     assert forked(*words, "--strict").returncode == 1
     assert forked(*words, "--strict", "--rules", "loop").returncode == 0

@@ -114,7 +114,7 @@ def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
     words = shlex.split(failure["command"])
     done = gscli(words[1:])
     assert done.returncode == 1
-    assert "1 of 2,000 cells differ" in done.stdout
+    assert "1 of 2,000 cells differs" in done.stdout
     text = Path("long.jsonl").read_text()
     command = json.loads(verify("-", "--json", stdin=text).stdout)["failures"][0]["command"]
     assert command == "gscli verify - --only 'a b'"

@@ -23,7 +23,7 @@ def test_the_exit_status_says_whether_they_are_equal(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.endswith(b"as expected: all 3 cells of right.npy\n")
     quiet = gscli(*CALL, "--expect", "[1,2,8]", "-q")
-    told = b"1 of 3 cells differ from the expected answer, by 4 at most, at [2]\n"
+    told = b"1 of 3 cells differs from the expected answer, by 4 at most, at [2]\n"
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, told, b"")
     quiet = gscli(*CALL, "--expect", "right.npy", "-q", cwd=tmp_path)
     assert (quiet.returncode, quiet.stdout) == (0, b"as expected: all 3 cells of right.npy\n")
@@ -32,7 +32,7 @@ def test_the_exit_status_says_whether_they_are_equal(tmp_path: Path) -> None:
 def test_a_difference_is_told_with_its_cells_and_cause() -> None:
     done = gscli(*CALL, "--expect", "[1,2,8]")
     told = done.stdout.decode()
-    assert "1 of 3 cells differ from the expected answer, by 4 at most, at [2]" in told
+    assert "1 of 3 cells differs from the expected answer, by 4 at most, at [2]" in told
     assert "was → is ≠ expected" in told
     assert "ab:3→12≠8" in told
     assert "of updates to the same cell only the last one counts (entries a, b, 1 cell)" in told
@@ -198,7 +198,7 @@ def test_diff_tells_equal_and_different_tensors() -> None:
     assert gscli("diff", "[1,2.0]", "[1,2]").returncode == 0
     done = gscli("diff", "[1,2,3]", "[1,2,4]")
     assert done.returncode == 1
-    assert done.stdout.startswith(b"1 of 3 cells differ from [1,2,4], by 1 at most, at [2]\n")
+    assert done.stdout.startswith(b"1 of 3 cells differs from [1,2,4], by 1 at most, at [2]\n")
     assert gscli("diff", "[1,2,3]", "[1,2,4]", "--atol", "1").returncode == 0
     assert gscli("diff", "-", "-").returncode == 2
 
@@ -210,7 +210,7 @@ def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> No
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "x: equal: all 2 cells"
-    assert lines[1].startswith("y: 1 of 1 cells differ from b.npz::y")
+    assert lines[1].startswith("y: 1 of 1 cells differs from b.npz::y")
     assert lines[-1] == "only is only in a.npz"
     document = json.loads(gscli("diff", "a.npz", "b.npz", "--json", cwd=tmp_path).stdout)
     assert not document["equal"]
