@@ -48,7 +48,7 @@ CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
     for convention in (
         LOOP,
-        Convention("torch", "even", "all", "spread", "spread", counts_absent_data=True,
+        Convention("torch", "even", "all", "spread", "hold", counts_absent_data=True,
                    ignores_padding=True),
         Convention(
             "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
