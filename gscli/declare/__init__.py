@@ -168,6 +168,10 @@ class Signature:
         return tuple(map(attribute_from_parameter, self._parameters(keywords=True)))
 
     @cached_property
+    def _attributes_by_name(self) -> Mapping[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    @cached_property
     def dim_is_second(self) -> bool:
         """Whether the framework's own function has `dim` between the inputs, as PyTorch does."""
         return any(item.name == "dim" and item.is_required for item in self.attributes[:1])
@@ -205,7 +209,7 @@ class Signature:
 
     def bind_attributes(self, attrs: Mapping[str, object]) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
-        known = {attribute.name: attribute for attribute in self.attributes}
+        known = self._attributes_by_name
         for name in attrs:
             if name not in known:
                 raise self._unknown_name_error("attribute", name, list(known))

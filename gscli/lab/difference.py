@@ -171,8 +171,10 @@ def compare_blocks(
         most = _find_largest_difference(actual[numbers], expected[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
-    sample = np.concatenate(kept) if kept else np.empty(0, np.int64)
-    sample = sample[_sample_positions(sample.size)]
+    sample = np.empty(0, np.int64)
+    if kept:
+        sample = np.concatenate(kept)
+        sample = sample[_sample_positions(sample.size)]
     return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
 
 
@@ -197,10 +199,12 @@ def differing_cells(
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
+    if not unequal.any():
+        return unequal
     relative = tolerance.rtol_for(dtype_name(expected.dtype))
     rounded = any(array.dtype.kind not in "biu" for array in (actual, expected))
     allows = (rounded or relative or tolerance.atol) and not _is_text(actual, expected)
-    if not allows or not unequal.any():
+    if not allows:
         return unequal
     mine, theirs = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):

@@ -63,18 +63,17 @@ def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     batch = count_batch_axes(addressing, may_cut=True)
     if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
         return None
-    columns = [at for at, axis in enumerate(axes) if at >= batch and _is_column(axis)]
+    columns = [at for at in range(batch, len(axes)) if _is_column(axes[at])]
     first, last = (columns[0], columns[-1] + 1) if columns else (batch, batch)
     if len(columns) != last - first:
         return None
     sizes = [axis.size for axis in axes]
     shared = prod(addressing.entry_shape[batch:])
-    leading = tuple(axis.window for axis in axes[batch:first] if axis.window is not None)
-    trailing = tuple(axis.window for axis in axes[last:] if axis.window is not None)
     grid = len(addressing.entry_shape)
-    spare = tuple(w for w in range(len(window)) if w not in leading + trailing)
-    before, behind = ((grid + w for w in axes) for axes in (leading, spare + trailing))
-    order = (*range(batch), *before, *range(batch, grid), *behind)
+    before = [grid + axis.window for axis in axes[batch:first] if axis.window is not None]
+    trailing = [grid + axis.window for axis in axes[last:] if axis.window is not None]
+    spare = [at for at in range(grid, grid + len(window)) if at not in before + trailing]
+    order = (*range(batch), *before, *range(batch, grid), *spare, *trailing)
     outer, rows, inner = prod(sizes[batch:first]), prod(sizes[first:last]), prod(sizes[last:])
     return CanonicalForm(
         "slices",
