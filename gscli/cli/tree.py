@@ -80,9 +80,12 @@ class LazyGroup(HintedCommand, TyperGroup):
         names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         near = [meant] if meant in known else known
-        named = [
-            f"{operator.framework_name} {meant}" for operator in operators()
-            if operator.command == meant and operator.framework_name in names
+        head, _, tail = cmd_name.partition(".")
+        full = f"{ALIASES.get(head, head)}.{tail}"
+        named = [meant] if meant in names else [
+            f"{operator.framework_name} {operator.command}" for operator in operators()
+            if operator.framework_name in names
+            and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
         otherwise = suggest_commands(meant, near, f"{ctx.command_path} --help")
         hint = format_suggestion(named, otherwise)
