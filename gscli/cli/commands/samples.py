@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.words import suggest_names
+from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.building import tool
 from gscli.cli.completion import complete_names
 from gscli.cli.options import (
@@ -219,11 +219,10 @@ def find_lesson(name: str) -> Lesson:
             return lesson
     if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
         return find_lesson(name[3:])
-    names = [*known, *(full.partition("-")[2] for full in known)]
-    raise UsageError(
-        f"there is no lesson {name!r}"[:200],
-        hint=suggest_names(name, names, "gscli samples", count=1),
-    )
+    bare = [full.partition("-")[2] for full in known]
+    parts = [part for part in bare if name in part.split("-")][:3]
+    near = suggest_names(name, [*known, *bare], "gscli samples", count=1)
+    raise UsageError(f"there is no lesson {name!r}"[:200], hint=format_suggestion(parts, near))
 
 
 def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
