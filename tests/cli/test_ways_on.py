@@ -305,6 +305,10 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         ("gather arange:2x3 '[0.5]'", "indices[0] = 0.5 is not a whole number"),
+        (
+            "torch embedding '[[1.5,2],[3,4]]' '[[0,1]]'",
+            "are weight and input swapped? weight holds whole numbers, input does not",
+        ),
     ],
 )
 def test_words_that_other_languages_write_get_the_word_that_is_meant(

@@ -153,9 +153,9 @@ def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     indices = isinstance(error, IndexTypeRefused)
-    if indices and _is_swapped(name, inputs):
-        first = next(iter(inputs.arrays))
-        return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
+    other = next((key for key in inputs.arrays if key != name), name)
+    if indices and _is_swapped(array, inputs.arrays[other]):
+        return f"are {other} and {name} swapped? {other} holds whole numbers, {name} does not"
     rewrite_hint = _rewrite_hint(error, array, typed=inputs.is_typed[name])
     text, convert = _is_text(error, array), _build_convert_command(error, origin)
     changed = None if text else find_cast_change(array, parse_dtype(error.wanted))
@@ -195,14 +195,12 @@ def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
     return f"convert it, values change: {_build_convert_command(error, origin)} --cast"
 
 
-def _is_swapped(name: str, inputs: CallInputs) -> bool:
-    """Whether the first input could be the indices, and the indices could not."""
-    first, *_ = inputs.arrays.values()
-    indices = inputs.arrays[name]
-    if first is indices or first.dtype.name not in INTEGERS or not first.size:
+def _is_swapped(indices: Array, other: Array) -> bool:
+    """Whether another input could be the indices, and the indices could not."""
+    if other.dtype.name not in INTEGERS or not other.size:
         return False
     rows = max(indices.shape, default=0)
-    return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)
+    return indices.dtype.kind == "f" and bool(-rows <= other.min() and other.max() < rows)
 
 
 def _build_convert_command(error: DtypeRefused, origin: str) -> str:
