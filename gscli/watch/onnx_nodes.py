@@ -22,6 +22,7 @@ from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.disk.processes import Child, Failure, python_program
 from gscli.files.content import import_extra
+from gscli.files.formats.tensorproto import check_is_inside
 from gscli.frameworks.execute import execute
 from gscli.lab.difference import describe_difference
 from gscli.lab.model_nodes import ModelNode, find_operator, read_attributes
@@ -149,6 +150,8 @@ def watch_model(
             where=f"{', '.join(sanitize(name, 60) for name in feeds) or 'none'}",
             valid=", ".join(sanitize(name, 60) for name in model.inputs),
         )
+    for tensor in model.message.graph.initializer:
+        check_is_inside(tensor, model.where)
     watch = ModelWatch(_inline_functions(model))
     if not runtime:
         _run_rules(watch, feeds)

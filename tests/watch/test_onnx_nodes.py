@@ -11,6 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from gscli.base import GscliError
 from gscli.cli import run_safely
 from gscli.lab.models import OnnxModel
 from gscli.watch import onnx_nodes
@@ -118,6 +119,15 @@ def test_a_sound_model_has_no_findings(runtime: str) -> None:
     report = watch_model(embedding(), feeds([0, -1, 3], 2, [0, 3]), runtime)
     assert not report.findings, report.report()
     assert report.last_line() == "watched 3 calls, 7 indices: 2 Gather, 1 ScatterND"
+
+
+@pytest.mark.parametrize("runtime", [RULES, REFERENCE])
+def test_weights_in_another_file_are_named(runtime: str) -> None:
+    model = embedding()
+    onnx.external_data_helper.set_external_data(model.message.graph.initializer[0], "w.data")
+    feeds = {name: np.array([0]) for name in model.inputs}
+    with pytest.raises(GscliError, match=r"lie in another file.*save_as_external_data=False"):
+        watch_model(model, feeds, runtime)
 
 
 def test_entries_that_write_one_cell_are_a_warning() -> None:

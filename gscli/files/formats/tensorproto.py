@@ -104,14 +104,19 @@ def parse_protobuf(kind: str, content: Content, limit: int) -> Any:
         raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
 
 
-def to_array(tensor: Any, where: str, limit: int) -> Array:
-    """The array of a TensorProto in which every statement agrees with the others."""
+def check_is_inside(tensor: Any, where: str) -> None:
+    """ContentRefused for a TensorProto whose values lie in another file."""
     if tensor.data_location == _EXTERNAL or tensor.external_data:
         raise ContentRefused(
             "the values lie in another file, which gscli does not follow",
             where=where,
             hint="onnx.save_model(model, path, save_as_external_data=False) puts them inside",
         )
+
+
+def to_array(tensor: Any, where: str, limit: int) -> Array:
+    """The array of a TensorProto in which every statement agrees with the others."""
+    check_is_inside(tensor, where)
     if tensor.HasField("segment"):
         raise ContentRefused("the file holds a segment of a tensor", where=where)
     if tensor.data_type not in TYPES:
