@@ -76,7 +76,7 @@ def make_default_hint(error: GscliError, path: str) -> str:
     'gscli gather --help'
     """
     if isinstance(error, CannotWrite):
-        return "-o FILE names another place; see that its folder is there and may be written to"
+        return "name another place; see that its folder is there and may be written to"
     if isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
     return f"{path} --help"

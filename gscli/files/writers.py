@@ -113,7 +113,7 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
 def _choose_suffix(form: str | None, path: str) -> str:
     known = " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
     if form is None and path == "-":
-        raise UsageError("standard output needs a format", valid=known, hint="-f npy")
+        raise UsageError("standard output needs a format", hint="-f npy; --help lists the others")
     suffix = file_suffix(path) if form is None else f".{form.lower()}"
     if suffix in WRITABLE_SUFFIXES:
         return suffix

@@ -245,6 +245,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("-width 50 help", 2, "did you mean --width?"),
         ("index-select [1,2,3] [1]", 2, "did you mean torch index-select?"),
         ("gather_nd [1,2,3] [[1]]", 2, "did you mean gather-nd?"),
+        (
+            "gather [1] [0] --html nodir/x.html",
+            73,
+            "name another place; see that its folder is there and may be written to",
+        ),
+        ("gather [1] [0] -o -", 2, "-f npy; --help lists the others"),
         ("samples five", 2, "did you mean five-answers?"),
         ("tf.gather_nd [1,2,3] [[1]]", 2, "did you mean tensorflow gather-nd?"),
         ("explain jax.at.set [1,2,3] [1] 5", 2, "did you mean jax at-set?"),
