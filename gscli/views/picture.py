@@ -363,6 +363,12 @@ class EntryTable:
         values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
         texts = self.numbers.format_values(values)
+        scale = self.trace.layout.updates and self.trace.layout.updates.scale
+        if scale is not None:
+            factor = f"{self.numbers.format_value(scale)}{self.signs.times}"
+            texts = [
+                f"{factor}({text})" if text.startswith("-") else factor + text for text in texts
+            ]
         return [_prefix_sign(prefix, text) for text in texts]
 
 

@@ -377,3 +377,11 @@ def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:
     assert re.search(r"0\.25.*\n.*0\.5", picture), picture
     frame = render_text(make_frames(run, PLAIN).step(1), PLAIN)
     assert "max(1, 0.25) = 1" in frame
+
+
+def test_updates_of_a_picture_show_the_factor_that_they_are_scaled_by() -> None:
+    inputs = {"input": [1, 2], "index": [0, 0], "source": [5, -6]}
+    run = trace("torch.index_add", inputs, {"dim": 0, "alpha": 2})
+    text = render_text(make_picture(run, PLAIN), PLAIN)
+    assert "+2×5" in text
+    assert "+2×(-6)" in text
