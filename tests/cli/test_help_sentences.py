@@ -115,6 +115,8 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("numpy.take", "negative indices read 0", "numpy take [10,20] [-1] --mode clip", [10]),
     ("numpy.take", "length 0", "numpy take [] [0] --mode wrap", "index out of range"),
     ("numpy.take", "its shape were [1]", "numpy take 7 [0]", [7]),
+    ("numpy.compress", "may be of numbers", "numpy compress [2,0,1] [10,20,30]", [10, 30]),
+    ("numpy.compress", "its shape were [1]", "numpy compress [true] 7", [7]),
     ("numpy.put", "1.75 becomes 1", "numpy put [5] [0] [1.75]", [1]),
     ("numpy.add.at", "1.5 into an integer", "numpy add-at [1] [0] [1.5]", [2]),
     ("numpy.add.at", "of shape [1,n] too", "numpy add-at [[1,2],[3,4]] : 0 [[5,6]]",
