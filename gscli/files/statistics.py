@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name, to_json
@@ -60,14 +62,16 @@ class Statistics(Record):
         }
 
 
-def compute_statistics(array: Array) -> Statistics:
+def compute_statistics(array: Array, part: Sequence[range] | None = None) -> Statistics:
     """Read `array` once, a block at a time, so that a mapped file stays on disk.
 
+    `part`: where it lies in a whole tensor, in whose coordinates places are then told.
     Strings have no extremes and no mean; complex numbers have no extremes.
 
     >>> compute_statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
     'float64 [2,2]  min=-1.0 at [1,0]  max=3.0 at [0,0]  mean=0.666667  nan=1  inf=0  zero=1'
     """
+    axes = [range(size) for size in array.shape] if part is None else part
     flat, counts = array.reshape(-1), np.zeros(4, np.int64)  # nan, inf, zero, finite
     total: float | complex = 0.0
     lows, highs = list[int](), list[int]()
@@ -88,7 +92,8 @@ def compute_statistics(array: Array) -> Statistics:
         mapped.release_pages(array)
 
     def extreme(place: int) -> Extreme:
-        return Extreme(flat[place], tuple(map(int, np.unravel_index(place, array.shape))))
+        inside = np.unravel_index(place, array.shape)
+        return Extreme(flat[place], tuple(axis[i] for axis, i in zip(axes, inside, strict=True)))
 
     nan, infinite, zero, count = counts.tolist()
     low = extreme(min(lows, key=flat.__getitem__)) if lows else None

@@ -12,6 +12,7 @@ from itertools import islice, product
 from math import prod
 
 from gscli.base import LimitRefused, UsageError
+from gscli.base.arrays import Array
 from gscli.layout.axes import Box, Shape, span_positions
 from gscli.traces import Trace
 from gscli.views.look import Limits, ViewOptions
@@ -67,6 +68,18 @@ def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:
             where=f"--slice {text}"[:200],
             valid=f"{ranks} parts, separated by commas",
         )
+
+
+def take_slice(array: Array, text: str) -> tuple[Array, tuple[range, ...]]:
+    """The part of a tensor that a slice leaves, and where it lies; UsageError for another rank.
+
+    >>> import numpy as np
+    >>> take_slice(np.array([[1, 2], [3, 4]]), "1,:")
+    (array([[3, 4]]), (range(1, 2), range(0, 2)))
+    """
+    check_slice(text, [array.shape])
+    part = parse_slice(text, array.shape) or ()
+    return array[tuple(slice(axis.start, axis.stop, axis.step) for axis in part)], part
 
 
 def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:

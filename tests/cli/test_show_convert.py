@@ -71,6 +71,22 @@ def test_statistics_of_one_and_of_all(archive: Path, capsys: pytest.CaptureFixtu
     assert documents[3]["mean"] is None
 
 
+def test_a_slice_is_all_that_is_told_of_a_tensor(
+    archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = f"{archive}::table"
+    document = json.loads(shown(capsys, table, "--slice", "1,0:2", "--json"))
+    assert document == {"dtype": "float64", "shape": [1, 2], "data": [3.0, 4.0]}
+    line = "float64 [1,2]  min=3.0 at [1,0]  max=4.0 at [1,1]  mean=3.5  nan=0  inf=0  zero=0\n"
+    assert shown(capsys, table, "--slice", "1,0:2", "--stat") == line
+    for form in ("--json", "--stat", "--plain"):
+        assert run_safely(["show", table, "--slice", "0", form]) == 2
+        assert "another number of parts" in capsys.readouterr().err
+    assert run_safely(["show", str(archive), "--slice", "1,0:2", "--json"]) == 2
+    refusal = json.loads(capsys.readouterr().err)["error"]
+    assert refusal["hint"] == f"name one of them: {archive}::table"
+
+
 def test_several_files_follow_each_other(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

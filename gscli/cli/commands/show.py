@@ -49,6 +49,7 @@ def show(
     settings: Settings,
 ) -> int:
     from gscli import files
+    from gscli.files.request import member_place
 
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
@@ -67,6 +68,9 @@ def show(
             _print_tensor(loaded, settings, statistics_only=stat)
         elif stat:
             _print_member_statistics(text, listed, settings)
+        elif settings.slice is not None:
+            hint = f"name one of them: {member_place(text, listed[0].name)}" if listed else ""
+            raise UsageError("--slice is a part of one tensor", where=sanitize(text), hint=hint)
         else:
             _print_members(text, listed, settings)
     return 0
@@ -141,13 +145,20 @@ def _print_member_statistics(text: str, members: Sequence[Member], settings: Set
         sys.stdout.write(_format_statistics(loaded, settings, member.name, width))
 
 
+def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, ...] | None]:
+    """What --slice leaves of a tensor and where it lies; all of it without one."""
+    from gscli.views.choices import take_slice
+
+    return (array, None) if settings.slice is None else take_slice(array, settings.slice)
+
+
 def _format_statistics(
     loaded: LoadedInput, settings: Settings, name: str | None = None, width: int = 0
 ) -> str:
     """One line: the sentence, or the document with --json, behind the name of a member."""
     from gscli.files.statistics import compute_statistics
 
-    summary = compute_statistics(loaded.array)
+    summary = compute_statistics(*_take_chosen(loaded.array, settings))
     if settings.json is None:
         head = "" if name is None else f"{sanitize(name):<{width}}  "
         return f"{head}{summary.text()}\n"
@@ -164,7 +175,8 @@ def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: b
     if statistics_only:
         write_results([array], settings, text=_format_statistics(loaded, settings))
     elif settings.json is not None:
-        write_results([array], settings, make_document=partial(dump_json, array))
+        chosen, _ = _take_chosen(array, settings)
+        write_results([array], settings, make_document=partial(dump_json, chosen))
     else:
         text, pictures = _render_tensor(loaded.origin, array, settings)
         write_results([array], settings, text=text, pictures=pictures)

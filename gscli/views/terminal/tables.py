@@ -7,10 +7,8 @@ from itertools import chain, repeat
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gscli.base.arrays import Array
-from gscli.views.choices import check_size, check_slice, parse_slice
+from gscli.views.choices import check_size, check_slice, take_slice
 from gscli.views.group import render_tensors
 from gscli.views.lines import (
     Block,
@@ -78,9 +76,7 @@ def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
     w[1,:] is 3, 4.
     """
     if options.slice is not None:
-        check_slice(options.slice, [array.shape])
-        part = parse_slice(options.slice, array.shape)
-        array = array[np.ix_(*part)] if part else array
+        array, _ = take_slice(array, options.slice)
         name = f"{name}[{options.slice}]"
     plain = options._replace(utf8=False)
     numbers = choose_number_format([array] if array.size <= TOLD_CELLS else [], plain)
