@@ -46,7 +46,8 @@ def describe_purpose(trace: Trace) -> str:
         return f"{sentence}; {moved} is copied to output{where}."
     updates = layout.updates
     assert updates is not None
-    update = f"the update {beside}" if updates.name else f"the value {updates.value}"
+    times = "" if updates.scale is None else f", times {updates.scale},"
+    update = f"the update {beside}{times}" if updates.name else f"the value {updates.value}"
     itself = "itself and " if layout.include_self else ""
     moves = REDUCTION_WORDS[layout.reduction].moves
     return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}."

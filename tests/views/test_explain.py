@@ -383,5 +383,6 @@ def test_updates_of_a_picture_show_the_factor_that_they_are_scaled_by() -> None:
     inputs = {"input": [1, 2], "index": [0, 0], "source": [5, -6]}
     run = trace("torch.index_add", inputs, {"dim": 0, "alpha": 2})
     text = render_text(make_picture(run, PLAIN), PLAIN)
+    assert "the update beside it, times 2, is added to that cell." in " ".join(text.split())
     assert "+2×5" in text
     assert "+2×(-6)" in text
