@@ -701,6 +701,24 @@ class _Torch(_Framework):
         input: ArrayLike,
         num_classes: int = -1,
     ) -> NDArray[Any]: ...
+    @staticmethod
+    def embedding_bag(
+        input: ArrayLike,
+        weight: ArrayLike,
+        offsets: ArrayLike | None = None,
+        per_sample_weights: ArrayLike | None = None,
+        mode: Literal["mean", "sum", "max"] = "mean",
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> NDArray[Any]: ...
+    @staticmethod
+    def nll_loss(
+        input: ArrayLike,
+        target: ArrayLike,
+        weight: ArrayLike | None = None,
+        ignore_index: int = -100,
+        reduction: Literal["none", "mean", "sum"] = "mean",
+    ) -> NDArray[Any]: ...
 
 class _Jax(_Framework):
     @staticmethod

@@ -80,8 +80,12 @@ in_parts = pytest.mark.parametrize(
 )
 
 
+FOLDED = ("torch.embedding_bag", "torch.nll_loss")
+"""Gathers whose cells are reduced, so that an output cell is none of data."""
+
+
 @in_parts
-@pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.parametrize("name", [name for name in GATHERS if name not in FOLDED])
 def test_gathering_an_arange_returns_the_addresses_of_the_plan(name: str, part: slice) -> None:
     for world, run in runs(name, part):
         assert run.layout.data_name is not None

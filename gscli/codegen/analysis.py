@@ -43,6 +43,9 @@ class CallAnalysis:
         data, updates = self.layout.value_names
         names = {} if data is None else {data: "data"}
         names |= dict.fromkeys(self.masks, "mask") | self.variables_by_input
+        if self.layout.fold is not None:  # what is read of their numbers stands in own calls alone
+            kept = (name for name in self.operator.input_names if name in self.plan.inputs)
+            names = {name: name for name in kept} | names
         return names if updates is None else {**names, updates: "updates"}
 
     @cached_property

@@ -102,6 +102,8 @@ def write_backward(
             f"no gradients are written for {target!r}"[:200], where="--code",
             valid=" ".join(BACKWARD_TARGETS),
         )  # fmt: skip
+    if gradients.trace.layout.fold is not None:
+        raise UsageError("no gradients are written for cells that are folded", where="--code")
     try:
         return _BackwardWriter(gradients, target).write(origins or {})
     except CannotTranslate as reason:

@@ -158,6 +158,8 @@ class Translation(Record):
 def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
     """The call as steps of the target; CannotTranslate tells why there are none."""
     steps, layout = SnippetProgram(), analysis.layout
+    if layout.fold is not None:
+        raise CannotTranslate(f"{target.title} has no single call, and no lines are written")
     inputs = {
         name: steps.input(name, array.shape, dtype_name(array.dtype))
         for name, array in analysis.arrays_by_variable.items()

@@ -29,6 +29,9 @@ CALL_TEMPLATES: Mapping[str, str] = {
         ("torch.embedding", "torch.one_hot", "torch.max_unpool?d"),
         "torch.nn.functional.{path}({inputs}{attrs})",
     ),
+    **dict.fromkeys(
+        ("torch.embedding_bag", "torch.nll_loss"), "torch.nn.functional.{path}({named}{attrs})"
+    ),
     "torch.*": "torch.{path}({named}{attrs})",
     "jax.at.get": "data.at[{subscript}].get({attrs})",
     "jax.at.*": "data.at[{subscript}].{name}(updates{attrs})",

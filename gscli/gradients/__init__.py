@@ -24,10 +24,10 @@ import numpy as np
 from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.gradients.cells import multiply_in_turn, select_equal
 from gscli.gradients.conventions import LOOP, Convention
-from gscli.kernel import gather, scatter
+from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.walks import cell_addresses
-from gscli.layout import Layout
+from gscli.layout import CELLS, Layout
 from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
 
@@ -119,7 +119,7 @@ class BackwardWalk:
         """The addresses of the call, and nothing that is done on the way."""
         return self.layout._replace(
             data_name=None, updates=None, reduction="none", include_self=True,
-            accumulate_dtype=None, unspecified_order="",
+            accumulate_dtype=None, unspecified_order="", fold=None,
         )  # fmt: skip
 
     def _plan_move(self, layout: Layout, cells: Array) -> ValidatedPlan:
@@ -129,9 +129,39 @@ class BackwardWalk:
 
     def gather_gradients(self) -> dict[str, Array]:
         """Every cell of data is given the cotangents of the outputs that were read from it."""
-        name = self.layout.data_name
+        name, fold = self.layout.data_name, self.layout.fold
         assert name is not None
-        return {name: self.write(self.cotangent).reshape(self.plan.inputs[name].shape)}
+        gradients = {name: self.write(self.cell_flow).reshape(self.plan.inputs[name].shape)}
+        if fold is not None and fold.factors is not None and not fold.are_by_row:
+            read = gather(
+                ValidatedPlan(self.layout.read_layout, self.plan.inputs), self.plan.inputs[name]
+            )
+            flow = (self._folded_flow * read).reshape(*self.layout.addressing.entry_shape, -1)
+            gradients[fold.factors] = flow.sum(-1)
+        return gradients
+
+    @cached_property
+    def cell_flow(self) -> Array:
+        """The cotangents of the cells that a gather reads."""
+        factors, window = self.plan.entry_factors, (1,) * len(self.layout.addressing.window)
+        if factors is None:
+            return self._folded_flow
+        return np.asarray(self._folded_flow * factors.reshape(factors.shape + window))
+
+    @cached_property
+    def _folded_flow(self) -> Array:
+        """Those of the cells that are folded, which have been multiplied by their factors."""
+        fold, plan = self.layout.fold, self.plan
+        if fold is None:
+            return self.cotangent
+        flow, factors = self.cotangent, plan.entry_factors
+        if fold.is_weighted and factors is not None:
+            flow = flow / factors.sum()
+        cells = multiply_cells(plan, plan.inputs[str(self.layout.data_name)])
+        walk = BackwardWalk(
+            plan.plan_fold(cells), self.output, flow, self.convention._replace(ties="first")
+        )
+        return walk.scatter_gradients()[CELLS]
 
     # --- scatters -----------------------------------------------------------------------------
 

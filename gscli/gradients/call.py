@@ -115,7 +115,9 @@ def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array
     >>> list(value_inputs(run.layout, run.inputs))
     ['data']
     """
-    return {name: inputs[name] for name in layout.value_names if name is not None}
+    fold = layout.fold  # what is the same for all entries of a row is given no gradient
+    names = (*layout.value_names, fold.factors if fold and not fold.are_by_row else None)
+    return {name: inputs[name] for name in names if name is not None}
 
 
 def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = None) -> Gradients:

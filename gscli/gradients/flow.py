@@ -48,7 +48,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     arrays, walk = gradients.arrays, gradients.walk()
     layout, inputs = walk.layout, {**gradients.trace.inputs, COTANGENT: gradients.cotangent}
     if layout.kind == "gather":
-        return walk.plan_write(walk.cotangent), arrays[str(layout.data_name)]
+        return walk.plan_write(walk.cell_flow), arrays[str(layout.data_name)]
     updates = layout.updates
     assert updates is not None
     data, source = _name_values(gradients)

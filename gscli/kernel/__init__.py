@@ -59,6 +59,8 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     raises IndexRefused.
     """
     form, layout = plan.layout.form, plan.layout
+    if layout.fold is not None:
+        return fold_cells(plan, multiply_cells(plan, data), tuning)
     if layout.is_noop:
         return to_result_axes(layout, np.full(form.result_dims, layout.fill_value, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.row_size)
@@ -75,6 +77,30 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
 
     run_parallel(route.partitions, read, tuning.threads_for(result))
     return to_result_axes(layout, result)
+
+
+def multiply_cells(plan: ValidatedPlan, data: Array) -> Array:
+    """The cells that a folded gather reads, times their factors, in the type they are folded in."""
+    layout, fold, factors = plan.layout, plan.layout.fold, plan.entry_factors
+    assert fold is not None
+    cells = gather(ValidatedPlan(layout.read_layout, plan.inputs), data)
+    cells = cells.astype(parse_dtype(fold.scatter.dtype), copy=False)
+    if factors is None:
+        return cells
+    spread = factors.reshape(factors.shape + (1,) * len(layout.addressing.window))
+    with np.errstate(all="ignore"):
+        return np.asarray(cells * spread.astype(cells.dtype))
+
+
+def fold_cells(plan: ValidatedPlan, cells: Array, tuning: Tuning = DEFAULT) -> Array:
+    """What the cells of a gather come to in their bags, in the type of the output."""
+    layout, fold = plan.layout, plan.layout.fold
+    assert fold is not None
+    output = scatter(plan.plan_fold(cells), None, tuning=tuning)
+    with np.errstate(all="ignore"):
+        if fold.is_weighted and (factors := plan.entry_factors) is not None:
+            output = output / factors.astype(output.dtype).sum()
+        return output.astype(parse_dtype(layout.dtype)).reshape(layout.output_shape)
 
 
 def to_result_axes(layout: Layout, result: Array) -> Array:

@@ -43,6 +43,8 @@ def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
     """
     if plan.layout.output_size != size:
         raise InputRefused("the result has another size", where=str(plan.layout.output_shape))
+    if plan.layout.fold is not None:
+        return run_kernel(plan).reshape(-1)[cells]
     if plan.layout.kind == "gather":
         return _gather_at_cells(plan, cells)
     return run_kernel(restrict_scatter(plan, cells))

@@ -43,6 +43,23 @@ from gscli.layout.axes import (
 )
 from gscli.layout.forms import CanonicalForm, choose_form
 
+BAGS, CELLS = "bags", "cells"
+"""What a fold calls the number of the bag of each entry, and the cells that a gather reads."""
+
+
+class Fold(Record):
+    """How the cells that a gather reads are its output only when they were combined.
+
+    `scatter`: the layout that brings CELLS to where BAGS say; entries that are skipped are in no
+    bag. `factors`: an input of numbers that multiply cells, one for each entry, or as `are_by_row`
+    one for each row that is read. `is_weighted`: what they come to is divided by the sum of these.
+    """
+
+    scatter: Layout
+    factors: str | None = None
+    are_by_row: bool = False
+    is_weighted: bool = False
+
 
 class LayoutFields(Record):
     """What a layout is made of."""
@@ -62,6 +79,7 @@ class LayoutFields(Record):
     unspecified_order: str = ""
     unspecified: tuple[Unspecified, ...] = ()
     attributes: tuple[tuple[str, object], ...] = ()
+    fold: Fold | None = None
 
 
 class Layout(LayoutFields):
@@ -116,6 +134,11 @@ class Layout(LayoutFields):
     def output_size(self) -> int:
         """Number of cells of the output."""
         return prod(self.output_shape)
+
+    @property
+    def read_layout(self) -> Layout:
+        """The gather of this layout alone, without what becomes of its cells."""
+        return self._replace(fold=None, reduction="none", output_shape=self.result_shape)
 
     @property
     def own_terms(self) -> int:
@@ -210,12 +233,15 @@ def gather_layout(
     fill: Number = 0,
     output_shape: Shape | None = None,
     unspecified: tuple[Unspecified, ...] = (),
+    fold: Fold | None = None,
 ) -> Layout:
     """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
     shape = addressing.result_shape if output_shape is None else output_shape
     return Layout(
         "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
+        reduction=fold.scatter.reduction if fold else "none",
         fill_value="" if data.dtype == "str" and fill == 0 else fill, unspecified=unspecified,
+        fold=fold,
     )  # fmt: skip
 
 

@@ -214,7 +214,7 @@ class SegmentNumbers(Record):
     for those in none.
 
     `source`: the lengths of segments along its last axis, or as `are_offsets` where they begin and
-    where the last one ends. `is_strict`: the lengths take up all positions.
+    where the last one ends. `is_strict`: the lengths take up all positions, offsets begin at 0.
     """
 
     source: str

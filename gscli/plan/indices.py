@@ -173,6 +173,8 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
     if numbers.are_offsets:
         offsets, before[..., 1:] = written, written
         low, high = before[..., :-1], np.full(source.shape, size)
+        if numbers.is_strict:
+            high[..., :1] = 0
     else:
         np.cumsum(written, -1, out=before[..., 1:])
         offsets, high = before, size - before[..., :-1]
@@ -190,7 +192,9 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
             details=(f"the axis has {format_count(size, 'cell')}",),
             valid=str(most) if least == most else f"{least} … {most}",
         )
-    rows = zip(offsets.reshape(-1, offsets.shape[-1]), np.ndindex(grid[:-1]), strict=True)
+    rows = zip(
+        offsets.reshape(prod(grid[:-1]), offsets.shape[-1]), np.ndindex(grid[:-1]), strict=True
+    )
     segments, positions = np.empty(grid, np.int64), np.arange(size)
     for own, row in rows:
         segments[row] = np.searchsorted(own, positions, "right") - 1

@@ -167,7 +167,7 @@ def describe_skips(layout: Layout) -> SkipWords:
     """What entries without a cell do under a layout, or why there is none."""
     if layout.policy.is_refused:
         return SkipWords("refused", "is refused", "refused, so that none is")
-    if layout.kind == "gather":
+    if layout.kind == "gather" and layout.fold is None:
         return SkipWords("filled", "reads the fill value", "read the fill value")
     return SkipWords("dropped", "is dropped", "dropped")
 

@@ -26,7 +26,7 @@ from gscli.base import Finding
 from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name, is_private
 from gscli.base.records import cached_property
 from gscli.disk import mapped
-from gscli.layout import Layout
+from gscli.layout import BAGS, CELLS, Layout
 from gscli.layout.axes import Column, Fit, Negative, OutOfBounds
 from gscli.plan.indices import (
     BLOCK,
@@ -122,6 +122,8 @@ class Plan(BoundLayout):
     def has_data_dtype(self) -> bool:
         """Whether the output has the element type of data, if any; what JAX divides may not."""
         data = self.inputs.get(self.layout.data_name or "")
+        if self.layout.fold is not None:  # nor is it made cell by cell
+            return False
         return data is None or dtype_name(data.dtype) == self.layout.dtype
 
     def updates_view(self) -> Array:
@@ -223,6 +225,34 @@ class ValidatedPlan(Plan):
             if alive is not None:
                 live = alive if live is None else live & alive
         return tuple(coordinates), live
+
+    @property
+    def entry_factors(self) -> Array | None:
+        """What multiplies the cells of each entry before they are folded, 0 for a skipped one."""
+        fold = self.layout.fold
+        if fold is None or not (fold.factors or fold.is_weighted):
+            return None
+        rows, live = self.resolve_range(0, self.layout.entry_count)
+        if fold.factors is None:
+            numbers = np.ones(self.layout.entry_count)
+        elif fold.are_by_row:
+            table = self.inputs[fold.factors]
+            table = np.concatenate((table, np.zeros(1, table.dtype)))  # the last of no row
+            numbers = table[rows[0] if live is None else np.where(live, rows[0], -1)]
+        else:
+            numbers = self.inputs[fold.factors].reshape(-1)
+        numbers = numbers if live is None else np.where(live, numbers, 0).astype(numbers.dtype)
+        return numbers.reshape(self.layout.addressing.entry_shape)
+
+    def plan_fold(self, cells: Array) -> ValidatedPlan:
+        """The scatter of a gather's cells to their bags."""
+        assert self.layout.fold is not None
+        grid = self.layout.addressing.entry_shape
+        _, live = self.resolve_range(0, self.layout.entry_count)
+        bags = np.broadcast_to(self.inputs[BAGS], grid)
+        if live is not None:
+            bags = np.where(live.reshape(grid), bags, -1)
+        return ValidatedPlan(self.layout.fold.scatter, {BAGS: bags, CELLS: cells})
 
     def raise_out_of_bounds(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""

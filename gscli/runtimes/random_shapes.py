@@ -137,6 +137,30 @@ def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
     return draft
 
 
+def draw_bags(_roles: Roles, dice: Rng) -> CallSpec:
+    """Rows of a table in bags, a row each or told by offsets: embedding_bag."""
+    draft = CallSpec((dice.random.randint(1, 4), dice.random.randint(1, 3)))
+    has_offsets = dice.draw_bool(0.6)
+    shape = tuple(dice.random.randint(1, 4) for _ in range(2 - has_offsets))
+    draft.indices["input"] = dice.draw_indices(shape, draft.data[0])
+    draft.attrs |= {"include_last_offset": False, "padding_idx": dice.choose((None, None, 0, -1))}
+    if has_offsets:
+        starts = np.sort(np.abs(dice.draw_indices((dice.random.randint(1, 3),), shape[0] + 1)))
+        starts[0] = 0
+        draft.indices["offsets"] = starts % (shape[0] + 1)
+    return draft
+
+
+def draw_losses(_roles: Roles, dice: Rng) -> CallSpec:
+    """A class at each position off the axis of classes: nll_loss."""
+    draft = CallSpec(dice.draw_shape(1, 4))
+    axis = min(len(draft.data) - 1, 1)
+    grid = draft.data[:axis] + draft.data[axis + 1 :]
+    draft.indices["target"] = dice.draw_indices(grid, draft.data[axis])
+    draft.attrs["ignore_index"] = dice.choose((-100, 0, -1))
+    return draft
+
+
 def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
     """A mask that says which cells take part, in row-major order."""
     draft = CallSpec(dice.draw_shape(0))
@@ -260,6 +284,8 @@ def choose_generator(roles: Roles) -> SpecGenerator:
         ("allow_negative_indices" in names, draw_single_window),
         ("kernel_size" in names, draw_unpooled),
         ("lengths" in names, draw_segments),
+        ("include_last_offset" in names, draw_bags),
+        ("ignore_index" in names, draw_losses),
         (bool(names & {"slice_sizes", "update_window_dims"}), draw_windows),
         ("mask" in kinds and roles.has_axis, draw_compressed),
         ("mask" in kinds, draw_masked),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, to_json
-from gscli.base.records import Record, former_names
+from gscli.base.records import Record, cached_property, former_names
 from gscli.base.words import entry_label
 from gscli.kernel.reductions import (
     REDUCTIONS,
@@ -172,6 +172,8 @@ class _EntryBuilder:
         target = None if any(i.sign == "skipped" for i in adjusted) else self._target_box(spans)
         whole = tuple((0, size) for size in self.layout.addressing.window)
         result = kept = self._result_box(at, whole)
+        if self.layout.fold is not None:
+            result = kept = self._fold_targets[number]
         if (
             self.layout.kind == "scatter"
             and target is not None
@@ -250,6 +252,15 @@ class _EntryBuilder:
         if updates.fit in (Fit.RESHAPE, Fit.CROP) and len(shape) != len(box):
             return reshape_box(box, addressing.result_shape, shape)
         return box
+
+    @cached_property
+    def _fold_targets(self) -> list[Box | None]:
+        """For each entry where in output its cells are folded, None for one that is in no bag."""
+        cells = np.broadcast_to(np.zeros(()), self.layout.result_shape)
+        fold = _EntryBuilder(self.plan.plan_fold(cells), self.count)
+        boxes = [entry.target for entry in fold.entries(0, replayed=False)]
+        shapes = fold.layout.data_shape, self.layout.output_shape
+        return [box and reshape_box(box, *shapes) for box in boxes]
 
     def _index_boxes_by_input(self, number: int) -> tuple[tuple[str, Box], ...]:
         boxes: dict[str, Box] = {}

@@ -40,6 +40,9 @@ def describe_purpose(trace: Trace) -> str:
     layout = trace.layout
     sentence, thing = _describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
+    if layout.fold is not None:
+        words = REDUCTION_WORDS["mean" if layout.fold.is_weighted else layout.reduction]
+        return f"{sentence}; the {thing}s of a bag meet in output: {words.repeated or words.name}."
     if layout.kind == "gather":
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"

@@ -91,13 +91,17 @@ def check_against_loop(name: str, count: int | None) -> int:
     return tried
 
 
-@pytest.mark.parametrize("name", VALUED)
+READ_OR_WRITTEN = [name for name in VALUED if name not in ("torch.embedding_bag", "torch.nll_loss")]
+"""Not those that read first and reduce then: of these only the slopes are known."""
+
+
+@pytest.mark.parametrize("name", READ_OR_WRITTEN)
 def test_gradients_are_those_of_the_loop_walked_backwards(name: str) -> None:
     assert check_against_loop(name, EVERYDAY) > EVERYDAY / 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VALUED)
+@pytest.mark.parametrize("name", READ_OR_WRITTEN)
 def test_gradients_of_all_worlds_are_those_of_the_loop(name: str) -> None:
     assert check_against_loop(name, None) > EVERYDAY
 

@@ -484,3 +484,90 @@ def segment_reduce(
                     value = np.nan
                 output[(*row, n, *rest)] = value
     return output
+
+
+@operator("torch.embedding_bag")
+def embedding_bag(
+    input: Array,  # noqa: A002
+    weight: Array,
+    offsets: Array | None = None,
+    per_sample_weights: Array | None = None,
+    mode: str = "mean",
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Array:
+    """The rows of each bag, one after the other, in float32 where they are halves."""
+    require(mode in ("sum", "mean", "max"), "usage", "mode")
+    require_type(input, INDICES, "input")
+    require_type(weight, FLOATS, "weight")
+    require(weight.ndim == 2, "shape", "weight is no table")
+    size = len(weight)
+    if padding_idx is not None:
+        require(-size <= padding_idx < size, "usage", "padding_idx is no row")
+        padding_idx %= size
+    require((input.ndim, offsets is None) in ((1, False), (2, True)), "shape", "no list of bags")
+    factors = np.ones(input.shape)
+    if per_sample_weights is not None:
+        require(mode == "sum", "usage", "weights are for sums")
+        require(per_sample_weights.dtype == weight.dtype, "dtype", "another type than weight")
+        require(per_sample_weights.shape == input.shape, "shape", "a weight for each number")
+        factors = per_sample_weights
+    if offsets is None:
+        require(input.shape[1], "shape", "empty bags")
+        ends = [input.shape[1] * n for n in range(len(input) + 1)]
+    else:
+        require_type(offsets, INDICES, "offsets")
+        require(offsets.ndim == 1, "shape", "offsets are a list")
+        require(offsets.size or not include_last_offset, "shape", "no last offset")
+        ends = [int(number) for number in offsets]
+        fits = ends == sorted(ends) and ends[:1] in ([], [0]) and max(ends, default=0) <= len(input)
+        require(fits, "index", "offsets do not fit")
+        ends += [] if include_last_offset or not ends else [len(input)]
+    numbers, factors = input.reshape(-1), factors.reshape(-1)
+    rows = [None if n == padding_idx else from_start(int(n), size) for n in numbers]
+    wide = np.float32 if type_of(weight) in HALVES else weight.dtype.type
+    output = np.zeros((max(len(ends) - 1, 0), weight.shape[1]), weight.dtype)
+    for bag, column in np.ndindex(output.shape):
+        kept = [at for at in range(ends[bag], ends[bag + 1]) if rows[at] is not None]
+        values = [wide(weight[rows[at], column]) * wide(factors[at]) for at in kept]
+        if values:
+            total = values[0]
+            for value in values[1:]:
+                total = wide(REDUCTIONS[mode](total, value))
+            output[bag, column] = total / wide(len(values)) if mode == "mean" else total
+    return output
+
+
+@operator("torch.nll_loss")
+def nll_loss(
+    input: Array,  # noqa: A002
+    target: Array,
+    weight: Array | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Array:
+    """A loss for each target, one after the other."""
+    require(reduction in ("none", "mean", "sum"), "usage", "reduction")
+    require_type(input, FLOATS, "input")
+    require(input.ndim > 0, "shape", "no classes")
+    require_type(target, (*LONG, "uint8") if input.ndim <= 2 else LONG, "target")
+    axis = min(input.ndim - 1, 1)
+    classes, grid = input.shape[axis], input.shape[:axis] + input.shape[axis + 1 :]
+    fits = target.shape == grid or (input.ndim == 1 and target.shape == (1,))
+    require(fits, "shape", "target has other axes")
+    if weight is not None:
+        require(weight.dtype == input.dtype, "dtype", "another type than input")
+        require(weight.shape == (classes,), "shape", "a weight for each class")
+    wide = np.float32 if type_of(input) in HALVES else input.dtype.type
+    losses, total, weights = np.zeros(grid, input.dtype), wide(0), wide(0)
+    for p in np.ndindex(grid):
+        number = int(target[p] if target.shape == grid else target[0])
+        if number == ignore_index:
+            continue
+        row = from_start(number, classes)
+        factor = wide(1 if weight is None else weight[row])
+        loss = -wide(input[(*p[:axis], row, *p[axis:])]) * factor
+        losses[p], total, weights = loss, total + loss, weights + factor
+    if reduction == "none":
+        return losses
+    return np.asarray(total / weights if reduction == "mean" else total, input.dtype)

@@ -35,7 +35,9 @@ def is_told_as_it_happened(operator: Any) -> None:
     entries = trace.entries()
     assert len(entries) == trace.entry_count == probe.trace.layout.entry_count
     output = probe.trace.output
-    if trace.kind == "gather":
+    if trace.layout.fold is not None:
+        assert {entry.result is None for entry in entries} == {False}
+    elif trace.kind == "gather":
         data = trace.tensor("data")
         assert data is not None
         for entry in entries:

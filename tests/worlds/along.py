@@ -360,3 +360,48 @@ register(
     variants=[*SEGMENTS, *({**v, "initial": 2} for v in SEGMENTS),
               *({**v, "unsafe": True} for v in SEGMENTS)],
 )  # fmt: skip
+
+
+def _bags(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    """Bags of rows: a list of numbers, which begin at the sorted ones again, or a table of them."""
+    inputs = {
+        "input": cast_indices(core.indices, index_dtype), "weight": mixed(core.data, dtype)
+    }  # fmt: skip
+    if core.indices.ndim == 1:
+        count = core.indices.size
+        starts = np.sort(np.abs(core.indices)) % (count + 1)
+        starts = np.sort(starts) if count % 5 != 4 else starts
+        starts[:1] = int(count % 7 == 6)
+        inputs["offsets"] = starts.astype(index_dtype)
+    if attrs.get("mode") == "sum" and core.indices.size % 2:
+        inputs["per_sample_weights"] = mixed(core.indices.shape, dtype)
+    return World("torch.embedding_bag", inputs, attrs)
+
+
+MODES = [{"mode": name} for name in ("sum", "mean", "max")]
+register(
+    "torch.embedding_bag",
+    only(along, lambda core: core.axis == 0 and len(core.data) == 2 and core.indices.ndim > 0),
+    _bags, types=("float32", "float64", "float16", "bfloat16"), cap=600,
+    variants=[*MODES, *({**v, "padding_idx": 0} for v in MODES),
+              *({**v, "include_last_offset": True} for v in MODES)],
+)  # fmt: skip
+
+
+def _losses(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    """Targets at every position beside the classes, walked through from the core's indices."""
+    axis = min(len(core.data) - 1, 1)
+    grid = core.data[:axis] + core.data[axis + 1 :]
+    target = np.resize(core.indices, grid) if core.indices.size else np.zeros(grid, np.int64)
+    inputs = {"input": mixed(core.data, dtype), "target": cast_indices(target, index_dtype)}
+    if core.indices.size % 2:
+        inputs["weight"] = np.abs(mixed(core.data[axis : axis + 1], dtype))
+    return World("torch.nll_loss", inputs, attrs)
+
+
+LOSSES = [{"reduction": name} for name in ("none", "sum", "mean")]
+register(
+    "torch.nll_loss", only(along, lambda core: len(core.data) > 0), _losses, cap=600,
+    types=("float32", "float64", "float16", "bfloat16"), index_types=("int64", "int64", "uint8"),
+    variants=[*LOSSES, *({**v, "ignore_index": 0} for v in LOSSES)],
+)  # fmt: skip

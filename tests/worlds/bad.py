@@ -10,7 +10,8 @@ import numpy as np
 from .core import GOOD, Array, World
 
 INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids",
-           "write_indices", "torch.embedding.input", "torch.one_hot.input"}  # fmt: skip
+           "write_indices", "torch.embedding.input", "torch.one_hot.input", "target",
+           "torch.embedding_bag.input"}  # fmt: skip
 """Inputs that hold indices; "numpy.choose.a" would be the input a of this operator alone."""
 
 UPDATES = {"updates", "update", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}

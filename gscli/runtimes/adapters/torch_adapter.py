@@ -12,7 +12,7 @@ OPS = [
     "torch.index_add", "torch.index_copy", "torch.index_fill", "torch.index_reduce",
     "torch.index", "torch.masked_select", "torch.masked_scatter", "torch.embedding",
     "torch.one_hot", "torch.max_unpool1d", "torch.max_unpool2d", "torch.max_unpool3d",
-    "torch.segment_reduce",
+    "torch.segment_reduce", "torch.embedding_bag", "torch.nll_loss",
 ]  # fmt: skip
 
 

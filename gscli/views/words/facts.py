@@ -85,7 +85,7 @@ class Describer:
         case = describe_skips(self.trace.layout).word
         if case != "dropped":
             return EntryFacts(case, texts | {"new": self.format_fill()})
-        updates, texts["unused"] = self.trace.tensor("updates"), texts["result"]
+        updates, texts["unused"] = self.trace.tensor("updates"), texts["result"] or "it"
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
             texts["unused"] += (
                 f" = {self.numbers.format_value(take_box(updates.array, entry.result))}"

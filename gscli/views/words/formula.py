@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.layout import Layout
+from gscli.layout import BAGS, Fold, Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape
 from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
@@ -88,6 +88,8 @@ class Formula:
         if self._trace.words is not None:
             return "; ".join(self._trace.words.equations)
         layout = self._layout
+        if layout.fold is not None:
+            return self._fold_equation(layout.fold)
         if layout.kind == "gather":
             name = layout.data_name or "data"
             return f"{self._result('output')} = {self._format_target(name)}"
@@ -95,6 +97,29 @@ class Formula:
         own = f"{target} and " if layout.include_self else ""
         equation = REDUCTION_WORDS[layout.reduction].equation
         return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
+
+    def _fold_equation(self, fold: Fold) -> str:
+        """What an entry of a gather does whose cells are folded."""
+        update, factor = self._format_target(self._layout.data_name or "data"), ""
+        entries, grid = len(self._addressing.entry_shape), self._addressing.entry_shape
+        if fold.factors is not None:
+            row = [self._number(self._addressing.columns[0])]
+            place = row if fold.are_by_row else self.letters[:entries]
+            factor = _format_subscript(fold.factors, place, ",")
+            update = f"{factor} * {update}"
+        bags = self._trace.inputs[BAGS].shape
+        if isinstance(self._addressing.generated[0].recipe, range):
+            bag = [self.letters[axis] for axis, size in enumerate(bags) if size > 1]
+        else:
+            bag = [_format_subscript(BAGS, self._broadcast(bags, grid, self.letters), ",")]
+        target = _format_subscript("output", [*bag, *self.letters[entries:]], ",")
+        update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
+        if fold.is_weighted:
+            return f"{target} = sum of every {update} / sum of every {factor or 1}"
+        equation = REDUCTION_WORDS[fold.scatter.reduction].equation
+        return equation.format(
+            target=target, update=update, own="", reduction=fold.scatter.reduction
+        )
 
     def list_gradients(self, convention: Convention) -> list[str]:
         """What is assigned on the way back, g(x) being the gradient of x.

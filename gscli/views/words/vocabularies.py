@@ -204,5 +204,5 @@ def effect(layout: Layout, outcome: IndexOutcome) -> str:
     'reads nothing and gives 0'
     """
     reads = f"reads nothing and gives {sanitize(repr(layout.fill_value))}"
-    nothing = reads if layout.kind == "gather" else "writes nothing"
+    nothing = reads if describe_skips(layout).word == "filled" else "writes nothing"
     return OUTCOMES[outcome].does.format(nothing=nothing)

@@ -170,6 +170,47 @@ def _segments(rng: random.Random) -> Call:
     return inputs, attrs
 
 
+def _bags(rng: random.Random) -> Call:
+    """PyTorch reads and writes anywhere where offsets descend or end before the numbers do, and for
+    numbers outside but in sums of float32.
+    """
+    rows, mode = rng.randint(1, 4), rng.choice(("sum", "mean", "max"))
+    sizes = (rng.randint(1, 5),) if rng.random() < 0.6 else (rng.randint(1, 3), rng.randint(1, 3))
+    dtype = rng.choice((*["float32"] * 4, "float64", "int64"))
+    inputs = {
+        "input": indices(rng, sizes, rows, rng.choice(INTEGERS), from_end=False),
+        "weight": values(rng, (rows, rng.randint(1, 3)), dtype),
+    }
+    if mode == "max" or dtype != "float32":
+        inputs["input"] = inputs["input"] % rows
+    attrs: dict[str, Any] = {"mode": mode, "include_last_offset": False}
+    if len(sizes) == 1 or rng.random() < 0.05:
+        starts = np.sort([rng.randint(0, sizes[0]) for _ in range(rng.randint(1, 3))])
+        starts[0] = int(rng.random() < 0.1)
+        attrs["include_last_offset"] = len(starts) > 1 and rng.random() < 0.3
+        starts[-1] = sizes[0] if attrs["include_last_offset"] else starts[-1]
+        inputs["offsets"] = starts.astype(rng.choice(INTEGERS))
+    if rng.random() < (0.5 if mode == "sum" else 0.03):
+        inputs["per_sample_weights"] = values(rng, sizes, dtype)
+    attrs["padding_idx"] = rng.choice((None, None, None, -rows, rows - 1, rows))
+    return inputs, attrs
+
+
+def _losses(rng: random.Random) -> Call:
+    classes, rank = rng.randint(1, 4), rng.randint(1, 4)
+    grid = tuple(rng.randint(1, 3) for _ in range(rank - 1))
+    sizes = (*grid[:1], classes, *grid[1:])
+    dtype = rng.choice((*["float32"] * 3, "float64", "int64"))
+    target = indices(rng, grid, classes, rng.choice((*LONG, "uint8")), from_end=False)
+    ignored = rng.choice((None, 0, 7))
+    inputs = {"input": values(rng, sizes, dtype), "target": target}
+    if rng.random() < 0.5:
+        drawn = values(rng, (classes + int(rng.random() < 0.03),), dtype)
+        inputs["weight"] = np.abs(drawn) + 1
+    attrs: dict[str, Any] = {"reduction": rng.choice(("none", "sum", "mean"))}
+    return inputs, attrs if ignored is None else {**attrs, "ignore_index": ignored}
+
+
 def _function(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
     """A function of torch.nn.functional, on tensors in its order."""
 
@@ -202,5 +243,7 @@ OPERATORS = [
         Operator(f"max_unpool{n}d", partial(_pooled, rank=n), _function(f"max_unpool{n}d"), VERSION)
         for n in (1, 2, 3)
     ),
+    Operator("embedding_bag", _bags, _named("embedding_bag"), VERSION),
+    Operator("nll_loss", _losses, _named("nll_loss"), VERSION),
     Operator("segment_reduce", _segments, _named("segment_reduce"), VERSION),
 ]

@@ -1,0 +1,166 @@
+"""PyTorch: embedding_bag and nll_loss of torch.nn.functional, gathers whose cells are reduced."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated, Literal
+
+from gscli.base import ShapeRefused, UsageError
+from gscli.base.words import FLOAT16S, FLOATS
+from gscli.declare.attributes import Option, parse_reduction
+from gscli.frameworks.torch import FRAMEWORK
+from gscli.frameworks.torch.tables import check_table
+from gscli.layout import BAGS, CELLS, Fold, Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import (
+    RAISE_OUTSIDE,
+    SKIP_OUTSIDE,
+    Addressing,
+    GeneratedIndices,
+    Reduction,
+    SegmentNumbers,
+    Shape,
+    Tensor,
+    Unspecified,
+    Updates,
+)
+from gscli.layout.families import address_axis, address_pick, describe
+from gscli.layout.refusals import (
+    check_dtype,
+    check_exact_shape,
+    check_index_dtype,
+    check_min_rank,
+    check_same_dtype,
+)
+
+NAN_IN_BAG = "PyTorch's largest of a bag is NaN only where that stands first; here it always is"
+
+
+@FRAMEWORK.operator(
+    example="'[0,2,1,1]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]' '[0,2]'",
+)
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    per_sample_weights: Tensor | None = None,
+    *,
+    mode: Annotated[
+        Literal["mean", "sum", "max"], Option("how the rows of a bag meet", role="reduction")
+    ] = "mean",
+    include_last_offset: Annotated[bool, Option("the last offset ends the last bag")] = False,
+    padding_idx: Annotated[int | None, Option("a row of weight that is in no bag")] = None,
+) -> NewOutput:
+    """Take a row of the table weight for each number of input, and reduce the rows of each bag.
+
+    output = bags ++ weight[1:] (shapes). Each row of an input of rank 2 is a bag; a list of numbers
+    has offsets that say where bags begin, 0 and ascending. per_sample_weights has the shape of
+    input and multiplies its rows, for a sum. A bag without rows is 0. Numbers are int32 or int64,
+    0 … rows-1. Halves are reduced in float32 and rounded once.
+    """
+    check_index_dtype(input)
+    check_table(weight, padding_idx)
+    check_dtype(weight, FLOATS)
+    if input.rank not in (1, 2) or (offsets is None) != (input.rank == 2):  # noqa: PLR2004  lists of bags
+        where = describe(input)
+        valid = "rank 1 with offsets, or rank 2 without"
+        raise ShapeRefused("input is no list of bags", where=where, valid=valid)
+    if per_sample_weights is not None:
+        if mode != "sum":
+            where = f"mode = {mode}"
+            raise UsageError("per_sample_weights are for sums", where=where, valid="--mode sum")
+        check_same_dtype(weight, per_sample_weights)
+        check_exact_shape(per_sample_weights, input.shape, f"that of {input.name}")
+    if offsets is None:
+        count, bags = (
+            input.shape[0],
+            GeneratedIndices(BAGS, range(input.shape[0]), (input.shape[0], 1)),
+        )
+        if input.shape[1] == 0:
+            raise ShapeRefused("bags are empty", where=describe(input), valid="1 column or more")
+    else:
+        check_index_dtype(offsets)
+        count = offsets.shape[0] - include_last_offset if offsets.rank == 1 else -1
+        if count < 0:
+            valid = "rank 1" + ", 1 offset or more" * include_last_offset
+            raise ShapeRefused("offsets are a list", where=describe(offsets), valid=valid)
+        recipe = SegmentNumbers(offsets.name, are_offsets=True, is_strict=True)
+        bags = GeneratedIndices(BAGS, recipe, input.shape)
+    reduction = parse_reduction(mode)
+    rows = Tensor("output", (count, weight.shape[1]), weight.dtype)
+    target = address_axis(rows, Tensor(BAGS, input.shape, "int64"), 0)
+    factors = None if per_sample_weights is None else per_sample_weights.name
+    return gather_layout(
+        weight,
+        address_axis(weight, input, 0)._replace(generated=(bags,)),
+        RAISE_OUTSIDE if padding_idx is None
+        else RAISE_OUTSIDE._replace(ignored=padding_idx % weight.shape[0]),
+        output_shape=rows.shape,
+        unspecified=(Unspecified("nan", NAN_IN_BAG),) if mode == "max" else (),
+        fold=Fold(_fold_cells(target, weight.dtype, reduction, rows.shape), factors),
+    )  # fmt: skip
+
+
+@FRAMEWORK.operator(
+    example="'[[-0.5,-1.5,-2.5],[-3.5,-0.25,-1.0]]' '[2,0]'",
+)
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: Annotated[int, Option("a target that counts nothing")] = -100,
+    reduction: Annotated[
+        Literal["none", "mean", "sum"], Option("how losses meet", role="reduction")
+    ] = "mean",
+) -> NewOutput:
+    """Take the cell of each target's class, with its sign changed: the loss of log probabilities.
+
+    Classes are the axis 1 of input, or its only one; target has the other axes. weight multiplies
+    the losses of each class, and the mean divides by the sum of the weights taken, so that it is
+    NaN where all targets are ignored. Targets are int64, or uint8 for an input of rank 1 or 2:
+    0 … classes-1, or ignore_index. Sums have no promised order; halves are reduced in float32 and
+    rounded once.
+    """
+    check_dtype(input, FLOATS)
+    check_min_rank(input)
+    check_index_dtype(target, ("int64", "uint8") if input.rank <= 2 else ("int64",))  # noqa: PLR2004  planes
+    axis = int(input.rank > 1)
+    if not (input.rank == 1 and target.shape == (1,)):
+        check_exact_shape(
+            target, input.shape[:axis] + input.shape[axis + 1 :], "input without its classes"
+        )
+    if weight is not None:
+        check_same_dtype(input, weight)
+        check_exact_shape(weight, (input.shape[axis],), "a weight for each class")
+    pick = address_pick(input, target, axis) if axis else address_axis(input, target, 0)
+    grid = target.shape
+    losses = range(prod(grid) if reduction == "none" else 1)
+    shape = grid if reduction == "none" else (1,) * len(grid)
+    bags = GeneratedIndices(BAGS, losses, shape)
+    output = grid if reduction == "none" and axis else ()
+    flat = address_axis(
+        Tensor("output", (len(losses),), input.dtype), Tensor(BAGS, grid, "int64"), 0
+    )
+    return gather_layout(
+        input,
+        pick._replace(generated=(bags,)),
+        RAISE_OUTSIDE._replace(ignored=ignore_index),
+        output_shape=output,
+        fold=Fold(
+            _fold_cells(flat, input.dtype, "add", (len(losses),), -1),
+            None if weight is None else weight.name,
+            are_by_row=True,
+            is_weighted=reduction == "mean",
+        ),
+    )  # fmt: skip
+
+
+def _fold_cells(
+    addressing: Addressing, dtype: str, reduction: Reduction, shape: Shape, scale: int | None = None
+) -> Layout:
+    """The scatter of a gather's cells to their bags."""
+    return scatter_layout(
+        None, Updates(CELLS, scale=scale), addressing, SKIP_OUTSIDE,
+        dtype="float32" if dtype in FLOAT16S else dtype, reduction=reduction,
+        include_self=reduction == "add", output_shape=shape,
+    )  # fmt: skip
