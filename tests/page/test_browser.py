@@ -817,8 +817,21 @@ def test_nowhere_is_an_answer(show: Any) -> None:
 @pytest.mark.slow
 def test_a_gather_is_predicted_in_data(show: Any) -> None:
     window = show(gathered())
+    read = (
+        "return [...document.querySelectorAll('.data td[data-e]')].map(c =>"
+        " c.ariaLabel + c.querySelectorAll('i').length + /c[0-6]/.test(c.className))"
+    )
+    seen = window.run(read)
     window.click(PREDICT)
+    assert window.run(read) == [
+        f"data {row},{column} is {2 * row + column + 1}0false"
+        for row in (0, 2) for column in (0, 1)
+    ]  # fmt: skip
     assert words(window.run(ASKED)).startswith("Which cell does a read?")
     window.click(".data tbody tr:nth-child(3) td:nth-of-type(1)")
     assert words(window.run(SAID)).startswith("Right. entry a")
     assert window.run(OUTPUT) == ["5", "6", "·", "·", "·", "·"]
+    assert "entry" not in window.run(read)[0]
+    assert window.run(read)[3] == "data 2,1 is 6, entry a1true"
+    window.click(PREDICT)
+    assert window.run(read) == seen

@@ -25,7 +25,12 @@ function Example(section) {
     if (praise) { say.insertBefore(words(praise), say.firstChild); }
     player.focus();
   });
+  var sources = gather ? all(stage, ".data td[data-e]").map(function (td) {
+    var label = td.getAttribute("aria-label");
+    return { td: td, entries: entriesOf(td), spoken: label.slice(0, label.lastIndexOf(", entry ")) };
+  }) : [];
   var asks = false;
+  var veiled = false;
   player.add("predict", function (pressed) {
     asks = pressed;
     predict.stop();
@@ -47,9 +52,16 @@ function Example(section) {
     if (asks && to === step + 1 && to <= rows.length) { question(); } else { go(to); }
   }
 
-  // While steps are predicted, the list below does not tell those that are to come.
+  // While steps are predicted, neither the list below nor what is read tells those that are to come.
   function veil() {
     rows.forEach(function (row, entry) { row.classList.toggle("ahead", asks && entry >= step); });
+    section.classList.toggle("asks", asks);
+    if (!asks && !veiled) { return; }
+    veiled = asks;
+    sources.forEach(function (cell) {
+      output.mark(cell.td, cell.entries.filter(function (entry) { return !asks || entry < step; }),
+        cell.spoken, "");
+    });
   }
 
   function question() {

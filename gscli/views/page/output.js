@@ -49,15 +49,19 @@ function Output(stage, facts, gather, skipped) {
 
   function fill(cell) {
     var entries = done(cell, step), now = text(cell, step);
-    var colour = entries.length ? ink(entries[entries.length - 1]) : "";
     var filled = entries.length && now !== "·" && entries.every(function (entry) { return skipped[entry]; });
     var off = cell.expected && isFinal(cell, entries);
-    var chips = cell.td.querySelector(".e");
-    var bold = cell.td.querySelector("b");
-    cell.td.setAttribute("aria-label", cell.place + " is " + (now || "empty")
-      + (filled ? ", filled" : "") + (off ? ", expected " + cell.expected : "") + entryWords(entries));
-    cell.td.className = colour + (filled ? " fill" : "") + (off ? " off" : "") + " n" + Math.min(entries.length, LETTERS);
-    bold.textContent = now || "·";
+    cell.td.querySelector("b").textContent = now || "·";
+    mark(cell.td, entries, cell.place + " is " + (now || "empty") + (filled ? ", filled" : "")
+      + (off ? ", expected " + cell.expected : ""), (filled ? " fill" : "") + (off ? " off" : ""));
+  }
+
+  // The colour and the letters of the entries that a cell shows.
+  function mark(td, entries, spoken, kind) {
+    var chips = td.querySelector(".e");
+    td.setAttribute("aria-label", spoken + entryWords(entries));
+    td.className = (entries.length ? ink(entries[entries.length - 1]) : "") + kind
+      + " n" + Math.min(entries.length, LETTERS);
     chips.textContent = "";
     entries.forEach(function (entry, place) {
       if (entries.length <= LETTERS || place === 0 || place === entries.length - 1) {
@@ -91,7 +95,7 @@ function Output(stage, facts, gather, skipped) {
   }
 
   return {
-    last: last, go: go, ink: ink, value: value,
+    last: last, go: go, ink: ink, mark: mark, value: value,
     cells: function (entry) { return written[entry].map(function (cell) { return cell.td; }); },
     after: function (td, entry) { return text(cellOf(td), entry + 1); },
     start: function (td) {
