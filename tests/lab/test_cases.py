@@ -163,6 +163,32 @@ def test_lines_that_are_no_cases() -> None:
         list(read_cases("no-such-file.jsonl"))
 
 
+@pytest.mark.parametrize(
+    ("change", "flaw"),
+    [
+        ({"inputs": {"data": [1, 2], "indices": "[0]"}}, "data in inputs is not a tensor"),
+        ({"inputs": [1]}, "inputs is not an object"),
+        ({"attrs": [["axis", 0]]}, "attrs is not an object"),
+        ({"gradients": {"data": None, "updates": 7}}, "updates in gradients is not a tensor"),
+        ({"output": None}, "output is not a tensor"),
+        ({"framework": None, "op": {"a": 1}}, ""),
+        ({"opset": [1]}, ""),
+        ({"expect": ["output"]}, "expect is"),
+    ],
+)
+def test_what_a_line_lacks_is_said_without_words_of_python(
+    change: dict[str, object], flaw: str
+) -> None:
+    line = json.dumps({**CASE, **change}).encode()
+    if not flaw:  # it is a case, whose run is refused
+        assert "Error" not in run_case(parse_case(line, "here")).problem
+        return
+    with pytest.raises(ContentRefused, match="not a recorded case") as caught:
+        parse_case(line, "here")
+    assert caught.value.details[0].startswith(flaw)
+    assert "verify --help" in caught.value.hint
+
+
 @pytest.mark.parametrize("path", ["-", "cases.jsonl"])
 def test_a_line_without_an_end(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
