@@ -25,7 +25,7 @@ HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
 
 STARTERS = {
     "cli/commands/watch.py",  # becomes the user's own program, in the same Python
-    "watch/torch_modes.py",  # the class alone, whose starts are counted
+    "watch/findings.py",  # the class alone, whose starts are counted
     "kernel/build.py",  # the compiler of whoever installs, before gscli is there
     "stream/cluster/connection.py",  # only Python's tracker of what workers share
 }
