@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gscli.base.arrays import Array
 from gscli.base.words import MAX_LETTERED_ENTRIES
 from gscli.kernel.reductions import REDUCTION_WORDS
@@ -325,7 +327,8 @@ class EntryTable:
                 columns.append(self._column(own, name, chips=False))
         first, *others = layout.index_inputs or ("",)
         title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
-        facts = self._shape(first) if first else ""
+        shapes = [self.trace.inputs[name].shape for name in layout.index_inputs]
+        facts = self._format_shape(np.broadcast_shapes(*shapes)) if shapes else ""
         return self._group(self.signs.sanitize(title, 60), facts, columns)
 
     def _format_indices(self, slot: int) -> list[str]:
@@ -340,8 +343,7 @@ class EntryTable:
             for entry, own in zip(self.entries, signs, strict=True)
         ]
 
-    def _shape(self, name: str) -> str:
-        shape = self.trace.inputs[name].shape
+    def _format_shape(self, shape: tuple[int, ...]) -> str:
         return f"[{self.signs.times.join(map(str, shape))}]"
 
     def _updates(self) -> list[Block]:
@@ -351,7 +353,7 @@ class EntryTable:
         rows = [self._format_update(updates.array, entry) for entry in self.entries]
         columns = [self._column(texts) for texts in zip_longest(*rows, fillvalue="")]
         name = self.signs.sanitize(updates.name, 40)
-        return [self._group(name, self._shape(updates.name), columns)]
+        return [self._group(name, self._format_shape(updates.array.shape), columns)]
 
     def _format_update(self, array: Array, entry: Entry) -> list[str]:
         """The values that one entry brings, or the shape of its slice where they are many."""

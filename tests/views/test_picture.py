@@ -187,3 +187,8 @@ def test_letters_on_one_cell_are_told_apart_from_labels_of_two_letters() -> None
     text = drawn(trace("onnx.gather", {"data": np.arange(99), "indices": [0, 0, *range(1, 53)]}))
     assert re.search(r"\ba,b: *0", text)
     assert not re.search(r"\bab: *0", text)
+
+
+def test_index_inputs_that_are_broadcast_have_the_shape_of_all() -> None:
+    inputs = {"a": np.arange(12).reshape(3, 4), "indices_0": 1, "indices_1": [2, 0]}
+    assert "indices_0, _1 [2]" in drawn(trace("numpy.getitem", inputs))
