@@ -42,6 +42,15 @@ CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
 
 
+def make_in_place_error(where: str) -> UsageError:
+    """The refusal of what is neither a scatter nor into a file or store that can be patched."""
+    return UsageError(
+        "only a scatter into a .npy file or an Icechunk repository can be done in place",
+        where=where,
+        hint="-o FILE writes a new one; it may be the input",
+    )
+
+
 def patch_in_place(
     plan: ValidatedPlan,
     file: RegularFile,
@@ -59,7 +68,7 @@ def patch_in_place(
     """
     layout = plan.layout
     if layout.kind != "scatter" or layout.data_name is None:
-        raise UsageError("only a scatter into a .npy file can be done in place", where=file.name)
+        raise make_in_place_error(file.name)
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
     data = plan.inputs[layout.data_name]

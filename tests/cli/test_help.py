@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import slow
 from recording.texts import SHARED_HEADINGS, screen
@@ -57,11 +58,15 @@ def test_only_operators_with_data_to_change_offer_to_do_it_in_place(name: str) -
         assert ("--in-place" in text) == ("--message" in text) == operator.is_in_place_capable
 
 
-def test_what_a_gather_does_not_offer_is_refused_with_a_way_on() -> None:
-    done = gscli("gather", "[1,2]", "[0]", "--in-place")
-    assert done.returncode == 2
-    assert b"only a scatter into a .npy file can be done in place" in done.stderr
-    assert b"-o FILE writes a new file" in done.stderr
+def test_what_is_not_done_in_place_is_refused_in_one_way(tmp_path: Path) -> None:
+    np.save(tmp_path / "u.npy", [1, 2])
+    assert gscli("convert", "u.npy", "u.zarr", cwd=tmp_path).returncode == 0
+    for words in (["gather", "[1,2]", "[0]"], ["scatter-nd", "u.zarr", "[[0]]", "[5]"]):
+        done = gscli(*words, "--in-place", cwd=tmp_path)
+        assert done.returncode == 2
+        allowed = b"only a scatter into a .npy file or an Icechunk repository can be done in place"
+        assert allowed in done.stderr
+        assert b"-o FILE writes a new one" in done.stderr
 
 
 def test_explain_and_check_take_the_words_of_the_operator() -> None:

@@ -15,6 +15,7 @@ from gscli.files.request import STORES, file_suffix
 from gscli.frameworks.operator import Operator
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream import is_worth_streaming, patch_in_place, write_result
+from gscli.stream.patch import make_in_place_error
 from gscli.views.progress_bar import ProgressBar
 
 
@@ -55,11 +56,7 @@ def make_patcher(
         raise UsageError("--message is what a commit to an Icechunk store says")
     data, *_ = operator.input_names
     if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
-        raise UsageError(
-            "only a scatter into a .npy file can be done in place",
-            where=operator.full_name,
-            hint="-o FILE writes a new file; it may be the input",
-        )
+        raise make_in_place_error(operator.full_name)
     if not plan.has_data_dtype:
         raise UsageError(
             f"the result is {plan.layout.dtype}, another element type than the file's",

@@ -38,6 +38,7 @@ from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.gather import iter_rows_by_chunk
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid
 from gscli.stream.chunked.scatter import copy_chunk, create_like, iter_untouched, scatter_by_chunk
+from gscli.stream.patch import make_in_place_error
 from gscli.stream.scatter import ExternalSort, Updates
 from gscli.stream.to_file import (
     Progress,
@@ -172,11 +173,7 @@ def commit_scatter(
     """
     place, layout = store.place, plan.layout
     if layout.kind != "scatter" or not is_repository(place.path):
-        raise UsageError(
-            "only a scatter into an Icechunk repository can be done in place",
-            where=place.name,
-            hint="-o FILE writes a new store; it may be the input",
-        )
+        raise make_in_place_error(place.name)
     branch, session = _open_session(place)
     with zarr_write_errors(place.name):
         zarr = import_extra("zarr", "zarr")
