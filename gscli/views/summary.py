@@ -38,7 +38,7 @@ def describe_purpose(trace: Trace) -> str:
     if trace.words is not None:
         return trace.words.purpose
     layout = trace.layout
-    sentence, thing = _describe_addressing(trace)
+    sentence, thing = describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.fold is not None:
         words = REDUCTION_WORDS["mean" if layout.fold.is_weighted else layout.reduction]
@@ -114,8 +114,13 @@ def _is_elementwise(layout: Layout) -> bool:
     return any(axis.is_positional for axis in layout.axes) and not layout.addressing.window
 
 
-def _describe_addressing(trace: Trace) -> tuple[str, str]:
-    """How the sentence begins, and what an index names."""
+def describe_addressing(trace: Trace) -> tuple[str, str]:
+    """How the sentence begins, and what an index names.
+
+    >>> from gscli.traces import trace
+    >>> describe_addressing(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
+    ('Each number of indices names a row of data', 'row')
+    """
     layout = trace.layout
     columns = layout.addressing.columns
     source = layout.index_inputs[0] if layout.index_inputs else "indices"

@@ -827,7 +827,7 @@ def test_a_gather_is_predicted_in_data(show: Any) -> None:
         f"data {row},{column} is {2 * row + column + 1}0false"
         for row in (0, 2) for column in (0, 1)
     ]  # fmt: skip
-    assert words(window.run(ASKED)).startswith("Which cell does a read?")
+    assert words(window.run(ASKED)).startswith("Which row does a read? Click any cell there")
     window.click(".data tbody tr:nth-child(3) td:nth-of-type(1)")
     assert words(window.run(SAID)).startswith("Right. entry a")
     assert window.run(OUTPUT) == ["5", "6", "·", "·", "·", "·"]

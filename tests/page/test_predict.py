@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from page.examples import EXAMPLES, added, clipped, gathered
+from page.test_page import facts
 
 from gscli import trace
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
+from gscli.views.page import render_page
 from gscli.views.page.predict import Mistakes
 from gscli.views.page.sheets import TraceView
 from gscli.views.words.facts import Describer
@@ -61,6 +63,12 @@ def test_an_update_may_replace_and_an_earlier_one_be_forgotten() -> None:
     found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[1]], "updates": [9]})
     assert values(found, 0) == {"added": "11", "kept": "2"}
     assert values(gathered(), 2) == {"index": "-1"}
+
+
+def test_the_question_names_what_is_read() -> None:
+    planes = trace("onnx.gather", {"data": np.ones((2, 3, 4)), "indices": [[0, 2]]}, {"axis": 1})
+    for found, thing in ((gathered(), "row"), (planes, "slice"), (clipped(), "cell")):
+        assert facts(render_page([found]))[0]["thing"] == thing
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

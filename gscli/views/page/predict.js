@@ -10,8 +10,9 @@ function Predict(target, facts, gather, linked, after, tell, done) {
   function ask(about) {
     entry = about;
     cell = null;
-    pose(gather ? "Which cell does " : "Where does ", gather ? " read? " : " land? ",
-      "Click it, or type its address.", place, "address");
+    pose(gather ? "Which " + facts.thing + " does " : "Where does ", gather ? " read? " : " land? ",
+      "Click " + (facts.thing === "cell" ? "it" : "any cell there") + ", or type its address.",
+      place, "address");
     extra("nowhere", function () { answer(null); });
   }
 

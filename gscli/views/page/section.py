@@ -21,7 +21,7 @@ from gscli.views.page.words import (
     format_counts_line,
     verb_of,
 )
-from gscli.views.summary import axis_word, describe_purpose, explain_signs
+from gscli.views.summary import axis_word, describe_addressing, describe_purpose, explain_signs
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
@@ -187,6 +187,7 @@ class RunSection:
             "parts": coordinate_headers(trace.layout),
             "entries": facts,
             "why": {kind: self._predictions.explain(kind) for kind in kinds},
+            "thing": describe_addressing(trace)[1],
             "act": verb_of(trace),
             "sign": self._teller.reduction_sign(boolean=trace.layout.dtype == "bool"),
             "fresh": not trace.layout.include_self,
