@@ -268,7 +268,8 @@ def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
 def _parse_integer(option: CommandOption, value: str | int) -> int:
     text = str(value)  # the parser converts defaults too
     digits = text.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS:
+    is_number = digits.isascii() and digits.isdigit()
+    if is_number and len(digits) <= MAX_DIGITS:
         number = int(text)
         if option.minimum <= number <= option.maximum:
             return number
@@ -276,7 +277,8 @@ def _parse_integer(option: CommandOption, value: str | int) -> int:
     limited = option.maximum < MAX_NUMBER
     valid = f"{least} … {option.maximum}" if limited else f"{least} and more"
     valid = valid if least >= 0 else "…, -1, 0, 1, …"
-    raise make_value_error(option.flags[-1].lstrip("-"), text, "a whole number", valid)
+    kind = "another number" if is_number else "a whole number"
+    raise make_value_error(option.flags[-1].lstrip("-"), text, kind, valid)
 
 
 MAX_DIGITS = 18

@@ -17,6 +17,7 @@ from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliE
 from gscli.base.messages import format_message
 from gscli.base.words import suggest_names
 from gscli.cli.options import (
+    SHARED_OPTIONS,
     ColorChoice,
     Screen,
     detect_screen,
@@ -102,7 +103,9 @@ def stderr_screen(arguments: Sequence[str]) -> Screen:
     )
     choices: tuple[ColorChoice, ...] = get_args(ColorChoice)
     choice: ColorChoice = next((known for known in choices if known == color), "auto")
-    return detect_screen(sys.stderr, choice, parse_width(width))
+    columns, least = parse_width(width), SHARED_OPTIONS["width"].minimum
+    is_allowed = columns is not None and columns >= least
+    return detect_screen(sys.stderr, choice, columns if is_allowed else None)
 
 
 def find_option_value(option: str, words: Sequence[str]) -> str | None:

@@ -167,6 +167,7 @@ def test_carets_are_coloured_like_the_word() -> None:
         (("fuzz", "onnx", "--on", "numpy", "--repeat", "x"), "1 and more"),
         (("compare", "gather", "[1,2]", "[0]", "--axis", "x"), "…, -1, 0, 1, …"),
         (("gather", "[1,2]", "[0]", "--rows", "-1"), "0 and more"),
+        (("gather", "[1,2]", "[0]", "--width", "20"), "40 and more"),
     ],
 )
 def test_every_option_refuses_a_wrong_number_in_the_same_words(
@@ -174,7 +175,8 @@ def test_every_option_refuses_a_wrong_number_in_the_same_words(
 ) -> None:
     assert run_safely(words) == ExitCode.USAGE
     flag, value = words[-2:]
-    expected = [f"error: {flag[2:]} takes a whole number", f"  --> {flag} {value}",
+    kind = "another" if value.removeprefix("-").isdigit() else "a whole"
+    expected = [f"error: {flag[2:]} takes {kind} number", f"  --> {flag} {value}",
                 f"   |  valid: {valid}"]  # fmt: skip
     assert capsys.readouterr().err.splitlines()[:3] == expected
 

@@ -112,7 +112,7 @@ def test_ctrl_c_ends_the_program_as_alone(tmp_path: Path) -> None:
     [
         ([], 2, "watch takes a script"),
         (["nothing.py"], 66, "no such script"),
-        (["--every", "0", "program.py"], 2, "every takes a whole number"),
+        (["--every", "0", "program.py"], 2, "every takes another number"),
         (["--save", "case.npy", "program.py"], 2, "--save writes an .npz file"),
         (["-m"], 2, "watch takes a script"),
         (["--bogus", "program.py"], 2, "no such option"),
