@@ -22,9 +22,10 @@ ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 class NativeOp(Record):
     """An operation of a framework: its form, and what it does with an index that is not in range.
 
-    `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
-    the last axis), direct (StableHLO's dimension numbers), rows (a reduction over rows of a
-    matrix); vectors and direct become cells, a coordinate for each axis, where nothing else suits.
+    `name`: with {slices} for the axes before the one that is indexed. `form`: take (slices along
+    an axis), along (one index for each cell), vectors (index vectors on the last axis), direct
+    (StableHLO's dimension numbers), rows (a reduction over rows of a matrix); vectors and direct
+    become cells, a coordinate for each axis, where nothing else suits.
     `operator`: its declaration, which says what it does with an index below zero and with one out
     of range, which reductions it has, and whether it takes batch axes. `more_reductions`: those
     that its lines spell with other operators. `takes_smaller`: indices may be smaller off the axis.
@@ -137,7 +138,7 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("a[i, j]", "vectors", "numpy.getitem"),
             ),
             (
-                NativeOp("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
+                NativeOp("a[{slices}i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
                 NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
                 NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
             ),
@@ -146,14 +147,14 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "torch", "PyTorch", _SIGNED_AND_BYTE,
             (
-                NativeOp("x[:, i]", "take", "torch.index"),
+                NativeOp("x[{slices}i]", "take", "torch.index"),
                 NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
                 NativeOp("x[i, j]", "vectors", "torch.index"),
             ),
             (
                 NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
                        frozenset({"none"}), takes_smaller=True),
-                NativeOp("x[:, i] =", "take", "torch.index_put_"),
+                NativeOp("x[{slices}i] =", "take", "torch.index_put_"),
                 NativeOp("torch.index_add", "take", "torch.index_add", needs_rank_1_indices=True),
                 NativeOp("index_put_", "vectors", "torch.index_put_", frozenset({"add"})),
                 NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce"),
@@ -168,7 +169,7 @@ TARGETS: dict[str, TargetFramework] = {
                 NativeOp("x[i, j]", "vectors", "jax.at.get"),
             ),
             (
-                NativeOp("x.at[i]", "take", "jax.at.set", ALL_REDUCTIONS),
+                NativeOp("x.at[{slices}i]", "take", "jax.at.set", ALL_REDUCTIONS),
                 NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,

@@ -180,6 +180,7 @@ class IndexLowering:
                 index, values = steps.reshape(index, (1, *shape)), (1, *values)
         facts: dict[str, object] = {"axis": axis, "batch": form.batch, "numbers": form.numbers}
         opcode = "vectors" if native.form == "direct" else native.form
+        native = native._replace(name=native.name.format(slices=":, " * axis))
         return LoweredIndices(
             native, [index], layout.view_shape, values, opcode, facts, live, live_shape, axis
         )

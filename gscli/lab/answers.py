@@ -124,13 +124,14 @@ class ResultGroup:
 class UnsupportedRuleSet(Record):
     """A rule set that has no way to say the call: why, and whether it was asked for.
 
-    `equivalent`: what gives the same there.
+    `equivalent`: what gives the same there, beside the `operators` that do not.
     """
 
     label: str
     reason: str
     is_requested: bool
     equivalent: str = ""
+    operators: tuple[str, ...] = ()
 
     @staticmethod
     def format_reasons(unsaid: Sequence[UnsupportedRuleSet]) -> list[str]:
@@ -146,7 +147,8 @@ class UnsupportedRuleSet(Record):
         """
         labels: dict[str, list[str]] = {}
         for row in unsaid:
-            labels.setdefault(row.reason, []).append(row.label)
+            operators = " and ".join(row.operators) if row.equivalent else ""
+            labels.setdefault(row.reason, []).append(f"{row.label} {operators}".rstrip())
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
         return [*lines, *(f"{row.label}: {row.equivalent}" for row in unsaid if row.equivalent)]
 

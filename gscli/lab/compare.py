@@ -81,7 +81,9 @@ def compare(
             if pair[1].label not in there
         ]
         if not able:
-            unsaid.append(UnsupportedRuleSet(label, _explain_unsupported(pairs, call), bool(only)))
+            reason, names = _explain_unsupported(pairs, call), [pair[0].name for pair in pairs]
+            operators = tuple(dict.fromkeys(names))
+            unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
         valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
         raise _no_rule_set_error(concept, call, only, unsaid, valid)

@@ -15,6 +15,15 @@ def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None
     assert "TensorFlow: tf.tensor_scatter_nd gives it" in told
 
 
+@pytest.mark.parametrize(
+    ("data", "axis", "subscript"), [("[1,2,3]", "0", "x[i]"), ("[[1,2,3]]", "1", "x[:, i]")]
+)
+def test_a_subscript_names_the_axis_of_the_call(data: str, axis: str, subscript: str) -> None:
+    told = gscli("compare", "gather", data, "[[0],[1]]", "--axis", axis).stdout.decode()
+    assert "PyTorch index_select and embedding cannot say this: no such shapes." in told
+    assert f"PyTorch: {subscript} gives it, exact" in told
+
+
 @pytest.mark.parametrize("name", ["tf", "jax"])
 def test_what_is_named_is_what_explain_writes(name: str) -> None:
     words = ("[1,2,3]", "[0,2]", "[4,5]")
