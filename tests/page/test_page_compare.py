@@ -194,6 +194,10 @@ def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
         render_page([comparing], options=ViewOptions(full=True))
 
 
+def test_inputs_of_any_rank_stand_above_the_table() -> None:
+    assert "[3×1]</small> <code>0  -1  0</code>" in render_page([scattered()])
+
+
 def test_a_strip_stands_below_each_row_of_the_table() -> None:
     text = render_page([gathered(0, -1, 9)])
     line = make_number_line(ComparisonTexts(gathered(0, -1, 9), ViewOptions()))

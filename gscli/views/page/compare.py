@@ -77,8 +77,7 @@ class ComparisonSection:
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():
             markup = f"<dt>{escape(name)}</dt><dd><small>{escape(kind)}</small>"
-            flat = self._comparing.inputs[name].ndim <= 1  # others stand in the examples
-            yield f"{markup}{f' <code>{escape(values)}</code>' * flat}</dd>"
+            yield f"{markup}{f' <code>{escape(values)}</code>' * bool(values)}</dd>"
 
     def _table(self) -> str:
         columns = self._answers.columns
