@@ -198,6 +198,16 @@ def test_inputs_of_any_rank_stand_above_the_table() -> None:
     assert "[3×1]</small> <code>0  -1  0</code>" in render_page([scattered()])
 
 
+@pytest.mark.parametrize("indices", [(0, 1), (-1, 3, 3, 3)])
+def test_nothing_of_a_strip_is_cut_off(indices: tuple[int, ...]) -> None:
+    for left, width, strip in re.findall(
+        r'<svg viewBox="(-?\d+) 0 (\d+) .*?>(.*?)</svg>', render_page([gathered(*indices)])
+    ):
+        boxes = re.findall(r'<rect [^>]*?x="(-?\d+)" y="\d+" width="(\d+)"', strip)
+        assert min(int(x) for x, _ in boxes) >= int(left)
+        assert max(int(x) + int(wide) for x, wide in boxes) <= int(left) + int(width)
+
+
 def test_a_strip_stands_below_each_row_of_the_table() -> None:
     text = render_page([gathered(0, -1, 9)])
     line = make_number_line(ComparisonTexts(gathered(0, -1, 9), ViewOptions()))

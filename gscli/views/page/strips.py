@@ -17,6 +17,9 @@ from gscli.views.page.cells import chip_class
 SLOT, WIDE, HIGH = 46, 40, 30
 """Pixels from cell to cell, and a cell's width and height."""
 
+MARGIN, BESIDE = 8, 21
+"""Pixels left of the first place, where a letter may begin, and from letter to letter."""
+
 LONGEST = 13
 """Characters of a value that is drawn above the line."""
 
@@ -40,7 +43,6 @@ class _BehaviourStrip:
 
     def render(self) -> str:
         """The `<svg>`."""
-        width = len(self._line.places) * SLOT
         earlier: Counter[int] = Counter()  # entries that name one number stand side by side
         ways, chips = [*map(self._place, self._line.places), *self._render_walls()], list[str]()
         for index in self._behaviour.indices:
@@ -48,8 +50,10 @@ class _BehaviourStrip:
             ways.append(way)
             chips.append(chip)
             earlier[index.written] += 1
+        crowd = max(earlier.values(), default=0) * BESIDE - SLOT  # letters beyond the last place
+        width = MARGIN + len(self._line.places) * SLOT + max(0, crowd)
         return (
-            f'<svg viewBox="0 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
+            f'<svg viewBox="{-MARGIN} 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
             f'aria-hidden="true">{"".join(ways + chips)}</svg>'
         )
 
@@ -76,7 +80,7 @@ class _BehaviourStrip:
         inside = self._line.is_inside(index.written)
         if outcome == "used" or (outcome == "unreached" and inside):
             chip = _render_chip(
-                index.entry_number, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour
+                index.entry_number, x - WIDE // 2 + 1 + BESIDE * earlier, TOP - 9, colour
             )
             return _render_cell(f"hit {colour}", x), chip
         if outcome == "refused":
