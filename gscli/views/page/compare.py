@@ -83,8 +83,8 @@ class ComparisonSection:
         columns = self._answers.columns
         names = list(self._heads() if columns else ["cells that differ"])
         heads = "".join(f'<th scope="col">{name}</th>' for name in names)
-        one_each = f", one column per {self._column_word}" if columns else ""
-        caption = f"One row per answer{one_each}"
+        per_column = f"<span>, one column per {self._column_word}</span>" if columns else ""
+        caption = f"One row per answer{per_column}"
         line = make_number_line(self._answers)
         rows = ""
         for number, group in enumerate(self._answers.groups):
