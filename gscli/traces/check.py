@@ -192,6 +192,7 @@ def _index_findings(
     if total:
         counts = count_outcomes(plan.assume_validated(), 1)
         yield from _negative_finding(counts)  # legal ones beside those that are refused
+        yield from _duplicate_findings(plan.skip_refused(), listed)
         return
     judged = plan.validate()
     if layout.reduction == "pow" and not layout.data_shape:  # whose exponents may be refused
@@ -202,8 +203,7 @@ def _index_findings(
     yield from _adjusted_findings(judged, listed)
     for notice in (*iter_unspecified_notices(judged), *iter_cast_notices(judged)):
         yield CheckFinding("open", notice.problem, notice.where)
-    if layout.kind == "scatter" and layout.unspecified_order:
-        yield from _duplicate_findings(judged, layout.unspecified_order, listed)
+    yield from _duplicate_findings(judged, listed)
 
 
 def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
@@ -234,7 +234,11 @@ def _out_of_range_finding(finding: Finding) -> CheckFinding:
     )
 
 
-def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckFinding]:
+def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
+    """Entries that write the same cells, where their order is open."""
+    reason = plan.layout.unspecified_order
+    if plan.layout.kind == "gather" or not reason:
+        return
     duplicates = find_duplicate_writers(plan, listed)
     windows = plan.layout.has_overlapping_windows
     for group in duplicates.groups:

@@ -76,6 +76,15 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     assert len(lines) == 2, "a sum has no order; the negative index is left"
 
 
+def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("scatter-nd", "[1,2,3]", "[[0],[7],[0],[7]]", "[5,6,7,8]")
+    status, lines = check(capsys, *words)
+    assert (status, lines[-1]) == (1, "3 findings")
+    assert lines[2].startswith("entries a (entry 0), c (entry 2) write the same cell")
+    _, lines = check(capsys, "scatter-nd", "zeros:0", "[[0],[0]]", "[1.5,2.5]")
+    assert not any("write the same" in line for line in lines), "no cell can be written"
+
+
 def test_negative_indices_that_others_refuse(capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = check(capsys, "gather", "[1,2]", "[1,-1,-2]")
     assert (status, lines[-1]) == (1, "1 finding")
