@@ -29,6 +29,7 @@ from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtyp
 from gscli.base.words import sanitize
 from gscli.disk.mapped import read_errors
 from gscli.files.content import (
+    STANDARD_INPUT,
     TEXT_LIMIT,
     Content,
     blocking_reader,
@@ -66,8 +67,6 @@ from gscli.files.request import (
 )
 
 FOLDER_LIMIT = 10_000
-
-STANDARD_INPUT = "standard input"
 
 SHARD_INDEX = ".safetensors.index.json"
 """How the name of an index ends that says which of several files holds each tensor."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+STANDARD_INPUT = "standard input"
+
 MIN_MAP_BYTES = 1 << 20
 """Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
 

@@ -75,6 +75,16 @@ def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) ->
     assert load("-", stdin=io.BytesIO(saved(np.zeros(1000))), max_bytes=9000).array.size == 1000
 
 
+@pytest.mark.parametrize("text", ["numpy take\n\ndata 1\n", "ONNX gather: Take.\ndata is\n"])
+def test_a_picture_on_standard_input_names_the_format_to_ask_for(text: str) -> None:
+    with pytest.raises(ContentRefused, match="is not JSON") as caught:
+        load("-", stdin=io.BytesIO(text.encode()))
+    assert "-f npy in the command before" in caught.value.hint
+    with pytest.raises(ContentRefused) as caught:
+        load("-", stdin=io.BytesIO(b"none"))
+    assert "command before" not in caught.value.hint
+
+
 def test_a_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(CannotRead, match="closed"):

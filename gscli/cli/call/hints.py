@@ -24,7 +24,7 @@ from gscli.base import (
 from gscli.base.arrays import Array, find_cast_change, parse_dtype
 from gscli.base.words import INTEGERS, format_shape
 from gscli.declare.attributes import Attribute
-from gscli.files import STANDARD_INPUT
+from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments

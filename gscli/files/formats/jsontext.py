@@ -17,7 +17,7 @@ import numpy as np
 from gscli.base import CaretLine, ContentRefused, LimitRefused
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import TEXT_LIMIT, check_limit
+from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, check_limit
 
 DEPTH_LIMIT = 64
 
@@ -85,6 +85,8 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         where = f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}"
         details = (caret_line(text, error.pos, error.pos + 1, "here"),)
         hint = _PYTHON_WORDS.get(text[error.pos : error.pos + 1], "")
+        if name == STANDARD_INPUT and text[:1].isalpha() and "\n" in text.strip():
+            hint = "a picture is not read; -f npy in the command before hands on the result"
         raise ContentRefused(problem, where=where, details=details, hint=hint) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
