@@ -433,6 +433,22 @@ def test_a_quiz_checks_counts_and_reveals(show: Any) -> None:
     assert len(window.run(LIT)) == 4
 
 
+def test_a_quiz_reveals_all_of_the_output_beside_what_was_typed(show: Any) -> None:
+    window = show(added(), quiz=True)
+    fields = ".output tr:nth-child({}) td:nth-of-type({}) input"
+    for row, column, typed in ((1, 1, "7"), (1, 2, "41"), (4, 1, "40")):
+        window.type(fields.format(row, column), typed)
+    window.click(NEXT)
+    assert window.run(OUTPUT) == ["1", "41", *["1"] * 6, "21", "41", "1", "1"]
+    marks = "return [...document.querySelectorAll('.output .off em')].map(e => e.dataset.t)"
+    assert window.run(marks) == ["7", "40"]
+    assert "output 3,0 is 41, your answer 40, entry d" in window.labels()
+    assert window.run("return document.querySelectorAll('.sum').length") == 0
+    window.click(BACK)
+    assert window.run(OUTPUT)[9] == "1"
+    assert window.run(marks) == ["7"]
+
+
 @pytest.mark.slow
 def test_a_quiz_counts_only_cells_that_change(show: Any) -> None:
     window = show(added(), quiz=True)

@@ -151,7 +151,7 @@ function Example(section) {
     var cells = entry === null ? [] : output.cells(entry);
     var alone = !gather && cells.length === 1 ? cells[0] : null;
     var writers = alone ? entriesOf(alone).filter(function (each) { return each < step; }) : [];
-    if (alone && entry === step - 1 && facts.entries[entry].sum) {
+    if (alone && entry === step - 1 && facts.entries[entry].sum && !alone.matches(".off")) {
       alone.setAttribute("data-s", facts.entries[entry].sum);
       alone.classList.add("sum");
     }

@@ -13,7 +13,7 @@ function Output(stage, facts, gather, skipped) {
       td: td, number: number, entries: entriesOf(td), start: was ? was.getAttribute("data-t") : "",
       end: td.querySelector("b").textContent,
       place: td.getAttribute("aria-label").split(" is ")[0],
-      expected: expected ? expected.getAttribute("data-t") : ""
+      expected: expected ? ", " + (expected.title || "expected") + " " + expected.getAttribute("data-t") : ""
     };
   });
   var written = facts.entries.map(function () { return []; });
@@ -53,7 +53,7 @@ function Output(stage, facts, gather, skipped) {
     var off = cell.expected && isFinal(cell, entries);
     cell.td.querySelector("b").textContent = now || "·";
     mark(cell.td, entries, cell.place + " is " + (now || "empty") + (filled ? ", filled" : "")
-      + (off ? ", expected " + cell.expected : ""), (filled ? " fill" : "") + (off ? " off" : ""));
+      + (off ? cell.expected : ""), (filled ? " fill" : "") + (off ? " off" : ""));
   }
 
   // The colour and the letters of the entries that a cell shows.
@@ -88,19 +88,11 @@ function Output(stage, facts, gather, skipped) {
 
   function cellOf(td) { return cells.find(function (cell) { return cell.td === td; }); }
 
-  // What a cell holds now, and before any entry came.
-  function value(td) {
-    var cell = cellOf(td);
-    return cell ? text(cell, step) : td.textContent;
-  }
-
   return {
-    last: last, go: go, ink: ink, mark: mark, value: value,
+    last: last, go: go, ink: ink, mark: mark,
     cells: function (entry) { return written[entry].map(function (cell) { return cell.td; }); },
     after: function (td, entry) { return text(cellOf(td), entry + 1); },
-    start: function (td) {
-      var cell = cellOf(td);
-      return cell ? cell.start : "";
-    }
+    value: function (td) { return text(cellOf(td), step); },
+    start: function (td) { return cellOf(td).start; }
   };
 }

@@ -30,12 +30,13 @@ function Quiz(section, solved) {
   section.insertBefore(controls, question);
   section.insertBefore(score, question);
 
-  // The result, read off the answer that waits in its template.
+  // The cells of the answer that waits in its template.
+  function results() {
+    return all(section.querySelector("template").content, ".output td").filter(isCell);
+  }
+
   function answers() {
-    var answer = section.querySelector("template").content;
-    return all(answer, ".output td").filter(isCell).map(function (cell) {
-      return (cell.querySelector("b") || cell).textContent;
-    });
+    return results().map(function (cell) { return (cell.querySelector("b") || cell).textContent; });
   }
 
   function changes(place) { return !same(starts[place], solution[place]); }
@@ -59,11 +60,24 @@ function Quiz(section, solved) {
       : verdict + ". Try again, or reveal.";
   }
 
+  // The whole result, beside it what was typed in its place; the steps lie before it.
   function reveal() {
-    var answer = section.querySelector("template").content;
+    var answer = section.querySelector("template").content, example;
+    var wrong = results().filter(function (cell, place) {
+      var typed = inputs[place].value.trim();
+      if (!typed || same(typed, solution[place])) { return false; }
+      cell.appendChild(make("em", { "data-t": typed, title: "your answer" }));
+      cell.classList.add("off");
+      return true;
+    });
+    if (wrong.length) {
+      wrong[0].closest(".tensor").appendChild(make("p", { "class": "rest" }, "≠ your answer"));
+    }
     [controls, score].concat(all(section, ".text")).forEach(function (part) { part.remove(); });
     question.replaceWith(answer);
-    solved(Example(section));
+    example = Example(section);
+    solved(example);
+    example.move(Infinity);
     section.querySelector(".controls button").focus();
   }
 }
