@@ -8,8 +8,11 @@ from typing import Any
 
 from gscli.base.records import Record
 
-INDEX_PREFIXES = ("ind", "lengths", "offsets")
-"""How the names of inputs begin that hold index numbers, or tell them."""
+INDEX_PREFIXES = ("ind", "lengths", "offsets", "target")
+"""How ATen's names of inputs begin that hold index numbers, or tell them."""
+
+CODES = {"mode": ("sum", "mean", "max"), "reduction": ("none", "mean", "sum")}
+"""What ATen's functions call by a number."""
 
 
 class AtenRule(Record):
@@ -43,21 +46,24 @@ class AtenRule(Record):
         ('torch.gather', {'input': 1, 'index': 2}, {'dim': 0})
         """
         attrs: dict[str, object] = {
-            name: arguments[name] for name, _, _ in _parse_words(self.attrs)
-            if arguments.get(name) is not None
+            name: CODES[name][arguments[name]] if name in CODES else arguments[name]
+            for name, _, _ in _parse_words(self.attrs) if arguments.get(name) is not None
         }  # fmt: skip
-        tensors = dict[str, Any]()
+        tensors, index_names = dict[str, Any](), list[str]()
         for ours, theirs, may_lack in _parse_words(self.inputs):
             if may_lack and arguments.get(theirs) is None:
                 continue
-            tensors[ours] = value = arguments[theirs]
+            value = arguments[theirs]
+            here = {ours: value}
             if isinstance(value, list):
-                del tensors[ours]
                 parts = [part for part in value if part is not None]
-                tensors |= {f"{ours}_{number}": part for number, part in enumerate(parts)}
+                here = {f"{ours}_{number}": part for number, part in enumerate(parts)}
                 if len(parts) < len(value):
                     attrs["subscript"] = ", ".join(":" if part is None else "i" for part in value)
-        return BoundCall(self.operator, tensors, attrs, dict(tensors))
+            tensors |= here
+            index_names += here if theirs.startswith(INDEX_PREFIXES) else ()
+        names = tuple(index_names) or (*tensors,)[:1]
+        return BoundCall(self.operator, tensors, attrs, dict(tensors), names)
 
 
 @cache
@@ -75,22 +81,25 @@ def _parse_words(words: str) -> tuple[tuple[str, str, bool], ...]:
 
 
 class BoundCall(Record):
-    """A call of an operator here, and what the program gave, where an input was laid flat."""
+    """A call of an operator here, and what the program gave, where an input was laid flat.
+
+    `index_names`: the inputs that hold index numbers.
+    """
 
     operator: str
     inputs: dict[str, Any]
     attrs: dict[str, object]
     origins: dict[str, Any]
-
-    @property
-    def index_names(self) -> tuple[str, ...]:
-        """The inputs that hold index numbers."""
-        names = tuple(name for name in self.inputs if name.startswith(INDEX_PREFIXES))
-        return names or (*self.inputs,)[:1]
+    index_names: tuple[str, ...]
 
 
 _ELEMENTS, _SLICES = "input=self index src", "input=self index source"
 _SUBSCRIPT = "self indices values"
+_LOSSES = "torch.nll_loss", "input=self target weight?", "ignore_index reduction"
+_BAGS = (
+    "torch.embedding_bag", "input=indices weight offsets per_sample_weights?",
+    "mode include_last_offset padding_idx", "segments",
+)  # fmt: skip
 
 RULES: dict[str, AtenRule] = {
     "gather": AtenRule("torch.gather", "input=self index", "dim"),
@@ -113,16 +122,16 @@ RULES: dict[str, AtenRule] = {
     "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
     "masked_scatter": AtenRule("torch.masked_scatter", "input=self mask source", write="mask"),
     "embedding": AtenRule("torch.embedding", "input=indices weight"),
-    "_embedding_bag": AtenRule("torch.index_select", "input=weight index=indices"),
-    "_embedding_bag_forward_only": AtenRule("torch.index_select", "input=weight index=indices"),
+    "_embedding_bag": AtenRule(*_BAGS),
+    "_embedding_bag_forward_only": AtenRule(*_BAGS),
     "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
     "segment_reduce": AtenRule(
         "torch.segment_reduce", "data lengths? offsets?", "reduce axis unsafe initial", "segments"
     ),
     "max_unpool2d": AtenRule("torch.max_unpool2d", "input=self indices"),
     "max_unpool3d": AtenRule("torch.max_unpool3d", "input=self indices"),
-    "nll_loss_forward": AtenRule("torch.gather", "input=self index=target"),
-    "nll_loss2d_forward": AtenRule("torch.gather", "input=self index=target"),
+    "nll_loss_forward": AtenRule(*_LOSSES),
+    "nll_loss2d_forward": AtenRule(*_LOSSES),
 }
 """By name, without the underscore of what works in place."""
 

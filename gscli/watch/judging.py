@@ -124,7 +124,7 @@ def refuse_call(
             CaretLine(f"{at} = {first.value}", len(at) + 3, len(str(first.value)),
                       _describe_range(plan, call, first, frame)),
             *_describe_row(array, position, name),
-            _describe_numbers(array, first),
+            _describe_numbers(array[array != plan.layout.policy.ignored], first),
             *calls,
             call.label,
         ),

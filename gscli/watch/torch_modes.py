@@ -147,8 +147,8 @@ class TorchWatch(Report):
         self.indices += index.numel()
         least, greatest = measure(index)
         if least < legal.low or greatest > legal.high:
-            judged = seen.bound.inputs[legal.source]  # without labels that are ignored
-            least, greatest = measure(judged)
+            ignored = seen.bound.attrs.get("ignore_index", legal.low)
+            least, greatest = measure(torch.where(index == ignored, legal.low, index))
         if legal.low <= least and greatest <= legal.high:
             if least < 0 <= greatest and legal.counts_from_end:
                 problem = f"{find_name(seen.frame, index) or 'an index'} counts from the end"
@@ -350,10 +350,14 @@ _KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "inductor")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+NO_PADDING = -1
+"""What ATen calls no row of padding."""
+
+
 def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> BoundCall:
     """A call in our names; what is not declared here becomes what its index is of.
 
-    An index of rows with more axes is laid flat, and labels become a gather along the classes.
+    An index of rows with more axes is laid flat.
     """
     bound = rule.bind(arguments)
     if "output_size" in arguments:
@@ -364,12 +368,8 @@ def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> BoundCall:
     elif rule.operator == FLAT and "dim" not in bound.attrs:
         bound.attrs["dim"] = 0
         bound.inputs["index"] = bound.inputs["index"].reshape(-1)
-    elif "target" in arguments:
-        target, data = bound.inputs["index"], bound.inputs["input"]
-        target = torch.where(target == arguments["ignore_index"], 0, target)
-        classes = int(data.dim() > 1)
-        bound.attrs["dim"] = classes
-        bound.inputs["index"] = target.unsqueeze(1) if classes else target.reshape(1)
+    elif bound.attrs.get("padding_idx", 0) == NO_PADDING:
+        del bound.attrs["padding_idx"]
     return bound
 
 
