@@ -149,10 +149,13 @@ class Trace:
 
     @cached_property
     def known_cells(self) -> Array | None:
-        """Which cells of the output a refused gather's legal entries fill; None of other calls."""
+        """Which cells of the output a refused gather's legal entries fill.
+
+        None where several entries can fill one, and of other calls.
+        """
         layout, addressing = self.layout, self.layout.addressing
         _, live = self.plan.resolve_range(0, self.entry_count) if self.is_refused else ((), None)
-        if live is None or self.kind == "scatter":
+        if live is None or self.kind == "scatter" or layout.fold is not None:
             return None
         entries = live.reshape(addressing.entry_shape + (1,) * len(addressing.window))
         cells = np.broadcast_to(entries, addressing.entry_shape + addressing.window)
