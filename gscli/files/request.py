@@ -348,6 +348,6 @@ def format_for(suffix: str) -> Format:
 def list_arrays(content: Content, suffix: str, limit: int) -> list[Member]:
     """Every array of a file, by the headers alone where its format has them."""
     form, request = format_for(suffix), ReadRequest("", limit=limit, suffix=suffix)
-    if suffix in MANY_MEMBERS or suffix == ".npy":
+    if suffix in (*MANY_MEMBERS, *NAMED_COLUMNS, ".npy"):
         return form.listing(content, request)
     return [Member.of(form.read(content, request).array)]

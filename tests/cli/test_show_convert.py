@@ -52,6 +52,15 @@ def test_members_are_listed(archive: Path, capsys: pytest.CaptureFixture[str]) -
     }  # fmt: skip
 
 
+def test_columns_of_a_table_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n3,4\n")
+    (tmp_path / "u.csv").write_text("a\n1\n")
+    rows = [line.split() for line in shown(capsys, tmp_path / "t.csv").splitlines()]
+    assert rows == [["a", "int64", "[2]", "16", "bytes"], ["b", "float64", "[2]", "16", "bytes"]]
+    assert shown(capsys, tmp_path / "u.csv").split() == ["a", "int64", "[1]", "8", "bytes"]
+    assert shown(capsys, tmp_path / "t.csv", "--stat").startswith("a  int64 [2]  min=1 at [0]")
+
+
 def test_a_member_is_drawn(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, f"{archive}::table", "--width", "60")
     assert "0 │ 0  1  2\n1 │ 3  4  5\n" in text

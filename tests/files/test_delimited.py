@@ -150,6 +150,16 @@ def test_columns_below_a_header_go_by_their_names(
     assert load(f"{path}::{member}").array.tolist() == expected
 
 
+def test_columns_below_a_header_are_what_a_table_holds(tmp_path: Path) -> None:
+    columns = [Member("name", "str", (2,), 8), Member("a", "int64", (2,), 16),
+               Member("b", "float64", (2,), 16)]  # fmt: skip
+    assert members(table(tmp_path / "x.csv", HEADED)) == columns
+    assert members(table(tmp_path / "y.csv", "a\n1\n")) == [Member("a", "int64", (1,), 8)]
+    with pytest.raises(ContentRefused, match="text cannot stand here") as caught:
+        members(table(tmp_path / "z.csv", "a,b\n1,2\n3,x\n"))
+    assert caught.value.where.startswith(f"{tmp_path / 'z.csv'} line 3, cell 2,")
+
+
 def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> None:
     path = table(tmp_path / "x.csv", HEADED)
     with pytest.raises(ContentRefused, match="is a header") as caught:

@@ -81,8 +81,11 @@ def _list_several(text: str, limit: int | None) -> list[Member] | None:
     from gscli import files
 
     members = files.list_members(text, max_bytes=limit)
-    alone = members is not None and len(members) == 1
-    return None if alone and not _list_commits(text) and not _is_model(text) else members
+    if members is None or len(members) != 1:
+        return members
+    if not (_list_commits(text) or _is_model(text) or _is_headed(text, members)):
+        return None
+    return members
 
 
 def _list_commits(path: str) -> list[Commit]:
@@ -98,6 +101,13 @@ def _list_commits(path: str) -> list[Commit]:
     from gscli.files.stores.icechunk_store import list_commits
 
     return list_commits(path, COMMITS_SHOWN)
+
+
+def _is_headed(text: str, members: Sequence[Member]) -> bool:
+    """Whether a table has a header, below which there is no tensor without a name."""
+    from gscli.files.request import NAMED_COLUMNS, file_suffix
+
+    return file_suffix(text) in NAMED_COLUMNS and bool(members[0].name)
 
 
 def _is_model(text: str) -> bool:

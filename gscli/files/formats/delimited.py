@@ -10,12 +10,13 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64
+from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
@@ -24,6 +25,7 @@ from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
 from gscli.files.request import (
     Arrays,
     LoadedInput,
+    Member,
     Output,
     ReadRequest,
     list_keys,
@@ -42,10 +44,50 @@ _NUMBER_CELL = re.compile(r"(?:^|(?<=[,\t]))\s*[-+.]?(?:\d[^,\t]*|inf|nan)\s*", 
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 
+class _Table(Record):
+    """Cells row by row, `width` in each; `lines`: where rows end, `columns`: which were named."""
+
+    values: list[Any]
+    lines: list[int]
+    columns: list[int]
+    width: int
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the first line names columns of numbers."""
+        is_text = [isinstance(value, str) for value in self.values[: 2 * self.width]]
+        return not self.columns and all(is_text[: self.width]) and not all(is_text[self.width :])
+
+
 def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The table of a file; every row needs the same number of cells."""
-    name, dtype = content.name, request.untyped_dtype
-    as_text = dtype is not None and dtype.kind in "US"
+    return _make_input(_read_table(content, request), request, content.name)
+
+
+def listing(content: Content, request: ReadRequest) -> list[Member]:
+    """The columns below a header by their names; without one the table itself."""
+    table, name = _read_table(content, request, by_column=True), content.name
+    if not table.has_header:
+        return [Member.of(_make_input(table, request, name).array)]
+    header, below = table.values[: table.width], table.values[table.width :]
+    columns = [
+        _Table(below[column :: table.width], table.lines[1:], [column], 1)
+        for column in range(table.width)
+    ]
+    return [
+        Member.of(_make_input(column, request, name).array, title)
+        for title, column in zip(header, columns, strict=True)
+    ]
+
+
+def _is_text(request: ReadRequest) -> bool:
+    dtype = request.untyped_dtype
+    return dtype is not None and dtype.kind in "US"
+
+
+def _read_table(content: Content, request: ReadRequest, *, by_column: bool = False) -> _Table:
+    """The cells of a file; with `by_column` those below a header may differ in type."""
+    name, as_text = content.name, _is_text(request)
     values: list[Any] = []
     lines: list[int] = []
     columns, width = list[int](), 0
@@ -61,14 +103,21 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
             columns = _find_columns(cells, request.member, name)
             continue
         cells = [cells[column] for column in columns] or cells  # noqa: PLW2901  those that are named
-        values += cells if as_text else _parse_row(cells, f"{name} line {line}", plain=plain)
+        for some in [cells] if not by_column or not lines else zip(cells):
+            values += some if as_text else _parse_row(some, f"{name} line {line}", plain=plain)
+        if not lines:
+            by_column &= all(isinstance(value, str) for value in values)
         lines.append(line)
     if not lines:
         raise ContentRefused(f"{name} is empty", where=name)
-    width = len(columns) or width
-    if not columns:
-        _check_no_header(values, width, name)
-    if width == 1 and not as_text and _has_other_delimiter(values):
+    return _Table(values, lines, columns, len(columns) or width)
+
+
+def _make_input(table: _Table, request: ReadRequest, name: str) -> LoadedInput:
+    values, lines, columns, width = table
+    if table.has_header:
+        raise _make_header_error(values, width, name)
+    if width == 1 and not _is_text(request) and _has_other_delimiter(values):
         raise ContentRefused(
             "the cells of a row are not separated as the file's name says",
             where=f"{name} line 1",
@@ -80,7 +129,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
         cell = columns[number % width] if columns else number % width
         return f"{name} line {lines[number // width]}, cell {cell + 1}"
 
-    flat = array_of_dtype(values, dtype, place, request.limit)
+    flat = array_of_dtype(values, request.untyped_dtype, place, request.limit)
     shape = (len(lines),) if len(columns) == 1 else (len(lines), width)
     return LoadedInput(flat.reshape(shape), is_typed=False)
 
@@ -167,7 +216,7 @@ def _iter_rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[st
         raise ContentRefused(f"{name} is not a table", where=where) from error
 
 
-def _parse_row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
+def _parse_row(cells: Sequence[str], where: str, *, plain: bool) -> list[Any]:
     """The values of a row; at once where Python reads numbers as a table means them.
 
     In `plain` text there is nothing that only Python takes for a digit. A float from 2^53 on may
@@ -205,19 +254,17 @@ def _has_other_delimiter(values: list[Any]) -> bool:
     return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
 
 
-def _check_no_header(values: list[Any], width: int, name: str) -> None:
+def _make_header_error(values: list[Any], width: int, name: str) -> ContentRefused:
     """ContentRefused where the first line names columns of numbers, with the word for these."""
-    is_text = [isinstance(value, str) for value in values[: 2 * width]]
-    if all(is_text[:width]) and not all(is_text[width:]):
-        pairs = zip(values[:width], is_text[width:], strict=True)
-        columns = ",".join(column for column, below_is_text in pairs if not below_is_text)
-        file = name if name.lower().endswith(tuple(DELIMITERS)) else "-"
-        dashes = "-- " if file.startswith("-") else ""
-        raise ContentRefused(
-            "the first line is a header, not numbers",
-            where=f"{name} line 1",
-            hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::{columns}')}",
-        )
+    pairs = zip(values[:width], values[width : 2 * width], strict=True)
+    columns = ",".join(column for column, below in pairs if not isinstance(below, str))
+    file = name if name.lower().endswith(tuple(DELIMITERS)) else "-"
+    dashes = "-- " if file.startswith("-") else ""
+    return ContentRefused(
+        "the first line is a header, not numbers",
+        where=f"{name} line 1",
+        hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::{columns}')}",
+    )
 
 
 def _check_text_cells(cells: list[str], where: str) -> None:
