@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ import numpy as np
 from gscli.base import CannotRead, CannotWrite, translate_errors
 from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
-from gscli.base.words import error_reason, suggest_names
+from gscli.base.words import error_reason, sanitize, suggest_names
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""
@@ -84,6 +85,14 @@ class Stamp(Record):
         return was_renamed or self.links != other.links or self.changed == other.changed
 
 
+_NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
+_LIST = re.compile(rf"{_NUMBER}(?:, ?{_NUMBER})+|\((?:[(), ]|{_NUMBER})*(?<=\))", re.ASCII)
+"""What Python reads as a tuple of numbers."""
+_TO_BRACKETS = str.maketrans("()", "[]")
+_PYTHON = re.compile(r"((np|numpy|torch|jnp)\.)?(array|asarray|tensor|arange|zeros|ones)\(")
+"""How an array begins that Python printed, or makes."""
+
+
 def read_errors(name: str) -> AbstractContextManager[None]:
     """Turn a failure of the system into CannotRead."""
     # ValueError: a NUL byte in the name, a closed stream
@@ -99,12 +108,22 @@ def read_error(error: Exception, name: str) -> CannotRead:
 
 
 def _similar_names(path: str) -> str:
-    """Which files beside a missing one have a name like it; else how values are written inline."""
+    """Which files beside a missing one have a name like it; else how values are written inline.
+
+    >>> _similar_names("(1, 2)"), _similar_names("0,2")
+    ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
+    """
     folder, name = os.path.split(path)
     known: list[str] = []
     with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
         known = [entry.name for entry in islice(entries, MOST_NEIGHBOURS)]
     inline = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+    if _LIST.fullmatch(path):
+        text = path if path[0] == "(" else f"[{path}]"
+        text = text.translate(_TO_BRACKETS).replace(",]", "]")
+        inline = f"values stand in brackets: {sanitize(repr(text), 60)}"
+    elif _PYTHON.match(path):
+        inline = "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
     return suggest_names(name, known, inline, write=partial(os.path.join, folder))
 
 

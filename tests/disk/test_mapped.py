@@ -104,3 +104,24 @@ def test_a_second_name_is_no_change_of_content(tmp_path: Path) -> None:
     path.unlink()
     (tmp_path / "y").unlink()
     file.check_unchanged()
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("0,2", "values stand in brackets: '[0,2]'"),
+        ("((1, 2), (-3.5, 1e3),)", "values stand in brackets: '[[1, 2], [-3.5, 1e3]]'"),
+        ("array([1., nan], dtype=float32)", "x.tolist()"),
+        ("np.arange(5)", "x.tolist()"),
+        ("(1,x)", "written as JSON"),
+        ("(" + "1" * 200 + "x", "written as JSON"),
+        ("nothing.npy", "written as JSON"),
+    ],
+)
+def test_values_that_are_no_file_are_told_how_they_are_written(
+    path: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotRead, match="cannot read") as caught, read_errors(path):
+        open_file(path, os.O_RDONLY)
+    assert hint in caught.value.hint
