@@ -553,27 +553,27 @@ class _Torch(_Framework):
     def max_unpool1d(
         input: ArrayLike,
         indices: ArrayLike,
-        kernel_size: Sequence[int] | None = None,
-        stride: Sequence[int] | None = None,
-        padding: Sequence[int] | None = None,
+        kernel_size: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] | None = None,
         output_size: Sequence[int] | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
     def max_unpool2d(
         input: ArrayLike,
         indices: ArrayLike,
-        kernel_size: Sequence[int] | None = None,
-        stride: Sequence[int] | None = None,
-        padding: Sequence[int] | None = None,
+        kernel_size: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] | None = None,
         output_size: Sequence[int] | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
     def max_unpool3d(
         input: ArrayLike,
         indices: ArrayLike,
-        kernel_size: Sequence[int] | None = None,
-        stride: Sequence[int] | None = None,
-        padding: Sequence[int] | None = None,
+        kernel_size: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] | None = None,
         output_size: Sequence[int] | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod

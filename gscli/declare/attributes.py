@@ -23,7 +23,13 @@ from gscli.base.words import suggest_names
 from gscli.layout.axes import Number, Reduction
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
-AttributeKind: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
+AttributeKind: TypeAlias = Literal[
+    "int", "float", "bool", "str", "choice", "ints", "sizes", "number"
+]
+
+
+Sizes: TypeAlias = tuple[int, ...] | int
+"""A number for each of some axes, or one that stands for all of them."""
 
 
 class Option(Record):
@@ -128,6 +134,8 @@ def _kind_of(annotation: Any) -> tuple[AttributeKind, tuple[str, ...]]:
     """The kind of an annotated type, None aside, and its choices."""
     if annotation in (Number, Number | None):
         return "number", ()
+    if annotation == Sizes | None:
+        return "sizes", ()
     members = [member for member in get_args(annotation) if member is not type(None)]
     if type(None) in get_args(annotation):
         (annotation,) = members
@@ -173,6 +181,14 @@ def _to_number(value: Any) -> object:
     if isinstance(item, (bool, int, float, complex, str)):
         return item
     raise TypeError
+
+
+def _to_ints(items: Any) -> tuple[int, ...]:
+    return tuple(map(index, items))
+
+
+def _to_sizes(value: Any) -> Sizes:
+    return index(value) if hasattr(value, "__index__") else _to_ints(value)
 
 
 def _parse_int(text: str) -> int:
@@ -227,8 +243,13 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     "str": _AttributeParser("a word", _to_str, str),
     "ints": _AttributeParser(
         "whole numbers, separated by commas",
-        _converter(lambda items: tuple(map(index, items)), str),
+        _converter(_to_ints, str),
         _parse_ints,
+    ),
+    "sizes": _AttributeParser(
+        "a whole number for all axes, or one for each, separated by commas",
+        _converter(_to_sizes, str, bool),
+        lambda text: _parse_ints(text) if {*text} & {*"[,"} else _parse_int(text),
     ),
     "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }

@@ -221,7 +221,11 @@ def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
     attrs: dict[str, object] = {}
     for attribute in operator.attributes:
         name = attribute.name
-        if name in EXCLUDED_ATTRIBUTES or name in SHAPE_ATTRIBUTES or attribute.kind == "ints":
+        if (
+            name in EXCLUDED_ATTRIBUTES
+            or name in SHAPE_ATTRIBUTES
+            or attribute.kind in ("ints", "sizes")
+        ):
             continue
         if name == "opset":
             if len(operator.versions) > 1 and dice.draw_bool(0.25):

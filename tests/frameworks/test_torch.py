@@ -433,3 +433,20 @@ def test_several_writers_of_a_cell_are_left_open() -> None:
 def test_a_bad_dim_is_refused(attrs: dict[str, object]) -> None:
     with pytest.raises(GscliError):
         gscli.run("torch.gather", {"input": LINE, "index": np.array([0])}, attrs)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last"),
+    [
+        ({"kernel_size": 2}, 4),
+        ({"kernel_size": 2, "stride": 3}, 5),
+        ({"kernel_size": 4, "padding": 1}, 6),
+        ({"kernel_size": (4, 4), "padding": 1}, 6),
+        ({"kernel_size": (2, 2), "stride": 2}, 4),
+    ],
+)
+def test_a_number_is_the_size_of_every_pooled_axis(sizes: dict[str, object], last: int) -> None:
+    inputs = {"input": [[[1.0, 2.0]]], "indices": [[[0, 3]]]}
+    assert gscli.run("torch.max_unpool2d", inputs, sizes).shape == (1, 2, last)
+    with pytest.raises(UsageError, match="kernel_size"):
+        gscli.run("torch.max_unpool2d", inputs, {"kernel_size": [2]})

@@ -400,9 +400,9 @@ def _max_unpool(rank: int) -> Callable[..., Array]:
     def max_unpool(
         input: Array,  # noqa: A002
         indices: Array,
-        kernel_size: list[int] | None = None,
-        stride: list[int] | None = None,
-        padding: list[int] | None = None,
+        kernel_size: list[int] | int | None = None,
+        stride: list[int] | int | None = None,
+        padding: list[int] | int | None = None,
         output_size: list[int] | None = None,
     ) -> Array:
         require_type(input, FLOATS, "input")
@@ -416,13 +416,14 @@ def _max_unpool(rank: int) -> Callable[..., Array]:
             require(len(asked) == rank, "usage", "output_size")
         sizes = asked
         if kernel_size is not None:
-            steps, before = stride or kernel_size, padding or [0] * rank
-            require(len(kernel_size) == len(steps) == len(before) == rank, "usage", "sizes")
+            every = (kernel_size, kernel_size if stride in (None, []) else stride, padding or 0)
+            kernel, steps, before = ([s] * rank if isinstance(s, int) else s for s in every)
+            require(len(kernel) == len(steps) == len(before) == rank, "usage", "sizes")
             require(min(steps) > 0, "usage", "stride")
             sizes = []
             for d in range(rank):
                 pools = input.shape[d - rank]
-                sizes.append((pools - 1) * steps[d] - 2 * before[d] + kernel_size[d])
+                sizes.append((pools - 1) * steps[d] - 2 * before[d] + kernel[d])
                 if asked is not None:
                     near = sizes[d] - steps[d] < asked[d] < sizes[d] + steps[d]
                     require(near, "usage", "output_size")

@@ -29,6 +29,7 @@ class _Framework:
 
 """
 TYPES = {"int": "int", "float": "float", "bool": "bool", "str": "str", "ints": "Sequence[int]",
+         "sizes": "int | Sequence[int]",
          "number": "complex | str | np.number[Any]"}  # fmt: skip
 RESULT = "NDArray[Any]"
 

@@ -327,7 +327,8 @@ def _pooled(rank: int) -> None:
         index_types=("int64",),
         variants=[{"kernel_size": two}, {"kernel_size": three, "stride": [1] * rank},
                   {"kernel_size": three, "padding": [1] * rank}, {"output_size": three},
-                  {"kernel_size": two, "stride": two, "output_size": three}],
+                  {"kernel_size": two, "stride": two, "output_size": three},
+                  {"kernel_size": 4, "stride": 3, "padding": 1}],
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOATS, format_count, format_shape
-from gscli.declare.attributes import Option
+from gscli.declare.attributes import Option, Sizes
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
 from gscli.layout import NewOutput, scatter_layout
@@ -15,16 +15,16 @@ from gscli.layout.axes import RAISE_OUTSIDE, Shape, Tensor, Updates
 from gscli.layout.families import address_own_place, describe
 from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
 
-Sizes: TypeAlias = tuple[int, ...]
 KernelSize: TypeAlias = Annotated[
-    Sizes | None, Option("sizes of a pool; without them output_size says all, as in ATen")
+    Sizes | None,
+    Option("sizes of a pool, a number for all axes; without them output_size says all, as in ATen"),
 ]
 Stride: TypeAlias = Annotated[Sizes | None, Option("from pool to pool; default: kernel_size")]
 Padding: TypeAlias = Annotated[
     Sizes | None, Option("cells that were put before and behind each axis; default: 0")
 ]
 OutputSize: TypeAlias = Annotated[
-    Sizes | None, Option("sizes of output, less than a stride beside those that the pools give")
+    Shape | None, Option("sizes of output, less than a stride beside those that the pools give")
 ]
 
 
@@ -54,8 +54,9 @@ def _unpool(rank: int, example: str) -> FamilyMember:
         if sizes is not None and len(sizes) != rank:
             raise _sizes_error("output_size", sizes, f"{rank} or {rank + 2} sizes")
         if kernel_size is not None:
-            steps, before = stride or kernel_size, padding or (0,) * rank
-            sizes = _unpooled_sizes(input.shape[-rank:], kernel_size, steps, before, sizes)
+            steps = kernel_size if stride in (None, ()) else stride
+            pooled = input.shape[-rank:]
+            sizes = _unpooled_sizes(pooled, kernel_size, steps, padding or 0, sizes)
         if sizes is None:
             raise UsageError("the size of output is not known", valid="kernel_size or output_size")
         addressing = address_own_place(indices, len(planes), prod(sizes))
@@ -94,13 +95,12 @@ def max_unpool3d() -> None:
 
 
 def _unpooled_sizes(
-    pooled: Shape, kernel: Sizes, stride: Sizes, padding: Sizes, output_size: Sizes | None
+    pooled: Shape, kernel_size: Sizes, stride: Sizes, padding: Sizes, output_size: Shape | None
 ) -> Shape:
     """The sizes of output along the pooled axes."""
-    rank = len(pooled)
-    for name, sizes in (("kernel_size", kernel), ("stride", stride), ("padding", padding)):
-        if len(sizes) != rank:
-            raise _sizes_error(name, sizes, f"{format_count(rank, 'size')}, one per pooled axis")
+    kernel = _repeat("kernel_size", kernel_size, len(pooled))
+    stride = _repeat("stride", stride, len(pooled))
+    padding = _repeat("padding", padding, len(pooled))
     if min(stride) < 1:
         raise _sizes_error("stride", stride, "1 and more")
     own = tuple(
@@ -118,6 +118,16 @@ def _unpooled_sizes(
     return own
 
 
-def _sizes_error(name: str, sizes: Sizes, valid: str, hint: str = "") -> UsageError:
+def _repeat(name: str, sizes: Sizes, rank: int) -> Shape:
+    """One size per pooled axis; a number stands for all of them."""
+    if isinstance(sizes, int):
+        return (sizes,) * rank
+    if len(sizes) != rank:
+        legal = f"{format_count(rank, 'size')}, one per pooled axis, or a number for all"
+        raise _sizes_error(name, sizes, legal)
+    return sizes
+
+
+def _sizes_error(name: str, sizes: Shape, valid: str, hint: str = "") -> UsageError:
     where = f"{name} = {format_shape(sizes)}"[:200]
     return UsageError(f"{name} does not fit", where=where, valid=valid, hint=hint)
