@@ -87,6 +87,11 @@ def test_runs_and_comparisons_become_one_lesson(
     assert '<section id="example-2" aria-labelledby' in text
     assert 'href="#example-2-answer-1"' in text
     assert '<section id="example-2-answer-1"' in text
+    assert capsys.readouterr().err == ""
+    for runs, warnings in (([str(run)], 0), ([str(run), str(comparison)], 1)):
+        page.callback(runs=runs, output=str(lesson), title=None, quiz=True)
+        said = capsys.readouterr().err
+        assert said.count("warning: --quiz asks for outputs of runs: comparisons show") == warnings
 
 
 def test_a_comparison_that_was_changed_is_refused(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.words import sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import argument, option
+from gscli.cli.options import argument, option, print_stderr
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -26,12 +26,16 @@ def page(
     runs: Sequence[str] = argument("RUN.json...", "documents of --json", complete_file),
     output: str = option("the page; - is stdout", "FILE", "-o", default=...),
     title: str | None = option("title of the lesson", "TEXT"),
-    quiz: bool = option("hide outputs and ask for them"),
+    quiz: bool = option("hide outputs of runs and ask for them"),
 ) -> int:
     from gscli.cli.call.results import save_text
+    from gscli.lab.answers import ComparisonResult
     from gscli.views.page import render_page
 
-    save_text(output, render_page([_load_run(path) for path in runs], title=title, quiz=quiz))
+    results = [_load_run(path) for path in runs]
+    save_text(output, render_page(results, title=title, quiz=quiz))
+    if quiz and any(isinstance(result, ComparisonResult) for result in results):
+        print_stderr("warning: --quiz asks for outputs of runs: comparisons show their answers\n")
     return 0
 
 
