@@ -317,12 +317,15 @@ def address_vectors(
     if length > longest:
         end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
         shape = f"{indices.name} {format_shape(indices.shape)}"
+        hint = f"the coordinates of one vector run along the {end} axis here{other}"
+        if vector_dim and indices.rank == longest == 1:
+            hint = "a single number is a vector too: [[3],[1]] in place of [3,1]"
         raise ShapeRefused(
             "index vectors are longer than data has axes",
             where=f"{shape}: {end} axis {length} is the vector length",
             details=(describe(data), f"batch_dims {batch_dims}"),
             valid=f"at most {format_count(longest, 'number')}",
-            hint=f"the coordinates of one vector run along the {end} axis here{other}",
+            hint=hint,
         )
     check_batch_shapes(data, indices, batch_dims)
     grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice

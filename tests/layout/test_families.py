@@ -83,6 +83,12 @@ def test_vectors_name_leading_axes(shape: Shape) -> None:
         address_vectors(tensor("d", shape), tensor("i", (5, len(shape) + 1)))
 
 
+def test_numbers_in_place_of_vectors_of_one_number_are_told_so() -> None:
+    with pytest.raises(ShapeRefused) as refusal:
+        address_vectors(tensor("d", (4,)), tensor("i", (2,)))
+    assert refusal.value.hint.endswith("a vector too: [[3],[1]] in place of [3,1]")
+
+
 def test_index_tuples_broadcast() -> None:
     arrays = [tensor("i", (3, 1)), tensor("j", (2,))]
     assert run_subscript(tensor("d", (4, 5, 6)), None, arrays, SubscriptRules()).result_shape == (
