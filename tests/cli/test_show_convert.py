@@ -218,6 +218,8 @@ def test_convert_through_pipes() -> None:
         (("{w}::text", "x.npy", "--dtype", "float32", "--cast"), 65, "do not turn into each other"),
         (("[1]", "x.npy", "--cast"), 2, "--cast needs --dtype"),
         (("[1]", "x.pt"), 2, "no format for"),
+        (("[1]", "x.dat"), 2, "help: -f npy says it"),
+        (("[[[1]]]", "x.csv"), 65, "help: use .npy or .json"),
         (("[1]", "-"), 2, "standard output needs a format"),
         (("model.pt", "x.npy"), 66, "never unpickles"),
     ],

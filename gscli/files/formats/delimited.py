@@ -173,7 +173,8 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     ((name, array),) = arrays.items()
     where = sanitize(name, 60)
     if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
-        raise ShapeRefused(f"a table cannot hold shape {format_shape(array.shape)}", where=where)
+        problem = f"a table cannot hold shape {format_shape(array.shape)}"
+        raise ShapeRefused(problem, where=where, hint="use .npy or .json")
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
         raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
     table = array.reshape(array.shape[0] if array.ndim else 1, -1)
