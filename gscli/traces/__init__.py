@@ -22,6 +22,7 @@ from gscli.frameworks import find_called
 from gscli.frameworks.execute import collect_notices, execute
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
+from gscli.kernel.walks import cell_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Shape
 from gscli.plan.plan import ValidatedPlan
@@ -160,6 +161,20 @@ class Trace:
         entries = live.reshape(addressing.entry_shape + (1,) * len(addressing.window))
         cells = np.broadcast_to(entries, addressing.entry_shape + addressing.window)
         return cells.transpose(addressing.result_axes).reshape(layout.output_shape)
+
+    @cached_property
+    def unreached_cells(self) -> Array | None:
+        """Which cells of a folded output no entry reaches: they are what they are from the start.
+
+        None of other calls.
+        """
+        if self.layout.fold is None:
+            return None
+        plan = self.plan.plan_fold(np.broadcast_to(np.zeros(()), self.layout.result_shape))
+        addresses, live = cell_addresses(plan, 0, plan.layout.entry_count)
+        flags = np.ones(self.output.size, np.bool_)
+        flags[addresses if live is None else addresses[live]] = False
+        return flags.reshape(self.output.shape)
 
     @property
     def entry_count(self) -> int:

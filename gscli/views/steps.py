@@ -37,9 +37,7 @@ class OutputReplay:
             return None
         gathers = self._trace.kind == "gather"
         if self._output is None or count < self._count:
-            first = (
-                np.zeros(self._trace.output.shape, bool) if gathers else initial_output(self._trace)
-            )
+            first = _known_at_first(self._trace) if gathers else initial_output(self._trace)
             text = first.dtype.kind == "U"
             self._output, self._count = np.array(first, object if text else first.dtype), 0
         done = entries[self._count : count]
@@ -87,12 +85,20 @@ def views_after(
     ]
 
 
+def _known_at_first(trace: Trace) -> Array:
+    """Which cells of a gather's output are known before any entry: those of bags without one."""
+    unreached = trace.unreached_cells
+    return np.zeros(trace.output.shape, bool) if unreached is None else unreached
+
+
 def _view_partial_output(
     trace: Trace, output: TensorView, done: Sequence[Entry], before: Array | None
 ) -> TensorView:
     if trace.kind == "gather":
         return output._replace(
-            is_blank=True, known=before, patches=tuple(iter_patches(trace, done))
+            is_blank=True,
+            known=_known_at_first(trace) if before is None else before,
+            patches=tuple(iter_patches(trace, done)),
         )
     first, last = initial_output(trace) if before is None else before, done[-1:]
     earlier = tuple(iter_patches(trace, done[:-1]))

@@ -130,7 +130,7 @@ class TraceView:
         A scatter starts from a copy of data, so that one grid is data first and output last.
         """
         first = initial_output(self.trace) if self.trace.kind == "scatter" else None
-        return [
+        tensors = [
             PageTensor(
                 subject,
                 sheets,
@@ -139,6 +139,11 @@ class TraceView:
             )
             for subject, sheets in self._sheets
         ]
+        unreached = self.trace.unreached_cells
+        if unreached is not None:
+            texts = tensors[-1].texts.items()
+            tensors[-1].initial_texts |= {cell: text for cell, text in texts if unreached[cell]}
+        return tensors
 
     @property
     def output(self) -> PageTensor:
