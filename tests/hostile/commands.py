@@ -376,7 +376,7 @@ def _patches() -> Iterator[Command]:
         )
         writing.start()
 
-    yield Command("patch/fifo", words, USAGE, "in place", fifo)
+    yield Command("patch/fifo", words, USAGE, "only a scatter into a .npy file", fifo)
 
     def protected() -> None:
         saved()()
