@@ -183,7 +183,7 @@ def execute_to_file(
 
     try:
         draft = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
-        streams = draft.layout.dtype != "str" and draft.has_data_dtype
+        streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
         if streams and file_suffix(path) in (".npy", ".zarr"):
             from gscli.stream import write_result
 

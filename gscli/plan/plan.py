@@ -122,8 +122,6 @@ class Plan(BoundLayout):
     def has_data_dtype(self) -> bool:
         """Whether the output has the element type of data, if any; what JAX divides may not."""
         data = self.inputs.get(self.layout.data_name or "")
-        if self.layout.fold is not None:  # nor is it made cell by cell
-            return False
         return data is None or dtype_name(data.dtype) == self.layout.dtype
 
     def updates_view(self) -> Array:

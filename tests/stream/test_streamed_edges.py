@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import threading
 from pathlib import Path
@@ -15,8 +16,9 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
+from gscli.cli import run_safely
 from gscli.disk.mapped import open_regular_file
-from gscli.files import content, load
+from gscli.files import content, load, save
 from gscli.stream import rowfile, to_file, writeback
 from gscli.stream.scatter import Prefetcher, stable_argsort
 
@@ -160,3 +162,26 @@ def test_without_a_way_past_the_cache(
 def test_orders_are_stable(limit: int) -> None:
     keys = np.random.default_rng(limit).integers(0, limit, 500)
     assert_same(stable_argsort(keys, limit), np.argsort(keys, kind="stable"))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".zarr"])
+def test_what_is_folded_is_no_stream(suffix: str, tmp_path: Path) -> None:
+    """Gathers whose cells are summed are made in memory, wherever data lie and the result goes."""
+    table, target = DATA[0], [0, 3, 0, 1, 31, 2]
+    bags = {"input": [0, 5, 2, 2], "weight": table, "offsets": [0, 3]}
+    calls = {
+        "nll_loss": ({"input": table, "target": target}, {"reduction": "sum"}),
+        "embedding_bag": (bags, {"mode": "sum"}),
+    }
+    for name, (inputs, attrs) in calls.items():
+        expected = gscli.run(f"torch.{name}", inputs, attrs)
+        data = next(key for key, value in inputs.items() if value is table)
+        store, result = str(tmp_path / f"{name}{suffix}"), str(tmp_path / f"of-{name}{suffix}")
+        save(store, table)
+        words = [store if key == data else json.dumps(value) for key, value in inputs.items()]
+        options = [word for key, value in attrs.items() for word in (f"--{key}", value)]
+        command = ["torch", name.replace("_", "-"), *words, *options, "-o", result, "-q"]
+        assert run_safely(command) == 0
+        assert_same(load(result).array, expected)
+        gscli.run(f"torch.{name}", inputs | {data: load(store).array}, attrs, out=result)
+        assert_same(load(result).array, expected)

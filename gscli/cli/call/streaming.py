@@ -28,6 +28,8 @@ def is_streamed(plan: Plan, settings: Settings) -> bool:
     to_store = file_suffix(settings.output or "") in STORES
     if not (settings.is_save_only if to_store else settings.is_streamable):
         return False
+    if plan.layout.fold is not None:  # no cell of the output is done before all are read
+        return False
     return any(map(is_lazy, plan.inputs.values())) or (
         is_worth_streaming(plan.inputs) and plan.has_data_dtype
     )

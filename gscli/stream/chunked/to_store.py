@@ -106,7 +106,12 @@ def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
 
 
 def chunk_grid(plan: Plan, source: ChunkedArray) -> ChunkGrid | None:
-    """How rows of a plan lie in the chunks of its data; None where they are no whole axes."""
+    """How rows of a plan lie in the chunks of its data.
+
+    None where they are no whole axes, and where what is read is folded before it is written.
+    """
+    if plan.layout.fold is not None:
+        return None
     return ChunkGrid.for_row_size(source.shape, source.chunk_shape, plan.layout.form.row_size)
 
 
