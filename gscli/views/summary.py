@@ -42,7 +42,15 @@ def describe_purpose(trace: Trace) -> str:
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.fold is not None:
         words = REDUCTION_WORDS["mean" if layout.fold.is_weighted else layout.reduction]
-        return f"{sentence}; the {thing}s of a bag meet in output: {words.repeated or words.name}."
+        meeting, into = words.repeated or words.name, layout.fold.scatter
+        if into.updates is None or into.updates.scale is None:
+            return f"{sentence}; the {thing}s of a bag meet in output: {meeting}."
+        loss = f"{sentence}; with the other sign that {thing} is a loss"
+        return (
+            f"{loss}."
+            if into.output_size == trace.entry_count
+            else f"{loss}; losses are {meeting}."
+        )
     if layout.kind == "gather":
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"
