@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -173,31 +173,51 @@ def build_repro_command(case: Case, file: str = "") -> str:
         return command
     if not file.lower().endswith(".jsonl"):
         return shlex.join(["gscli", "verify", file, "--only", case.id])
-    words = [f"{file}::{case.id}/{name}" for name in case.inputs]
+    words = {name: f"{file}::{case.id}/{name}" for name in case.inputs}
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
-    return build_command(operator, case.attrs, [*words, *expected])
+    return build_command(operator, case.attrs, words, expected)
 
 
-def build_command(operator: Operator, attrs: Mapping[str, object], inputs: Iterable[str]) -> str:
-    """The command line of a call whose inputs are words already."""
-    words = [*operator.command_line.split(), *inputs]
+def build_command(
+    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, str],
+    more: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """The command line of a call whose inputs are words already, with `more` words behind them.
+
+    An input behind an optional one that is not given goes by its name.
+
+    >>> from gscli.frameworks import find_operator
+    >>> words = {"data": "[1.0]", "offsets": "[0,1]"}
+    >>> build_command(find_operator("torch.segment_reduce"), {"reduce": "sum"}, words)
+    "gscli torch segment-reduce '[1.0]' --offsets '[0,1]' --reduce sum"
+    """
+    names = [item.name for item in operator.inputs]
+    lacking = (at for at, item in enumerate(operator.inputs)
+               if item.optional and item.kind != "many" and item.name not in inputs)  # fmt: skip
+    behind = names[next(lacking, len(names)) :]
+    words = operator.command_line.split()
+    for name, word in inputs.items():
+        words += [f"--{name.replace('_', '-')}", word] if name in behind else [word]
+    words += more
     for name, value in attrs.items():
         if name != "indices_per_axis":
             words += _format_option(operator, name, value)
     return shlex.join(words)
 
 
-def format_inputs(inputs: Mapping[str, Array]) -> Iterator[str]:
+def format_inputs(inputs: Mapping[str, Array]) -> dict[str, str]:
     """Arrays inline: as plain lists where a list is read back as the same, else as documents."""
-    arrays = list(inputs.values())
-    for number, array in enumerate(arrays):
+    arrays, words = list(inputs.values()), dict[str, str]()
+    for number, (name, array) in enumerate(inputs.items()):
         listed = dtype_name(array.dtype) in ("int64", "float64") and np.isfinite(array).all()
         # Updates without a type take that of data.
         alike = number < 2 or array.dtype == arrays[0].dtype  # noqa: PLR2004  data and indices
         plain = listed and alike and bool(array.size)
         text = array.tolist() if plain else dump_json(array)
         word = json.dumps(text, separators=(",", ":") if plain else None)
-        yield f" {word}" if word.startswith("-") else word  # -1 alone would be read as an option
+        # -1 alone would be read as an option.
+        words[name] = f" {word}" if word.startswith("-") else word
+    return words
 
 
 def _format_option(operator: Operator, name: str, value: object) -> list[str]:

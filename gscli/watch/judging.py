@@ -201,12 +201,12 @@ def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:
     from gscli.files.request import MAX_BYTES
     from gscli.lab.cases import build_command
 
-    words, limit = [], 0
+    words, limit = dict[str, str](), 0
     for name, array in call.inputs.items():
         if name in values:
-            words.append(f"{path}::{name}")
+            words[name] = f"{path}::{name}"
         else:
-            words.append(f"zeros:{'x'.join(map(str, array.shape))}:{array.dtype.name}")
+            words[name] = f"zeros:{'x'.join(map(str, array.shape))}:{array.dtype.name}"
             limit += array.nbytes
     members = {
         name: np.ascontiguousarray(array).reshape(array.shape) for name, array in values.items()
