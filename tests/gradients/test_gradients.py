@@ -58,6 +58,7 @@ def walk_back(
     data, passed = way(
         cells, start.tolist(), values.tolist(), cotangent.reshape(-1).tolist(),
         layout.reduction, include_self=layout.include_self,
+        starts_from_data=layout.data_name is not None,
     )  # fmt: skip
     gradients = {}
     if layout.data_name is not None:

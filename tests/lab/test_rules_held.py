@@ -221,12 +221,13 @@ def meet(call: Call, words: str) -> list[Array | GscliError] | None:
     layout = probe.layout
     if layout.updates is None or layout.updates.name is None:
         return None
-    for other in range(layout.entry_count - 1, 0, -1):
+    count = layout.entry_count
+    for first, other in ((at, to) for at in range(count) for to in range(count - 1, at, -1)):
         inputs = {key: array.copy() for key, array in call.inputs.items()}
         for column, source in probe.writable_columns:
-            first, second = (place_of(probe, column, at) for at in (0, other))
+            place, copy = (place_of(probe, column, at) for at in (first, other))
             rank = inputs[source].ndim
-            inputs[source][second[:rank]] = inputs[source][first[:rank]]
+            inputs[source][copy[:rank]] = inputs[source][place[:rank]]
         if layout.data_name is not None:
             start = 6 if words == "smallest kept" else 2 if words.startswith("raised") else 1
             inputs[layout.data_name][...] = to_type(start, inputs[layout.data_name].dtype)
@@ -234,11 +235,12 @@ def meet(call: Call, words: str) -> list[Array | GscliError] | None:
             entries = gscli.trace(name, inputs, probe.attrs).entries(other + 1)
         except GscliError:
             continue
-        boxes = [entries[0].result, entries[other].result]
-        if entries[0].target == entries[other].target and None not in boxes:
+        pair = entries[first], entries[other]
+        boxes = [entry.result for entry in pair]
+        if pair[0].live and pair[0].target == pair[1].target and None not in boxes:
             return [
-                _with_updates(call, inputs, boxes, pair, NEUTRAL.get(words, 0))
-                for pair in PAIRS[words]
+                _with_updates(call, inputs, boxes, values, NEUTRAL.get(words, 0))
+                for values in PAIRS[words]
             ]
     return None
 

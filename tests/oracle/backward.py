@@ -35,8 +35,12 @@ def scatter_back(
     reduction: str,
     *,
     include_self: bool = True,
+    starts_from_data: bool = True,
 ) -> tuple[list[float], list[float]]:
-    """Gradients of data and of the updates, of a reduction that is walked update by update."""
+    """Gradients of data and of the updates, of a reduction that is walked update by update.
+
+    `starts_from_data`: a mean counts what stood there, unlike PyTorch's `initial` of segments.
+    """
     counts = Counter(cell for cell in cells if cell is not None)
     fresh = not include_self and reduction != "none"
     value = list(data)
@@ -50,7 +54,7 @@ def scatter_back(
             value[cell] = _FORWARD[reduction](value[cell], updates[number])
     stays, gradient = list(cotangent), list(cotangent)
     for cell, count in counts.items():
-        ends = _END[reduction](data[cell], value[cell], count + include_self)
+        ends = _END[reduction](data[cell], value[cell], count + (include_self and starts_from_data))
         stays[cell], gradient[cell] = (slope * cotangent[cell] for slope in ends)
     passed = [0.0] * len(updates)
     for number, cell in reversed(list(enumerate(cells))):
@@ -71,20 +75,22 @@ def scatter_slopes(
     reduction: str,
     *,
     include_self: bool = True,
+    starts_from_data: bool = True,
 ) -> tuple[list[float], list[float]]:
     """The same by dual numbers: each number moves in turn, and its slope goes forward."""
     numbers, gradient = [*data, *updates], list[float]()
     for moved in range(len(numbers)):
         duals = [(value, float(place == moved)) for place, value in enumerate(numbers)]
         own, new = duals[: len(data)], duals[len(data) :]
-        ends = _run_on_duals(cells, own, new, reduction, include_self=include_self)
+        terms = int(include_self and starts_from_data)
+        ends = _run_on_duals(cells, own, new, reduction, include_self=include_self, own_terms=terms)
         gradient.append(sum(flow * slope for flow, (_, slope) in zip(cotangent, ends, strict=True)))
     return gradient[: len(data)], gradient[len(data) :]
 
 
 def _run_on_duals(
     cells: Sequence[int | None], data: Sequence[Dual], updates: Sequence[Dual], reduction: str,
-    *, include_self: bool,
+    *, include_self: bool, own_terms: int,
 ) -> list[Dual]:  # fmt: skip
     counts = Counter(cell for cell in cells if cell is not None)
     fresh = (not include_self and reduction != "none") or reduction in ("div", "pow")
@@ -98,7 +104,7 @@ def _run_on_duals(
             ends[cell] = (_FORWARD[reduction](old, new), kept * was + given * own)
     for cell, count in counts.items():
         (value, was), (made, own) = data[cell], ends[cell]
-        first, last = _END[reduction](value, made, count + include_self)
+        first, last = _END[reduction](value, made, count + own_terms)
         taken = reduction in ("div", "pow")
         ends[cell] = (made, first * was + last * own if taken else last * own)
     return ends
