@@ -143,10 +143,8 @@ class BackwardWalk:
     @cached_property
     def cell_flow(self) -> Array:
         """The cotangents of the cells that a gather reads."""
-        factors, window = self.plan.entry_factors, (1,) * len(self.layout.addressing.window)
-        if factors is None:
-            return self._folded_flow
-        return np.asarray(self._folded_flow * factors.reshape(factors.shape + window))
+        factors = self.plan.entry_factors
+        return self._folded_flow if factors is None else np.asarray(self._folded_flow * factors)
 
     @cached_property
     def _folded_flow(self) -> Array:

@@ -87,9 +87,8 @@ def multiply_cells(plan: ValidatedPlan, data: Array) -> Array:
     cells = cells.astype(parse_dtype(fold.scatter.dtype), copy=False)
     if factors is None:
         return cells
-    spread = factors.reshape(factors.shape + (1,) * len(layout.addressing.window))
     with np.errstate(all="ignore"):
-        return np.asarray(cells * spread.astype(cells.dtype))
+        return np.asarray(cells * factors.astype(cells.dtype))
 
 
 def fold_cells(plan: ValidatedPlan, cells: Array, tuning: Tuning = DEFAULT) -> Array:

@@ -224,9 +224,12 @@ class ValidatedPlan(Plan):
                 live = alive if live is None else live & alive
         return tuple(coordinates), live
 
-    @property
+    @cached_property
     def entry_factors(self) -> Array | None:
-        """What multiplies the cells of each entry before they are folded, 0 for a skipped one."""
+        """What multiplies the cells of each entry before they are folded, 0 for a skipped one.
+
+        One number for each entry, with an axis of size 1 for each of the window.
+        """
         fold = self.layout.fold
         if fold is None or not (fold.factors or fold.is_weighted):
             return None
@@ -240,7 +243,8 @@ class ValidatedPlan(Plan):
         else:
             numbers = self.inputs[fold.factors].reshape(-1)
         numbers = numbers if live is None else np.where(live, numbers, 0).astype(numbers.dtype)
-        return numbers.reshape(self.layout.addressing.entry_shape)
+        addressing = self.layout.addressing
+        return numbers.reshape(addressing.entry_shape + (1,) * len(addressing.window))
 
     def plan_fold(self, cells: Array) -> ValidatedPlan:
         """The scatter of a gather's cells to their bags."""
