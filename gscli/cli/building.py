@@ -383,8 +383,7 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
         )
     for item in operator.inputs:
         if item.kind != "many" and item.name not in names:
-            flag = f"--{item.name.lower().rstrip('_').replace('_', '-')}"
-            yield CommandOption("", name=f"input_{item.name}", flag=flag, is_hidden=True)
+            yield CommandOption("", name=f"input_{item.name}", flag=item.flag, is_hidden=True)
 
 
 def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[CommandOption]:

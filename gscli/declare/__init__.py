@@ -66,6 +66,11 @@ class Input(Record):
     kind: InputKind
     optional: bool
 
+    @property
+    def flag(self) -> str:
+        """The option by which a command takes it, where it does not stand in its place."""
+        return f"--{self.name.lower().rstrip('_').replace('_', '-')}"
+
 
 class Signature:
     """What one operator of one framework takes, under which versions, and the layout it returns.

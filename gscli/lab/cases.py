@@ -191,13 +191,13 @@ def build_command(
     >>> build_command(find_operator("torch.segment_reduce"), {"reduce": "sum"}, words)
     "gscli torch segment-reduce '[1.0]' --offsets '[0,1]' --reduce sum"
     """
-    names = [item.name for item in operator.inputs]
-    lacking = (at for at, item in enumerate(operator.inputs)
-               if item.optional and item.kind != "many" and item.name not in inputs)  # fmt: skip
-    behind = names[next(lacking, len(names)) :]
-    words = operator.command_line.split()
+    flags, words, is_behind = dict[str, str](), operator.command_line.split(), False
+    for item in operator.inputs:
+        is_behind |= item.optional and item.kind != "many" and item.name not in inputs
+        if is_behind:
+            flags[item.name] = item.flag
     for name, word in inputs.items():
-        words += [f"--{name.replace('_', '-')}", word] if name in behind else [word]
+        words += [flags[name], word] if name in flags else [word]
     words += more
     for name, value in attrs.items():
         if name != "indices_per_axis":
