@@ -294,7 +294,8 @@ def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
     addresses, inside, run = window_row_addresses(plan, first, last)
     if run == 1:
         return addresses, inside
-    flat = (addresses[:, :, None] * run + np.arange(run)).reshape(last - first, -1)
+    cells = addresses[:, :, None] * run + np.arange(run)
+    flat = cells.reshape(len(cells), addresses.shape[1] * run)
     return flat, None if inside is None else np.repeat(inside, run, axis=1)
 
 

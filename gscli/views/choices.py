@@ -7,13 +7,17 @@ shown, never as much as the tensor.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice, product
 from math import prod
 
+import numpy as np
+
 from gscli.base import LimitRefused, UsageError
 from gscli.base.arrays import Array
 from gscli.layout.axes import Box, Shape, span_positions
+from gscli.layout.subscripts import parse_basic_item
 from gscli.traces import Trace
 from gscli.views.look import Limits, ViewOptions
 
@@ -95,24 +99,17 @@ def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
 
 
 def _parse_range(part: str, size: int, text: str) -> range:
-    refused = UsageError(
+    item = parse_basic_item(part)
+    if re.fullmatch(r"-?\d+", part) and -size <= int(part) < size:
+        return range(size)[int(part) :][:1]
+    if item is not None and item.kind == ":" and (item.bounds[2] is None or item.bounds[2] > 0):
+        return range(size)[slice(*item.bounds)]
+    raise UsageError(
         "slice is not understood",
         where=f"--slice {text}"[:200],
         details=(f"{part!r} on an axis of size {size}"[:200],),
         valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
     )
-    try:
-        numbers = [int(bound) if bound else None for bound in part.split(":")]
-    except ValueError:
-        raise refused from None
-    if len(numbers) == 1 and numbers[0] is not None:
-        if not -size <= numbers[0] < size:
-            raise refused
-        return range(numbers[0] % size, numbers[0] % size + 1)
-    step = numbers[2] if len(numbers) > 2 else None  # noqa: PLR2004  start, stop, step
-    if not 1 < len(numbers) < 4 or (step is not None and step < 1):  # noqa: PLR2004  same
-        raise refused
-    return range(*slice(*numbers).indices(size))
 
 
 def rank_coordinates(
@@ -164,18 +161,10 @@ def select_planes(
             break
     edges = 1 if chosen else most // 2
     for offset in range(min(edges, total)):
-        chosen.update(
-            {_unravel_plane(lead, offset): None, _unravel_plane(lead, total - 1 - offset): None}
-        )
+        for number in (offset, total - 1 - offset):
+            place = np.unravel_index(number, [len(index) for index in lead])
+            chosen[tuple(index[int(at)] for index, at in zip(lead, place, strict=True))] = None
     return sorted(islice(chosen, most))
-
-
-def _unravel_plane(lead: Sequence[range], number: int) -> tuple[int, ...]:
-    indices: list[int] = []
-    for size in reversed(lead):
-        number, rest = divmod(number, len(size))
-        indices.append(size[rest])
-    return tuple(reversed(indices))
 
 
 def fill_single_gaps(shown: list[int], allowed: range) -> list[int]:

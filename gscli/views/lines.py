@@ -25,6 +25,7 @@ from gscli.views.look import (
     TextRun,
     ViewOptions,
     cell_len,
+    cut_cells,
     make_style_sheet,
     pad_left,
 )
@@ -220,13 +221,10 @@ def _truncate(runs: list[TextRun], width: int, cut: str) -> Line:
     room = width - len(cut)
     kept: Line = []
     for text, style in runs:
-        prefix = ""
-        for character in text:
-            if cell_len(prefix + character) > room:
-                return [*kept, (prefix + cut, style)]
-            prefix += character
-        kept.append((prefix, style))
-        room -= cell_len(prefix)
+        if cell_len(text) > room:
+            return [*kept, (cut_cells(text, room) + cut, style)]
+        kept.append((text, style))
+        room -= cell_len(text)
     return kept
 
 

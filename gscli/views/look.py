@@ -121,7 +121,7 @@ class Signs(Record):
         if cell_len(text) <= width:
             return text
         mark = self.cut if width > len(self.cut) else ""
-        return _truncate(text, max(width - len(mark), 0)).rstrip() + mark
+        return cut_cells(text, max(width - len(mark), 0)).rstrip() + mark
 
 
 _PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
@@ -153,13 +153,13 @@ def cell_len(text: str) -> int:
     return cell_len(text)
 
 
-def _truncate(text: str, width: int) -> str:
-    """The first `width` cells; a wide character that would be halved gives way to a space."""
+def cut_cells(text: str, width: int) -> str:
+    """The first `width` cells, or one less where a wide character would be halved."""
     if _PLAIN.issuperset(text):
         return text[:width]
     from rich.cells import set_cell_size
 
-    return set_cell_size(text, width)
+    return set_cell_size(text, width).rstrip()
 
 
 def pad_right(text: str, width: int) -> str:

@@ -179,7 +179,7 @@ class Picture(Drawing):
         is_whole = len(self.marked_entries) == self.trace.entry_count > 0
         if not is_whole or self.trace.words is not None:
             return ""
-        return format_counts(self.trace, count_cells(self.trace, self.marked_entries))
+        return format_counts(self.trace, count_cells(self.trace))
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
         if len(self.listed_entries) == self.trace.entry_count and not any(

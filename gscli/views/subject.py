@@ -143,7 +143,12 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
         tensor.array,
         tensor.role,
         marks,
-        _outcomes_by_position(trace, tensor.name, entries) if tensor.role == "indices" else {},
+        {
+            index.position: index.sign
+            for entry in entries
+            for index in entry.adjustments
+            if index.source == tensor.name
+        },
         last_wins=writes_once and tensor.role == "output",
         batch=_batch(trace, tensor),
         dims_unmarked=len(entries) == trace.entry_count,
@@ -161,23 +166,6 @@ def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
     if entry.target is None:
         return None
     return reshape_box(entry.target, trace.layout.data_shape, tensor.shape)
-
-
-def _outcomes_by_position(
-    trace: Trace, name: str, entries: Sequence[Entry]
-) -> dict[tuple[int, ...], OutcomeSign]:
-    columns = trace.layout.addressing.columns
-    outcomes: dict[tuple[int, ...], OutcomeSign] = {}
-    for entry in entries:
-        for adjustment in entry.adjustments:
-            column = columns[adjustment.slot]
-            if column.source != name:
-                continue
-            place = [start for start, _ in dict(entry.indices)[name]]
-            if column.vector_dim is not None and column.component is not None:
-                place[column.vector_dim] = column.component
-            outcomes[tuple(place)] = adjustment.sign
-    return outcomes
 
 
 def _batch(trace: Trace, tensor: TracedTensor) -> int:

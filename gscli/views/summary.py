@@ -12,14 +12,16 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, unequal_cells
+from gscli.base.arrays import Indices, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
+from gscli.kernel.walks import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Box, Shape, box_size
-from gscli.traces import Entry, Trace
+from gscli.layout.axes import Box, Shape
+from gscli.traces import Trace
 from gscli.views.look import Signs
+from gscli.views.subject import initial_output
 
 _PLANE, _GRID = 3, 2
 _SLICES = ("cell", "line", "sheet")
@@ -238,28 +240,29 @@ class Counts(Record):
     lost: int = 0
 
 
-def count_cells(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | None:
-    """Count a run, or None when it touches more cells than are worth listing.
-
-    `entries`: those that the caller has already; by default the first COUNTED_ENTRIES.
+def count_cells(trace: Trace) -> Counts | None:
+    """Count the first entries of a run, or None when they touch more cells than are worth listing.
 
     >>> from gscli.traces import trace
     >>> count_cells(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
     Counts(entries=2, skipped=0, touched=1, duplicate_count=1, changed=None, lost=0)
     """
-    entries = trace.entries(COUNTED_ENTRIES) if entries is None else entries
-    targets = [entry.target for entry in entries if entry.target is not None]
-    if sum(map(box_size, targets)) > COUNTED_CELLS:
+    count, window = min(trace.entry_count, COUNTED_ENTRIES), trace.layout.window_size
+    _, live = trace.plan.resolve_range(0, count)
+    if window * (count if live is None else int(np.count_nonzero(live))) > COUNTED_CELLS:
         return None
-    addresses = cell_numbers(targets, trace.layout.data_shape)
-    cells, times = np.unique(addresses, return_counts=True)
+    addresses, exist = cell_addresses(trace.plan, 0, count)
+    exist = np.ones(addresses.shape, np.bool_) if exist is None else exist
+    cells, times = np.unique(addresses[exist], return_counts=True)
+    reached = exist[exist.any(axis=1)]
+    scatters = trace.kind == "scatter"
     return Counts(
-        len(entries),
-        sum(not entry.live for entry in entries),
+        count,
+        count - len(reached) if window else 0,
         int(cells.size),
         int((times > 1).sum()),
-        _count_changed(trace, cells) if trace.kind == "scatter" else None,
-        sum(entry.dropped_count for entry in entries),
+        _count_changed(trace, cells) if scatters else None,
+        int(np.count_nonzero(~reached)) if scatters else 0,
     )
 
 
@@ -269,37 +272,21 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
     >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
     array([4, 5])
     """
-    if not boxes:
-        return np.zeros(0, np.int64)
-    if not shape:
-        return np.zeros(len(boxes), np.int64)
-    if all(box_size(box) == 1 for box in boxes):
-        places = np.array([[start for start, _ in box] for box in boxes], np.int64).T
-        numbers: Indices = np.ravel_multi_index(tuple(places), shape).astype(np.int64)
-        return numbers
-    parts = [
-        np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in box)), shape).reshape(-1)
+    parts = (
+        np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in ((0, 1), *box))), (1, *shape))
         for box in boxes
-    ]
-    return np.concatenate(parts, dtype=np.int64)
+    )
+    return np.concatenate([np.zeros(0, np.int64), *(part.reshape(-1) for part in parts)])
 
 
 def _count_changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
-    if not cells.size:
-        return 0
-    new = _format_values(trace.output, cells)
-    data = trace.tensor("data")
-    old = np.full(new.shape, trace.layout.fill_value).astype(new.dtype)
-    if data is not None:
-        old = _format_values(data.array, cells)
-    return int(np.count_nonzero(unequal_cells(old, new)))
-
-
-def _format_values(array: Array, cells: Indices) -> Array:
-    """Values by row-major number, without a copy of the array whatever its order in memory."""
-    values: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
-    return values
+    old, new = (
+        # without a copy of the array, whatever its order in memory
+        array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
+        for array in (initial_output(trace), trace.output)
+    )
+    return int(np.count_nonzero(unequal_cells(old, new))) if cells.size else 0
 
 
 def format_counts(trace: Trace, counts: Counts | None) -> str:
