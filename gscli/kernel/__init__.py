@@ -9,8 +9,7 @@ does not promise it.)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum, auto
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,13 +25,10 @@ from gscli.kernel.reductions import (
 from gscli.kernel.steps import (
     Region,
     Tile,
-    combine,
-    combine_with_numpy,
-    has_native_loops,
-    put,
-    put_with_numpy,
     take,
     take_with_numpy,
+    write,
+    write_with_numpy,
 )
 from gscli.kernel.tuning import (
     DEFAULT,
@@ -125,32 +121,21 @@ def scatter(
 
 
 def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
-    layout, nothing = plan.layout, plan.layout.is_noop
-    if data is not None and base is None and not nothing and _can_copy_per_partition(layout, data):
-        target = ScatterOutput(layout, empty_aligned(data.shape, data.dtype))
-        _apply_updates(plan, target, tuning, data)
-        return target.finalize()
-    target = ScatterOutput(layout, _make_base(layout, data, tuning) if base is None else base)
-    if nothing:
-        return target.finalize()
-    few = plan.small_call_addresses if target.counts is None else None
-    if few is None:
-        _apply_updates(plan, target, tuning)
+    layout, source = plan.layout, None
+    if base is not None:
+        pass
+    elif data is not None and _can_copy_per_partition(layout, data):
+        base, source = empty_aligned(data.shape, data.dtype), data
     else:
-        _apply_with_numpy(plan, target, *few)
+        base = _make_base(layout, data, tuning)
+    target = ScatterOutput(layout, base)
+    if not layout.is_noop:
+        _apply_updates(plan, target, source, tuning)
     return target.finalize()
 
 
 _scatter_quietly = np.errstate(all="ignore")(_scatter)
 """Overflow and NaN are part of a reduction's result, of which NumPy need not warn."""
-
-
-class Sharing(Enum):
-    """What threads that walk the same entries have of their own: nothing, a table, or rows."""
-
-    NONE = auto()
-    TABLES = auto()
-    ROWS = auto()
 
 
 class ScatterOutput:
@@ -189,19 +174,15 @@ class ScatterOutput:
 
     def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
         """Write or combine the updates (*region, run) of one step, in entry order."""
-        if self.rule is None:
-            put(self.rows, step, updates)
-        else:
-            combine(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
+        write(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
         if self.keeps_lone and self.counts is not None:
             rows, _ = step.flat_addresses()
             lone = self.counts[rows] == 1
             self.rows[rows[lone]] = updates.reshape(len(rows), -1)[lone]
 
     def combining_ufunc(self, updates: np.dtype[Any]) -> Any:
-        """What combines cells with updates of a type."""
-        assert self.rule is not None
-        return self.rule.select_ufunc(self.accumulator.dtype, updates)
+        """What combines cells with updates of a type; None where these replace them."""
+        return self.rule and self.rule.select_ufunc(self.accumulator.dtype, updates)
 
     def finalize(self) -> Array:
         """The output in its own type."""
@@ -242,7 +223,7 @@ def _can_copy_per_partition(layout: Layout, data: Array) -> bool:
 
     Lanes touch all of data, and every cell begins with the value that it has there.
     """
-    if layout.entry_count <= SMALL_CALL_ENTRIES or not data.flags.c_contiguous:
+    if layout.entry_count <= SMALL_CALL_ENTRIES or layout.is_noop or not data.flags.c_contiguous:
         return False
     form, rule = layout.form, REDUCTIONS.get(layout.reduction)
     whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
@@ -262,13 +243,15 @@ def _parallel_copy(source: Array, target: Array, tuning: Tuning) -> None:
 
 
 def _apply_updates(
-    plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning, source: Array | None = None
+    plan: ValidatedPlan, target: ScatterOutput, source: Array | None, tuning: Tuning
 ) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time.
 
     `source`: data that has not been copied into the target yet.
     """
-    if _apply_raw_indices(plan, target, source):
+    few = _find_numpy_addresses(plan, target)
+    if few is not None:
+        _apply_with_numpy(plan, target, source, *few)
         return
     layout, dtype = plan.layout, target.accumulator.dtype
     route = tile_plan(plan, tuning.tile_size, ordered=True)
@@ -281,15 +264,15 @@ def _apply_updates(
     threads = tuning.threads_for(target.accumulator, updates.nbytes)
     alone = len(route.partitions) == 1
     sharing = _choose_sharing(target, updates, threads if alone else 1)
-    if sharing is Sharing.TABLES:
+    if sharing == "tables":
         _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, threads)
         return
-    count = threads if sharing is Sharing.ROWS else 1
+    count = threads if sharing == "rows" else 1
     if source is not None and alone:
         _parallel_copy(source, target.data, tuning)
         source = None
 
-    def write(part: tuple[Region, ThreadShare]) -> None:
+    def apply(part: tuple[Region, ThreadShare]) -> None:
         lane, share = part
         steps: Iterable[Tile] = route.iter_tiles(lane)
         if source is not None:
@@ -299,40 +282,42 @@ def _apply_updates(
             target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
 
     shares = [ThreadShare(number, count) for number in range(count)]
-    run_parallel([(lane, share) for lane in route.partitions for share in shares], write, threads)
+    run_parallel([(lane, share) for lane in route.partitions for share in shares], apply, threads)
+
+
+def _find_numpy_addresses(
+    plan: ValidatedPlan, target: ScatterOutput
+) -> tuple[Array, BoolArray | None] | None:
+    """The row of every entry, and which are live, where NumPy does all in one call, else None.
+
+    So it is where they are few, and with cells where no compiled loop is quicker: NumPy looks at
+    each number once more whatever the plan did, and two looks at 10⁷ of them took a fifth of a
+    whole `ufunc.at`, so that it takes them as they are written.
+    """
+    if target.counts is not None:
+        return None
+    if (few := plan.small_call_addresses) is not None:
+        return few
+    from gscli.kernel import loops
+
+    cells = target.rows.shape[1] == 1 and loops.library() is None
+    rows = plan.numpy_rows if cells else None
+    return None if rows is None else (rows, None)
 
 
 def _apply_with_numpy(
-    plan: ValidatedPlan, target: ScatterOutput, rows: Indices, live: BoolArray | None
-) -> None:
-    """Write or combine all updates in one call of NumPy."""
-    updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
-    updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
-    if target.rule is None:
-        put_with_numpy(target.rows, rows, live, updates)
-    else:
-        ufunc = target.combining_ufunc(updates.dtype)
-        combine_with_numpy(target.rows, rows, live, updates, ufunc)
-
-
-def _apply_raw_indices(plan: ValidatedPlan, target: ScatterOutput, source: Array | None) -> bool:
-    """Leave a scatter of cells to NumPy, index numbers and all, where no compiled loop is quicker.
-
-    NumPy looks at each number once more whatever the plan did: two looks at 10⁷ of them took a
-    fifth of a whole `ufunc.at`. `source` as in `_apply_updates`.
-    """
-    if target.rows.shape[1] != 1 or target.counts is not None or has_native_loops():
-        return False
-    rows = plan.numpy_rows
-    if rows is None:
-        return False
+    plan: ValidatedPlan, target: ScatterOutput, source: Array | None,
+    rows: Indices, live: BoolArray | None,
+) -> None:  # fmt: skip
+    """Write or combine all updates in one call of NumPy; `source` as in `_apply_updates`."""
     if source is not None:
         target.data[...] = source
+    updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
+    updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
     try:
-        _apply_with_numpy(plan, target, rows, None)
+        write_with_numpy(target.rows, rows, live, updates, target.combining_ufunc(updates.dtype))
     except IndexError:
         plan.raise_out_of_bounds()
-    return True
 
 
 def _combine_per_thread(
@@ -357,7 +342,7 @@ def _combine_per_thread(
         for lane in waiting:
             for step in route.iter_tiles(lane):
                 values = prepare_updates(target.layout, updates[step.region], rows.dtype)
-                combine(table, step, values, ufunc)
+                write(table, step, values, ufunc)
 
     run_parallel(tables, work, threads)
     both = np.add if ufunc is np.subtract else ufunc
@@ -379,23 +364,21 @@ def _copy_partition(
     return steps
 
 
-def _choose_sharing(target: ScatterOutput, updates: Array, threads: int) -> Sharing:
-    """How several threads pay to walk the only partition, each for a share of the cells."""
+def _choose_sharing(
+    target: ScatterOutput, updates: Array, threads: int
+) -> Literal["tables", "rows"] | None:
+    """What several threads that walk the only partition pay to have of their own, if anything."""
     cells, rule = target.accumulator, target.rule
-    if (
-        threads == 1
-        or rule is None
-        or target.keeps_lone
-        or cells.nbytes < threads * MIN_SHARE_BYTES
-    ):
-        return Sharing.NONE
+    small = cells.nbytes < threads * MIN_SHARE_BYTES
+    if threads == 1 or rule is None or target.keeps_lone or small:
+        return None
     from gscli.kernel import loops
 
     # Without compiled loops the threads would wait for each other.
     known = loops.native_reduction(cells.dtype, target.combining_ufunc(cells.dtype))
     if known is None or loops.library() is None:
-        return Sharing.NONE
+        return None
     filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
     if filled and cells.dtype.kind in "biu":
-        return Sharing.TABLES
-    return Sharing.ROWS if loops.can_share_rows(target.rows.shape[1], cells.dtype) else Sharing.NONE
+        return "tables"
+    return "rows" if loops.can_share_rows(target.rows.shape[1], cells.dtype) else None

@@ -1,6 +1,6 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
-`take`, `put`, `combine` and `multiply` do the work and answer True, or leave everything as it is
+`take`, `write` and `multiply` do the work and answer True, or leave everything as it is
 and answer False: there is no library, or the arrays are of a kind that C does not know (objects,
 strings in reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job
 is large: the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from enum import IntFlag
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -227,26 +227,26 @@ def backend_name() -> str:
     return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
 
 
-Int3: TypeAlias = tuple[int, int, int]
-
-
-def collapse_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Int3, Int3] | None:
+def collapse_strides(
+    sizes: Sequence[int], strides: Sequence[int]
+) -> tuple[tuple[int, ...], ...] | None:
     """Sizes and strides of three axes, neighbours joined where they follow each other; or None.
 
     >>> collapse_strides((2, 3, 4), (100, 16, 4))
     ((1, 2, 12), (0, 100, 4))
     """
-    joined: list[tuple[int, int]] = []
+    joined = [(1, 0)] * 3
     for size, stride in zip(sizes, strides, strict=True):
-        if joined and joined[-1][1] == size * stride:
-            joined[-1] = (joined[-1][0] * size, stride)
+        if joined[-1][1] == size * stride:
+            joined[-1] = joined[-1][0] * size, stride
         elif size != 1:
             joined.append((size, stride))
-    missing = 3 - len(joined)
-    if missing < 0:
-        return None
-    first, second, third = [(1, 0)] * missing + joined
-    return (first[0], second[0], third[0]), (first[1], second[1], third[1])
+    *more, first, second, third = joined
+    return (
+        None
+        if any(size != 1 for size, _ in more)
+        else tuple(zip(first, second, third, strict=True))
+    )
 
 
 @lru_cache(64)
@@ -295,18 +295,6 @@ def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int =
     return _call_native("gscli_take", (), rows, addresses, target, after, parts, output=target)
 
 
-def put(
-    rows: Array, addresses: Indices | Deferred, items: Array, parts: int = 1,
-    source: Array | None = None,
-) -> bool:  # fmt: skip
-    """`rows[addresses] = items[…, :]` in entry order; for `parts` see `take`.
-
-    `source`: what rows hold before, where they are not there yet.
-    """
-    after = (rows.shape[1] * rows.itemsize,)
-    return _call_native("gscli_put", (), rows, addresses, items, after, parts, source)
-
-
 def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
     """Operation, type and cells for each number of a reduction that C knows, else None."""
     if dtype.kind == "b":
@@ -319,21 +307,24 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
     return (_OPERATIONS[ufunc], number, 1) if known and number is not None else None
 
 
-def combine(
-    rows: Array, addresses: Indices | Deferred, updates: Array, ufunc: Any, parts: int = 1,
+def write(
+    rows: Array, addresses: Indices | Deferred, items: Array, ufunc: Any = None, parts: int = 1,
     source: Array | None = None, *, share: ThreadShare = WHOLE,
 ) -> bool:  # fmt: skip
-    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the rows.
+    """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)`.
 
-    For `parts` see `take`, for `source` see `put`.
+    The latter for a share of the rows. For `parts` see `take`. `source`: what rows hold before,
+    where they are not there yet.
     """
+    run, to = rows.shape[1], (rows, addresses, items)
+    if ufunc is None:
+        return _call_native("gscli_put", (), *to, (run * rows.itemsize,), parts, source)
     known = native_reduction(rows.dtype, ufunc)
-    if known is None or not rows.flags.aligned or not updates.flags.aligned:
+    if known is None or not rows.flags.aligned or not items.flags.aligned:
         return False
     operation, number, cells = known
-    after = rows.shape[1] * cells, share != WHOLE, *share.row_range(len(rows) // parts)
-    before = operation, number
-    return _call_native("gscli_combine", before, rows, addresses, updates, after, parts, source)
+    after = run * cells, share != WHOLE, *share.row_range(len(rows) // parts)
+    return _call_native("gscli_combine", (operation, number), *to, after, parts, source)
 
 
 def select_equal(cells: Indices, values: Array, kept: Array) -> Indices | None:

@@ -1,9 +1,9 @@
 """Steps: what the kernel does at a time, addresses of rows and what is done to the rows there.
 
-`take` reads rows, `put` writes them, `combine` updates them in entry order: by compiled loops where
-there are any and the job is large, else by the NumPy calls that anyone would write. Both give the
-bits of the plain loop: an update meets its cell after all earlier updates of that cell and before
-all later ones, and is rounded to the cell's type.
+`take` reads rows, `write` replaces or updates them in entry order: by compiled loops where there
+are any and the job is large, else by the NumPy calls that anyone would write. Both give the bits of
+the plain loop: an update meets its cell after all earlier updates of that cell and before all later
+ones, and is rounded to the cell's type.
 
 No address gets here that was not judged: by the plan, or by compiled loops, which judge each chunk
 of index numbers before they follow it, or it is left to NumPy (`ValidatedPlan.numpy_rows`). `take`
@@ -53,7 +53,8 @@ class Tile(Record):
     @property
     def addresses(self) -> Indices:
         """Row numbers within `row_range`; IndexRefused where an index number is out of range."""
-        return resolve_addresses(self.deferred)
+        own = self.deferred
+        return own if isinstance(own, np.ndarray) else own.resolve()
 
     def flat_addresses(self) -> LiveIndices:
         """Row numbers within all of data, one entry after the other, and which are live."""
@@ -64,18 +65,6 @@ class Tile(Record):
             rows = (rows + np.arange(self.repeats)[:, None] * size).reshape(-1)
             live = None if live is None else np.tile(live, self.repeats)
         return rows + begin if begin else rows, live
-
-
-def resolve_addresses(addresses: Addresses) -> Indices:
-    """The row numbers themselves; raises IndexRefused where an index number is out of range."""
-    return addresses if isinstance(addresses, np.ndarray) else addresses.resolve()
-
-
-def has_native_loops() -> bool:
-    """Whether there are compiled loops, however large the job."""
-    from gscli.kernel import loops
-
-    return loops.library() is not None
 
 
 def native_loops_for(step: Tile, items: Array) -> ModuleType | None:
@@ -114,60 +103,49 @@ def take_with_numpy(
         items[..., ~live, :] = fill
 
 
-def put(rows: Array, step: Tile, items: Array) -> None:
-    """Write items (*region, run) to the rows of one step; the last one of a row stays."""
-    target = rows[step.row_range]
-    loops = native_loops_for(step, items)
-    if loops and loops.put(target, step.deferred, items, step.repeats, step.initial_rows):
-        return
-    if step.initial_rows is not None:
-        target[...] = step.initial_rows
-    put_with_numpy(target, step.addresses, step.live, items, step.repeats)
-
-
-def put_with_numpy(
-    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, parts: int = 1
+def write(
+    rows: Array, step: Tile, items: Array, ufunc: Ufunc = None, share: ThreadShare = WHOLE
 ) -> None:
-    """Write items (*region, run) to rows, or those of each part to its own."""
-    if live is not None:
-        addresses, items = addresses[live], items[..., live, :]
-    if parts > 1:
-        rows.reshape(parts, -1, rows.shape[1])[:, addresses] = items
-    elif rows.shape[1] == 1:
-        rows[:, 0][addresses] = items[..., 0]  # NumPy is quickest with one axis
-    else:
-        rows[addresses] = items
+    """Write items (*region, run) to the rows of one step, or combine them by `ufunc`, in turn.
 
-
-def combine(
-    rows: Array, step: Tile, updates: Array, ufunc: Ufunc, share: ThreadShare = WHOLE
-) -> None:
-    """Combine updates (*region, run) with the rows of one step, one after the other.
-
-    Only a `share` of the rows, so that threads never meet in one. NumPy's `ufunc.at` is quick with
-    flat addresses, and several times slower with rows.
+    Only a `share` of the rows, so that threads never meet in one.
     """
-    target, run = rows[step.row_range], rows.shape[1]
-    loops, where = native_loops_for(step, updates), (step.repeats, step.initial_rows)
-    if loops and loops.combine(target, step.deferred, updates, ufunc, *where, share=share):
+    target = rows[step.row_range]
+    loops, where = native_loops_for(step, items), (step.repeats, step.initial_rows)
+    if loops and loops.write(target, step.deferred, items, ufunc, *where, share=share):
         return
     if step.initial_rows is not None:
         target[...] = step.initial_rows
+    addresses, live = step.addresses, step.live
     if share != WHOLE:
-        at, (top, bottom) = step.addresses, share.row_range(len(target) // step.repeats)
-        mine = (top <= at) & (at < bottom)
-        step = step._replace(deferred=at, live=mine if step.live is None else mine & step.live)
-    own = step._replace(row_range=slice(0, len(target)))  # its begin is not added once more
-    combine_with_numpy(target, *own.flat_addresses(), updates.reshape(-1, run), ufunc)
+        top, bottom = share.row_range(len(target) // step.repeats)
+        mine = (top <= addresses) & (addresses < bottom)
+        live = mine if live is None else mine & live
+    write_with_numpy(target, addresses, live, items, ufunc, step.repeats)
 
 
-def combine_with_numpy(
-    rows: Array, addresses: Indices, live: BoolArray | None, updates: Array, ufunc: Ufunc
-) -> None:
-    """Combine updates (entries, run) with rows: `ufunc.at` with flat addresses."""
+def write_with_numpy(
+    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Ufunc,
+    parts: int = 1,
+) -> None:  # fmt: skip
+    """Write or combine items (*region, run) with rows, or those of each part with its own.
+
+    NumPy is quickest with one axis; its `ufunc.at` is several times slower with rows than with the
+    flat addresses of their cells.
+    """
     run = rows.shape[1]
     if live is not None:
-        addresses, updates = addresses[live], updates[live]
-    if run > 1:
-        addresses = (addresses[:, None] * run + np.arange(run)).reshape(-1)
-    ufunc.at(rows.reshape(-1), addresses, updates.reshape(-1))
+        addresses, items = addresses[live], items[..., live, :]
+    if parts > 1 and ufunc is None:
+        rows.reshape(parts, -1, run)[:, addresses] = items
+        return
+    if parts > 1:
+        addresses = addresses.reshape(-1) + np.arange(parts)[:, None] * (len(rows) // parts)
+    if ufunc is not None:
+        if run > 1:
+            addresses = addresses[..., None] * run + np.arange(run)
+        ufunc.at(rows.reshape(-1), addresses.reshape(-1), items.reshape(-1))
+    elif run == 1:
+        rows[:, 0][addresses] = items[..., 0]
+    else:
+        rows[addresses] = items

@@ -9,24 +9,21 @@ output once, so there each step may be a lane of its own.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from itertools import chain, product
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product, repeat, starmap
 
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
 from gscli.base.records import cached_property
 from gscli.kernel import tuning
-from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
+from gscli.kernel.steps import Addresses, Region, Tile
 from gscli.layout.axes import Negative
 from gscli.layout.forms import CanonicalForm, build_cells_form
 from gscli.plan.indices import unravel_range
 from gscli.plan.plan import ValidatedPlan, fold_coordinates
-
-if TYPE_CHECKING:
-    from gscli.kernel.loops import Deferred
 
 MIN_STRIP_COLUMNS = 64
 """Cells side by side that are addressed together where rows are wide: a block of many rows and few
@@ -57,19 +54,19 @@ def tile_plan(
             block *= LARGEST if ordered and form.is_flat else LARGER
         else:
             block //= max(len(form.column_strides), 1)  # the numbers of each column are copied
-    batches, outer, entries, inner = form.result_dims
+    _, outer, entries, inner = form.result_dims
+    wide = 1
     if form.kind == "elements":
         wide = inner if inner <= 2 * MIN_STRIP_COLUMNS else MIN_STRIP_COLUMNS
         wide = max(min(inner, block) if sequential else wide, 1)
-        tall = max(min(block // wide, entries), 1)
-        sizes = block // (wide * tall), tall, wide
-        return ElementTiling(plan, form.result_dims[1:], sizes, form.data_dims[1:], ordered=ordered)
-    together = block // max(entries, 1)
-    if outer != 1 and not sequential:
-        cells = max(max(form.data_dims[2], entries) * form.row_size, 1)
-        together = (CACHE_CELLS if ordered else SEVERAL) // cells
-    sizes = (together, 1, block) if outer == 1 else (1, together, block)
-    return SliceTiling(plan, (batches, outer, entries), sizes, form.data_dims, ordered=ordered)
+    tall = max(min(block // wide, entries), 1)
+    batches, together = block // (wide * tall), 1
+    if outer != 1:
+        batches, together = 1, batches
+        if not sequential:
+            cells = max(max(form.data_dims[2], entries) * form.row_size, 1)
+            together = (CACHE_CELLS if ordered else SEVERAL) // cells
+    return RowTiling(plan, form, (batches, together, tall, wide), ordered=ordered)
 
 
 class Tiling(ABC):
@@ -82,14 +79,9 @@ class Tiling(ABC):
     along: int
 
     def __init__(
-        self,
-        plan: ValidatedPlan,
-        grid: tuple[int, ...],
-        sizes: tuple[int, ...],
-        data: tuple[int, ...],
-        *,
-        ordered: bool,
-    ) -> None:
+        self, plan: ValidatedPlan, grid: tuple[int, ...], sizes: tuple[int, ...],
+        data: tuple[int, ...], *, ordered: bool,
+    ) -> None:  # fmt: skip
         self.plan, self.grid, self.data_dims = plan, grid, data
         self.tile_entries, self.axes = sizes[self.along], deferrable_axes(plan)
         pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
@@ -111,84 +103,87 @@ class Tiling(ABC):
         """The steps of all lanes, one lane after the other."""
         return chain.from_iterable(map(self.iter_tiles, self.partitions))
 
+    def iter_numbers(self, first: int, last: int) -> Iterator[Array]:
+        """The index numbers of some entries, column by column."""
+        for column in range(len(self.plan.layout.column_axes)):
+            yield self.plan.raw_indices(column, first, last)
+
     @abstractmethod
     def make_tile(self, region: Region) -> Tile:
         """The addresses of one region of the grid."""
 
-    def row_addresses(
-        self, first: int, last: int, factors: tuple[int, ...], parts: int = 1, part_step: int = 0
-    ) -> tuple[Addresses, BoolArray | None]:
-        """Row numbers of some entries, and which are live; each column counts `factors` times.
+    def find_addresses(
+        self, columns: Iterable[Array], strides: Sequence[int], shape: tuple[int, int, int],
+        size: int = 0, first: int = 0,
+    ) -> tuple[Addresses, BoolArray | None]:  # fmt: skip
+        """Row numbers of some places (planes, entries, width), and which of them are live.
 
-        The entries are `parts` equal ones, and each part begins `part_step` rows after the one
-        before. Their shape is (entries,) or, where there are several parts, (parts, entries).
+        The numbers of each column count `strides` times, each plane begins `size` rows after the
+        one before, and places side by side are neighbours from `first` on. There is no axis of
+        planes or of width that has one place.
         """
-        plan, each = self.plan, (last - first) // parts
-        shape = (each,) if parts == 1 else (parts, each)
+        plan, (planes, entries, width) = self.plan, shape
+        shown = (planes,) * (planes > 1) + (entries,) + (width,) * (width > 1)
+        numbers = (column.reshape(shape) for column in columns)
         if self.axes:
-            numbers = [
-                (plan.raw_indices(column, first, last).reshape(parts, 1, -1), *axis, factor)
-                for column, (axis, factor) in enumerate(zip(self.axes, factors, strict=True))
-            ]
-            return _defer_addresses(plan, [(*numbers[0], part_step), *numbers[1:]], shape), None
-        addresses, live = plan.row_addresses(first, last, factors)
-        if parts > 1:
-            addresses = addresses.reshape(shape) + np.arange(parts)[:, None] * part_step
-        return addresses, None if live is None else live.reshape(shape)
+            from gscli.kernel.loops import Deferred
+
+            # Entries with one place are one line, which is the quickest to go along.
+            lines = (own.swapaxes(1, 2) if width == 1 else own for own in numbers)
+            ends = chain([(size, int(width > 1), first)], repeat((0, 0, 0)))
+            terms = zip(lines, self.axes, strides, ends, strict=False)
+            deferred = [(own, *axis, stride, *end) for own, axis, stride, end in terms]
+            return Deferred(deferred, shown, plan.raise_out_of_bounds), None
+        resolved: Iterable[LiveIndices] = starmap(plan.coordinates, enumerate(numbers))
+        if planes * width > 1 or first:
+            starts = np.arange(planes)[:, None, None] * size
+            resolved = chain(resolved, [(starts + np.arange(first, first + width), None)])
+            strides = *strides, 1
+        addresses, live = fold_coordinates(resolved, strides, shape)
+        addresses = np.broadcast_to(addresses, shape).reshape(shown)
+        return addresses, None if live is None else live.reshape(shown)
 
 
-class SliceTiling(Tiling):
-    """Rows of slices: several short batches, each with its own entries, or one of them in blocks.
+class RowTiling(Tiling):
+    """Rows of slices, or elements: several short batches, each with its own entries, or one of them
+    in blocks.
 
-    All outer positions of a step share the entries of their batch.
+    All outer positions of a step share the entries of their batch. Elements have an index for every
+    cell; those side by side never share one, so that each strip of them is a lane.
     """
 
     along = 2
 
-    def make_tile(self, region: Region) -> Tile:
-        """Several batches from end to end, or a block of the entries of one."""
-        (batches, outer, entries), form = region, self.plan.layout.form
-        count, rows, first = form.result_dims[2], form.data_dims[2], batches.start
-        several, sharing = batches.stop - first, outer.stop - outer.start
-        begin = first * form.data_dims[1] + outer.start
-        base = slice(begin * rows, (begin + several * sharing) * rows)
-        if several > 1:
-            ends = first * count, batches.stop * count
-            addresses = self.row_addresses(*ends, form.column_strides, several, rows)
-            return Tile(base, *addresses, (batches, 0))
-        ends = first * count + entries.start, first * count + entries.stop
-        addresses = self.row_addresses(*ends, form.column_strides)
-        place = outer if sharing > 1 else outer.start
-        return Tile(base, *addresses, (first, place, entries), sharing)
-
-
-class ElementTiling(Tiling):
-    """One index for every cell; columns never share one, so each strip of them is a lane."""
-
-    along = 1
+    def __init__(
+        self, plan: ValidatedPlan, form: CanonicalForm, sizes: tuple[int, ...], *, ordered: bool
+    ) -> None:
+        run = form.row_size
+        both = form.result_dims, form.data_dims
+        grid, data = [(*dims[:3], dims[3] // max(run, 1)) for dims in both]
+        super().__init__(plan, grid, sizes, (*data, run), ordered=ordered)
 
     @cached_property
     def numbers(self) -> Array:
-        """The index numbers, of the shape of the grid."""
-        return self.plan.columns[0].reshape(self.grid)
+        """The index numbers of elements as (batches, entries, width)."""
+        batches, _, entries, width = self.grid
+        return self.plan.columns[0].reshape(batches, entries, width)
 
     def make_tile(self, region: Region) -> Tile:
-        """A piece of a strip, of one outer position or of several low ones."""
-        (outer, _, columns), plan, (_, height, inner) = region, self.plan, self.data_dims
-        size, left = height * inner, columns.start
-        base = slice(outer.start * size, outer.stop * size)
-        numbers = self.numbers[region]
-        if self.axes:
-            # One column of cells: its rows are one line, which is the quickest to go along.
-            single = numbers.shape[2] == 1
-            lines = numbers.swapaxes(1, 2) if single else numbers
-            column = (lines, *self.axes[0], inner, size, int(not single), left)
-            return Tile(base, _defer_addresses(plan, [column], numbers.shape), None, region)
-        coordinates, live = plan.coordinates(0, numbers)
-        starts = np.arange(numbers.shape[0])[:, None, None] * size
-        addresses = coordinates * inner
-        addresses += starts + np.arange(left, columns.stop)
-        return Tile(base, addresses, live, region)
+        """Several batches from end to end, or a block of the entries of one."""
+        batches, outer, entries, own = region
+        _, all_outer, count, all_width = self.grid
+        several, sharing, tall, width = (part.stop - part.start for part in region)
+        strides, size = self.plan.layout.form.column_strides, math.prod(self.data_dims[2:4])
+        if all_width == 1:
+            ends = batches.start * count + entries.start, (batches.stop - 1) * count + entries.stop
+            columns = self.iter_numbers(*ends)
+        else:
+            columns = iter([self.numbers[batches, entries, own]])
+        begin = (batches.start * all_outer + outer.start) * size
+        addresses = self.find_addresses(columns, strides, (several, tall, width), size, own.start)
+        kept = zip(region, (several > 1, sharing > 1, True, width > 1), strict=True)
+        place = tuple(part if has_axis else part.start for part, has_axis in kept)
+        return Tile(slice(begin, begin + several * sharing * size), *addresses, place, sharing)
 
 
 class CellTiling(Tiling):
@@ -225,8 +220,9 @@ class CellTiling(Tiling):
             columns = [(at, None) for at in coordinates]
             rows, _ = fold_coordinates(columns, self.form.column_strides, last - first)
         else:
-            numbers, live = self.row_addresses(first, last, self.form.column_strides)
-            rows = resolve_addresses(numbers)
+            strides, shape = self.form.column_strides, (1, last - first, 1)
+            numbers, live = self.find_addresses(self.iter_numbers(first, last), strides, shape)
+            rows = Tile(slice(None), numbers, live, ()).addresses
         grid = self.plan.entry_coordinates(first, last) if self.form.entry_strides else ()
         for axis, step in self.form.entry_strides:
             rows = rows + grid[axis] * step
@@ -271,14 +267,6 @@ def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
             return []
         axes.append((size, size if from_end and numbers.dtype.kind == "i" else 0))
     return axes
-
-
-def _defer_addresses(
-    plan: ValidatedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]
-) -> Deferred:
-    from gscli.kernel.loops import Deferred
-
-    return Deferred(columns, shape, plan.raise_out_of_bounds)
 
 
 def _split_range(begin: int, end: int, size: int) -> list[slice]:

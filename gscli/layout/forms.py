@@ -4,7 +4,7 @@ Every layout is one of three forms, found from its axes alone (ints only, no num
 
     slices     data is (batch, outer, rows, inner): the index columns fold to one row number, each
                batch has its own entries, `outer` shares them, `inner` travels along
-    elements   data is (outer, rows, inner): one column, every other coordinate is the entry's own
+    elements   data is (batch, 1, rows, inner): one column, other coordinates are the entry's own
     cells      anything else: row number = columns + entry terms + window terms, and the contiguous
                end of the window travels along
 
@@ -98,9 +98,9 @@ def _try_elements_form(addressing: Addressing) -> CanonicalForm | None:
     if any(sizes[end][1:] != list(entries[end][1:]) for end in ends):
         return None
     outer, inner = (prod(sizes[end]) for end in ends)
-    data = (1, outer, sizes[at], inner)
-    result = (1, prod(entries[ends[0]]), entries[at], prod(entries[ends[1]]))
-    return CanonicalForm("elements", data, result, (1,), tuple(range(len(entries))))
+    data = (outer, 1, sizes[at], inner)
+    result = (prod(entries[ends[0]]), 1, entries[at], prod(entries[ends[1]]))
+    return CanonicalForm("elements", data, result, (inner,), tuple(range(len(entries))))
 
 
 def build_cells_form(addressing: Addressing) -> CanonicalForm:

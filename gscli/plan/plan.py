@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import prod
 from typing import NoReturn
 
 import numpy as np
@@ -27,7 +28,8 @@ from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name
 from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import BAGS, CELLS, Layout
-from gscli.layout.axes import Column, Fit, Negative, OutOfBounds
+from gscli.layout.axes import Column, Fit, Negative, OutOfBounds, Shape
+from gscli.layout.forms import CanonicalForm
 from gscli.plan.indices import (
     BLOCK,
     SMALL_CALL_ENTRIES,
@@ -174,13 +176,11 @@ class ValidatedPlan(Plan):
         form, count = self.layout.form, self.layout.entry_count
         if count > SMALL_CALL_ENTRIES:
             return None
-        if form.is_flat:
-            return self.row_addresses(0, count, form.column_strides)
-        if form.kind != "elements":
+        elements = form.kind == "elements"
+        if not (elements or form.is_flat):
             return None
-        coordinates, live = self.coordinates(0, self.raw_indices(0, 0, count))
-        _, _, rows, inner = form.data_dims
-        return coordinates * inner + _row_zero_addresses(form.result_dims[1:], rows * inner), live
+        rows, live = self.row_addresses(0, count, form.column_strides)
+        return rows + _row_zero_addresses(form) if elements else rows, live
 
     @property
     def numpy_rows(self) -> Array | None:
@@ -268,10 +268,10 @@ class ValidatedPlan(Plan):
 
 
 def fold_coordinates(
-    resolved: Iterable[LiveIndices], steps: Sequence[int], count: int
+    resolved: Iterable[LiveIndices], steps: Sequence[int], shape: int | Shape
 ) -> LiveIndices:
-    """One row number for each of `count` entries of the coordinates of their columns, and which are
-    live; each column counts `steps` times.
+    """One row number for each entry, of such a shape, of the coordinates of their columns, and
+    which are live; each column counts `steps` times.
 
     >>> fold_coordinates([(np.array([1, 2]), None), (np.array([0, 3]), None)], (10, 1), 2)
     (array([10, 23]), None)
@@ -287,15 +287,16 @@ def fold_coordinates(
             total += term
         else:
             total, owned = total + term, True
-    return np.zeros(count, np.int64) if total is None else total, live
+    return np.zeros(shape, np.int64) if total is None else total, live
 
 
 @lru_cache(64)
-def _row_zero_addresses(grid: tuple[int, int, int], size: int) -> Indices:
-    """For each cell of an (outer, rows, inner) grid the address of row 0 of its column."""
-    outer, _, inner = grid
-    starts = np.arange(outer)[:, None, None] * size + np.arange(inner)
-    flat: Indices = np.broadcast_to(starts, grid).reshape(-1)
+def _row_zero_addresses(form: CanonicalForm) -> Indices:
+    """For each index number of elements the address of row 0 of its column of data."""
+    batches, _, count, inner = form.result_dims
+    size = prod(form.data_dims[2:])
+    starts = np.arange(batches)[:, None, None] * size + np.arange(inner)
+    flat: Indices = np.broadcast_to(starts, (batches, count, inner)).reshape(-1)
     flat.flags.writeable = False
     return flat
 

@@ -23,7 +23,7 @@ from gscli.frameworks import find_operator
 from gscli.kernel import loops, walks
 from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.steps import Tile, combine
+from gscli.kernel.steps import Tile, write
 from gscli.kernel.tuning import ThreadShare, Tuning, run_parallel
 from gscli.plan import infer_layout
 from gscli.plan import plan as plans
@@ -119,7 +119,7 @@ def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -
             actual = rows.copy()
             with np.errstate(all="ignore"):
                 for number in range(count):
-                    combine(actual, step, updates, ufunc, ThreadShare(number, count))
+                    write(actual, step, updates, ufunc, ThreadShare(number, count))
             assert_same(actual, expected)
 
 

@@ -73,7 +73,7 @@ def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Arra
 
 def combined(target: Array, addresses: Array, updates: Array, ufunc: Any) -> bool:
     with np.errstate(all="ignore"):
-        return loops.combine(target, addresses, updates, ufunc)
+        return loops.write(target, addresses, updates, ufunc)
 
 
 @compiled
@@ -119,7 +119,7 @@ def test_rows_of_any_type_are_moved(dtype: np.dtype[Any]) -> None:
         assert loops.take(data, addresses, out)
         assert out.tobytes() == data[addresses].tobytes()
         target, expected = data.copy(), data.copy()
-        assert loops.put(target, addresses, data[:4])
+        assert loops.write(target, addresses, data[:4])
         expected[addresses] = data[:4]
         assert target.tobytes() == expected.tobytes()
 
@@ -172,13 +172,13 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
         assert loops.take(data, where, items)
         assert_same(items.reshape(count), data[addresses, 0])
         put, expected = data.copy(), data.copy()
-        assert loops.put(put, where, items)
+        assert loops.write(put, where, items)
         assert_same(put, data)
-        assert loops.combine(put, where, items, np.add)
+        assert loops.write(put, where, items, np.add)
         np.add.at(expected, addresses, items.reshape(count, 1))
         assert_same(put, expected)
         for share in (tuning.ThreadShare(0, 2), tuning.ThreadShare(1, 2)):
-            assert loops.combine(put, where, items, np.subtract, share=share)
+            assert loops.write(put, where, items, np.subtract, share=share)
         assert_same(put, data)
 
 
@@ -190,9 +190,9 @@ def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
     where = Deferred([(written, 7, 7, 1)], (100,), refuse)
     data = np.zeros((7, 1))
     with pytest.raises(IndexError):
-        loops.put(data, where, np.ones((100, 1)))
+        loops.write(data, where, np.ones((100, 1)))
     with pytest.raises(IndexError):
-        loops.combine(data, where, np.ones((100, 1)), np.add)
+        loops.write(data, where, np.ones((100, 1)), np.add)
     assert not data.any()
 
 
@@ -200,12 +200,12 @@ def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
 def test_other_byte_orders_unaligned_and_cut_arrays_take_numpys_way() -> None:
     addresses, data = np.array([1, 0, 1]), np.arange(6.0).reshape(3, 2)
     swapped = data.astype(">f8")
-    assert not loops.combine(swapped.copy(), addresses, swapped, np.add)
+    assert not loops.write(swapped.copy(), addresses, swapped, np.add)
     raw = np.zeros(data.nbytes + 1, np.uint8)
     unaligned = raw[1:].view(np.float64).reshape(3, 2)
-    assert not loops.combine(unaligned, addresses, data, np.add)
+    assert not loops.write(unaligned, addresses, data, np.add)
     assert not loops.take(np.arange(24.0).reshape(4, 6)[:, ::3], addresses, np.empty((3, 2)))
-    assert not loops.put(data, addresses, data.astype(np.float32))
+    assert not loops.write(data, addresses, data.astype(np.float32))
     strings = np.array([["a"], ["b"]], object)
     assert not loops.take(strings, addresses, np.empty((3, 1), object))
     for array in (swapped, unaligned, np.asfortranarray(data)):
@@ -239,7 +239,7 @@ def test_parts_share_their_addresses() -> None:
     steps.take(data, step, out, 0)
     assert_same(out, data.reshape(3, 4, 2)[:, addresses])
     target = data.copy()
-    steps.combine(target, step, out, np.add)
+    steps.write(target, step, out, np.add)
     expected = data.reshape(3, 4, 2).copy()
     expected[:, addresses] += out
     assert_same(target, expected.reshape(12, 2))
@@ -264,14 +264,14 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
         where = Deferred([(written[:planes], width, width, 1, width)], (planes, width, 1), refuse)
         expected, found = source[of].copy(), np.zeros_like(source[of])
         expected[cells[:planes].reshape(-1)] = updates[:planes].reshape(-1, 1)
-        assert loops.put(found, where, updates[:planes], source=source[of])
+        assert loops.write(found, where, updates[:planes], source=source[of])
         assert_same(found, expected)
         np.add.at(expected[:, 0], cells[:planes].reshape(-1), updates[:planes].reshape(-1))
         base = found.copy()
-        assert loops.combine(found, where, updates[:planes], np.add, source=base)
+        assert loops.write(found, where, updates[:planes], np.add, source=base)
         assert_same(found, expected)
     shared, found = written[0, 0] % width, np.zeros_like(source)
-    assert loops.put(found, shared, updates, parts=5, source=source)
+    assert loops.write(found, shared, updates, parts=5, source=source)
     expected = source.reshape(5, width, 1).copy()
     expected[:, shared] = updates
     assert_same(found, expected.reshape(-1, 1))
@@ -344,7 +344,7 @@ def test_addresses_beyond_31_bits(tmp_path: Path) -> None:
     column = (numbers.reshape(1, 1, -1) - size, size, size, 1)
     updates = np.arange(10_000).astype(np.int8)[:, None]
     for where in (numbers, Deferred([column], numbers.shape, refuse)):
-        assert loops.combine(data, where, updates, np.add)
+        assert loops.write(data, where, updates, np.add)
     found = np.empty_like(updates)
     assert loops.take(data, numbers, found)
     assert_same(found, updates * 2)
