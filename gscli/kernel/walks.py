@@ -140,8 +140,9 @@ class Tiling(ABC):
             resolved = chain(resolved, [(starts + np.arange(first, first + width), None)])
             strides = *strides, 1
         addresses, live = fold_coordinates(resolved, strides, shape)
-        addresses = np.broadcast_to(addresses, shape).reshape(shown)
-        return addresses, None if live is None else live.reshape(shown)
+        if addresses.shape != shape:  # there is no column
+            addresses = np.broadcast_to(addresses, shape)
+        return addresses.reshape(shown), None if live is None else live.reshape(shown)
 
 
 class RowTiling(Tiling):
