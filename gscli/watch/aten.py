@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from gscli.base.records import Record
+from gscli.watch.judging import ProgramCall
 
 INDEX_PREFIXES = ("ind", "lengths", "offsets", "target")
 """How ATen's names of inputs begin that hold index numbers, or tell them."""
@@ -38,7 +39,7 @@ class AtenRule(Record):
         """How many inputs the function takes."""
         return len(self.inputs.split())
 
-    def bind(self, arguments: Mapping[str, Any]) -> BoundCall:
+    def bind(self, arguments: Mapping[str, Any]) -> ProgramCall:
         """The tensors and attributes of a call by our names.
 
         >>> call = RULES["gather"].bind({"self": 1, "index": 2, "dim": 0, "sparse_grad": False})
@@ -63,7 +64,7 @@ class AtenRule(Record):
             tensors |= here
             index_names += here if theirs.startswith(INDEX_PREFIXES) else ()
         names = tuple(index_names) or (*tensors,)[:1]
-        return BoundCall(self.operator, tensors, attrs, dict(tensors), names)
+        return ProgramCall(self.operator, tensors, attrs, dict(tensors), index_names=names)
 
 
 @cache
@@ -78,19 +79,6 @@ def _parse_words(words: str) -> tuple[tuple[str, str, bool], ...]:
     return tuple(
         (ours, theirs or ours, mark) for (ours, _, theirs), mark in zip(pairs, marks, strict=True)
     )
-
-
-class BoundCall(Record):
-    """A call of an operator here, and what the program gave, where an input was laid flat.
-
-    `index_names`: the inputs that hold index numbers.
-    """
-
-    operator: str
-    inputs: dict[str, Any]
-    attrs: dict[str, object]
-    origins: dict[str, Any]
-    index_names: tuple[str, ...]
 
 
 _ELEMENTS, _SLICES = "input=self index src", "input=self index source"

@@ -15,8 +15,9 @@ import sys
 import sysconfig
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import copy
+from itertools import chain
 from multiprocessing import process
 from types import CodeType, FrameType
 from typing import IO, Any, Literal, Self, TypeAlias
@@ -191,28 +192,19 @@ def find_name(frame: FrameType | None, value: object) -> str:
         used = frame.f_code.co_names
         names = {name: frame.f_globals[name] for name in used if name in frame.f_globals}
         names |= frame.f_locals
-    owner = names.get("self")
-    for name, known in [*names.items(), *_iter_parts("self", owner, vars_of(owner))]:
-        if known is value:
-            return name
-    for name, known in names.items():
-        for part, tensor in _iter_parts(name, known, {}):
-            if tensor is value:
-                return part
-    return ""
+    owners = [("self", names.get("self"), True), *((*pair, False) for pair in names.items())]
+    parts = (part for owner in owners for part in _iter_parts(*owner))
+    return next((name for name, known in chain(names.items(), parts) if known is value), "")
 
 
-def vars_of(owner: object) -> Mapping[str, object]:
-    """The attributes that an object has of its own."""
-    attributes = getattr(owner, "__dict__", {})
-    return attributes if isinstance(attributes, dict) else {}
+def _iter_parts(name: str, owner: object, has_own: bool) -> Iterator[tuple[str, object]]:
+    """The tensors of a module by their dotted names, and before them what an object holds itself.
 
-
-def _iter_parts(
-    name: str, owner: object, attributes: Mapping[str, object]
-) -> Iterator[tuple[str, object]]:
-    """The attributes of an object, and the tensors of a module by their dotted names."""
-    yield from ((f"{name}.{key}", value) for key, value in attributes.items())
+    `has_own`: whether that is looked at.
+    """
+    attributes = getattr(owner, "__dict__", {}) if has_own else {}
+    if isinstance(attributes, dict):
+        yield from ((f"{name}.{key}", value) for key, value in attributes.items())
     if not isinstance(owner, type):
         for listing in ("named_parameters", "named_buffers"):
             members = getattr(type(owner), listing, None)

@@ -27,14 +27,12 @@ from gscli.watch.findings import (
     MAX_CARETS,
     LineHistory,
     Place,
-    Places,
-    Report,
     WatchKind,
     find_name,
     read_line,
     shorten_path,
 )
-from gscli.watch.judging import ProgramCall, SavedCase, make_note
+from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
 JAX = os.path.dirname(jax.__file__)
 MODES = {
@@ -92,14 +90,13 @@ def _make_call(
     return ProgramCall(operator, arrays, attrs, inputs, name)
 
 
-class JaxWatch(Report):
+class JaxWatch(CallWatch):
     """What a block of a JAX program does in silence. Its own thread is watched."""
 
     folder = JAX + os.sep
 
     def __init__(self, save: str | None = None) -> None:
-        super().__init__()
-        self._places, self._case = Places(JAX), SavedCase(save)
+        super().__init__(save, JAX)
         self._process, self._eager = EvalTrace.process_primitive, jax.disable_jit()
 
     def __enter__(self) -> Self:
@@ -133,16 +130,14 @@ class JaxWatch(Report):
             array.size for key, array in call.inputs.items() if key.endswith("indices")
         )
         frame = self._places.find_frame(sys._getframe(2))
-        history = self._find_history(frame)
+        seen = SeenCall(call, self._find_history(frame), frame)
         operand = find_name(frame, values[0]) or "operand"
         shape = "×".join(map(str, call.inputs["operand"].shape))
         label = f"{name} on {operand} [{shape}], mode {call.attrs.get('mode', 'clip')}"
         try:
             for finding in iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1):
                 if finding.kind in KINDS and finding.count == 1:
-                    kind = KINDS[finding.kind]
-                    hint = self._case.save(kind, call, call.inputs)
-                    self.add(kind, make_note(history, finding.text(), label, hint))
+                    self.note(seen, KINDS[finding.kind], finding.text(), label)
         except GscliError:  # element types that only JAX knows
             self.unjudged["call of another type|calls of other types"] += 1
 

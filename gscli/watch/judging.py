@@ -17,7 +17,14 @@ from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import infer_layout, plan_call
 from gscli.plan.findings import out_of_bounds_error
 from gscli.plan.indices import legal_range
-from gscli.watch.findings import LineHistory, WatchedIndex, WatchKind, find_name
+from gscli.watch.findings import (
+    LineHistory,
+    Places,
+    Report,
+    WatchedIndex,
+    WatchKind,
+    find_name,
+)
 
 if TYPE_CHECKING:
     from gscli.plan.plan import Plan
@@ -43,14 +50,28 @@ class ProgramCall(Record):
     """A call that a program makes, in our names.
 
     `inputs`: tensors by name, some only as their shape and type; `origins`: what the program gave
-    for an input; `label`: the program's own name of the call, with the device.
+    for an input; `label`: the program's own name of the call, with the device; `index_names`: the
+    inputs that hold index numbers, where that is told.
     """
 
     operator: str
-    inputs: Mapping[str, Any]
-    attrs: Mapping[str, object]
+    inputs: dict[str, Any]
+    attrs: dict[str, object]
     origins: Mapping[str, Any]
     label: str = ""
+    index_names: tuple[str, ...] = ()
+
+
+class SeenCall:
+    """A call of a program, and where it is made: the line, and the frame that is there."""
+
+    def __init__(self, call: ProgramCall, history: LineHistory, frame: FrameType | None) -> None:
+        self.call, self.history, self.frame = call, history, frame
+
+    @property
+    def values(self) -> Mapping[str, Array]:
+        """The inputs that are saved whole."""
+        return self.call.inputs
 
 
 def make_stand_in(shape: tuple[int, ...], dtype: str) -> Array:
@@ -84,14 +105,10 @@ def infer_ranges(
 
 
 def refuse_call(
-    call: ProgramCall, history: LineHistory, frame: FrameType | None, saved: str = ""
+    call: ProgramCall, history: LineHistory, frame: FrameType | None
 ) -> WatchedIndex | None:
-    """The refusal of a call whose indices are at hand, worded at the program's line; None if legal.
-
-    `saved`: the command that looks at the saved call again.
-    """
-    place = history.place
-    hint = saved or "--save FILE.npz keeps the call for other commands"
+    """The refusal of a call whose indices are at hand, at the program's line; None if legal."""
+    place, hint = history.place, "--save FILE.npz keeps the call for other commands"
     calls = (*history.describe(), *(f"called from {caller}" for caller in place.callers))
     try:
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
@@ -174,21 +191,45 @@ def make_note(history: LineHistory, problem: str, label: str, hint: str = "") ->
     )
 
 
-class SavedCase:
-    """The files of the first call of each kind: case.npz for a bad index, case-lost.npz, …"""
+class CallWatch(Report):
+    """A report whose findings are calls of a program, of which the first of each kind is saved.
 
-    def __init__(self, path: str | None) -> None:
-        self._path, self._kinds = path, set[WatchKind]()
+    `save`: case.npz for a bad index, and so case-lost.npz, …; `raises`: a bad index is raised, too.
+    Frames below the `hidden` folder are the framework's.
+    """
 
-    def save(self, kind: WatchKind, call: ProgramCall, values: Mapping[str, Array]) -> str:
+    def __init__(self, save: str | None = None, *hidden: str, raises: bool = False) -> None:
+        super().__init__()
+        self._save_path, self._raises, self._places = save, raises, Places(*hidden)
+        self._saved_kinds = set[WatchKind]()
+
+    def note(
+        self, seen: SeenCall, kind: WatchKind, problem: str, label: str = "", hint: str = ""
+    ) -> None:
+        """Note what is legal, or is refused by nobody."""
+        hint = "; ".join(filter(None, (hint, self._save(kind, seen))))
+        self.add(kind, make_note(seen.history, problem, label or seen.call.label, hint))
+
+    def refuse(self, seen: SeenCall) -> bool:
+        """Note a bad index of a call, and raise it where that is asked for; False for none."""
+        error = refuse_call(seen.call, seen.history, seen.frame)
+        if error is None:
+            return False
+        error.hint = self._save("index", seen) or error.hint
+        self.add("index", error)
+        if self._raises:
+            raise error
+        return True
+
+    def _save(self, kind: WatchKind, seen: SeenCall) -> str:
         """The command that takes the call of a finding; empty where it is not saved."""
-        if self._path is None or kind in self._kinds:
+        if self._save_path is None or kind in self._saved_kinds:
             return ""
-        self._kinds.add(kind)
+        self._saved_kinds.add(kind)
         if kind == "index":
-            return save_call(call, values, self._path)
-        path = f"{self._path.removesuffix('.npz')}-{kind}.npz"
-        return save_call(call, values, path).replace("check ", "", 1)
+            return save_call(seen.call, seen.values, self._save_path)
+        path = f"{self._save_path.removesuffix('.npz')}-{kind}.npz"
+        return save_call(seen.call, seen.values, path).replace("check ", "", 1)
 
 
 def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:

@@ -57,24 +57,12 @@ class ImportHook(MetaPathFinder):
         sys.meta_path.remove(self)
         spec = find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _ActingLoader(spec.loader, self._act)
+            spec.loader.exec_module = partial(self._exec_module, spec.loader)  # type: ignore[method-assign]
         return spec
 
-
-class _ActingLoader(Loader):
-    def __init__(self, loader: Loader, act: Callable[[], None]) -> None:
-        self._loader, self._act = loader, act
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        assert module.__spec__ is not None
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
+    def _exec_module(self, loader: Loader, module: ModuleType) -> None:
+        del loader.exec_module  # the instance's own, which hides that of its class
+        loader.exec_module(module)
         self._act()
 
 

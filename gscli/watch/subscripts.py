@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import ast
 import sys
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from gscli.base import GscliError
 from gscli.base.arrays import as_array
-from gscli.base.records import Record
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
-from gscli.watch.findings import LineHistory, Places, Report, WatchKind, find_name
-from gscli.watch.judging import ProgramCall, SavedCase, make_note, refuse_call
+from gscli.watch.findings import WatchedIndex, find_name
+from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
 NAME = "__gscli__"
 """What a rewritten script calls its watcher."""
@@ -105,12 +103,11 @@ def _make_key(key: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("slice", ast.Load()), parts, [])
 
 
-class SubscriptWatch(Report):
+class SubscriptWatch(CallWatch):
     """What the subscripts of a script do; a bad index raises WatchedIndex, or is noted."""
 
     def __init__(self, *, raises: bool = True, save: str | None = None) -> None:
-        super().__init__()
-        self._raises, self._places, self._case = raises, Places(), SavedCase(save)
+        super().__init__(save, raises=raises)
 
     def read(self, data: Any, key: Any) -> Any:
         """`data[key]`, judged where arrays index an array."""
@@ -136,7 +133,7 @@ class SubscriptWatch(Report):
         repeated = cells.size - np.unique(cells).size
         if repeated:
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            self._note(seen, "lost", text, "numpy.add.at counts them all")
+            self.note(seen, "lost", text, hint="numpy.add.at counts them all")
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """A call of take, put or their like, judged; any other function is only called."""
@@ -162,9 +159,7 @@ class SubscriptWatch(Report):
             self._note_lost(seen, there, np.resize(arrays["v"], there.shape))
         return output
 
-    def _judge_subscript(
-        self, name: str, data: Any, key: Any, ufunc: str = ""
-    ) -> _SeenSubscript | None:
+    def _judge_subscript(self, name: str, data: Any, key: Any, ufunc: str = "") -> SeenCall | None:
         """Judge `data[key]` where arrays index an array; None for another."""
         parts = key if isinstance(key, tuple) else (key,)
         if type(data) is not np.ndarray or not any(isinstance(part, ARRAYS) for part in parts):
@@ -174,31 +169,26 @@ class SubscriptWatch(Report):
         inputs = {at: as_array(part, "index") for at, part in origins.items()}
         if name != "getitem":
             inputs["b" if ufunc else "values"] = np.zeros((), data.dtype)
-        attrs = {"subscript": ", ".join(map(_write_part, parts))}
+        attrs: dict[str, object] = {"subscript": ", ".join(map(_write_part, parts))}
         label = f"numpy {f'{ufunc}.at' if ufunc else name}"
         return self._judge(ProgramCall(f"numpy.{name}", inputs, attrs, origins, label))
 
-    def _judge(self, call: ProgramCall) -> _SeenSubscript:
+    def _judge(self, call: ProgramCall) -> SeenCall:
         frame = self._places.find_frame(sys._getframe(1))
         history = self._places.find_history(frame)
         history.calls += 1
         self.calls[call.label.removeprefix("numpy ")] += 1
-        seen = _SeenSubscript(call, history)
+        seen = SeenCall(call, history, frame)
         try:
-            error = refuse_call(call, history, frame)
-            if error is None:
-                self._look(seen, frame)
+            if not self.refuse(seen):
+                self._look(seen)
+        except WatchedIndex:
+            raise
         except GscliError:
             self.unjudged["subscript of another kind|subscripts of other kinds"] += 1
-            return seen
-        if error is not None:
-            error.hint = self._case.save("index", call, call.inputs) or error.hint
-            self.add("index", error)
-            if self._raises:
-                raise error
         return seen
 
-    def _look(self, seen: _SeenSubscript, frame: FrameType | None) -> None:
+    def _look(self, seen: SeenCall) -> None:
         """Note numbers that count from the end beside others that do not."""
         call = seen.call
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
@@ -208,28 +198,16 @@ class SubscriptWatch(Report):
             if numbers.size and numbers.dtype.kind == "i":
                 least, greatest = int(numbers.min()), int(numbers.max())
                 if least < 0 <= greatest:
-                    name = find_name(frame, call.origins.get(column.source)) or "an index"
-                    self._note(seen, "from-end", f"{name} counts from the end: least {least}")
+                    name = find_name(seen.frame, call.origins.get(column.source)) or "an index"
+                    self.note(seen, "from-end", f"{name} counts from the end: least {least}")
                 seen.history.widen(least, greatest)
 
-    def _note_lost(self, seen: _SeenSubscript, there: Any, values: Any, hint: str = "") -> None:
+    def _note_lost(self, seen: SeenCall, there: Any, values: Any, hint: str = "") -> None:
         values = values.astype(there.dtype)
         lost = int(np.count_nonzero((there != values) & ~((there != there) & (values != values))))  # noqa: PLR0124  NaN
         if lost:
             text = f"{lost:,} of {there.size:,} values written were overwritten: indices repeat"
-            self._note(seen, "lost", text, hint)
-
-    def _note(self, seen: _SeenSubscript, kind: WatchKind, text: str, hint: str = "") -> None:
-        command = self._case.save(kind, seen.call, seen.call.inputs)
-        hint = "; ".join(filter(None, (hint, command)))
-        self.add(kind, make_note(seen.history, text, seen.call.label, hint))
-
-
-class _SeenSubscript(Record):
-    """A call that was judged, and where."""
-
-    call: ProgramCall
-    history: LineHistory
+            self.note(seen, "lost", text, hint=hint)
 
 
 def _write_part(part: object) -> str:

@@ -21,24 +21,20 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
-from gscli.watch.aten import COMPOSITES, AtenRule, BoundCall, find_rule
+from gscli.watch.aten import COMPOSITES, AtenRule, find_rule
 from gscli.watch.findings import (
     LineHistory,
-    Places,
-    Report,
-    WatchKind,
     find_name,
     suggest_addition,
 )
 from gscli.watch.judging import (
     MAX_SAVED_BYTES,
+    CallWatch,
     IndexRange,
     ProgramCall,
-    SavedCase,
+    SeenCall,
     infer_ranges,
-    make_note,
     make_stand_in,
-    refuse_call,
 )
 
 TORCH = os.path.dirname(torch.__file__)
@@ -55,7 +51,7 @@ FLAT = "torch.index_select"
 """Of an index of more axes it is that of the flat one."""
 
 
-class TorchWatch(Report):
+class TorchWatch(CallWatch):
     """What a block of a PyTorch program does; `gscli.watch` has its arguments."""
 
     folder = TORCH + os.sep
@@ -67,10 +63,8 @@ class TorchWatch(Report):
         read_back: bool = True,
         every: int = 1,
     ) -> None:
-        super().__init__()
-        self._raises, self._case = on_error == "raise", SavedCase(save)
+        super().__init__(save, TORCH, raises=on_error == "raise")
         self._reads_back, self._every = read_back, every
-        self._places = Places(TORCH)
         self._modes = (_DispatchMode(self), _FunctionMode(self))
 
     def __enter__(self) -> Self:
@@ -96,9 +90,7 @@ class TorchWatch(Report):
         eight numbers takes 17 µs in place of 60.
         """
         signature, tensors = list[object](), list[Any]()
-        if not _collect(args, signature, tensors) or not _collect(
-            kwargs.items(), signature, tensors
-        ):
+        if not _collect((*args, *kwargs.items()), signature, tensors):
             return None  # made while code is compiled or exported: nothing runs
         frame = self._places.find_frame(sys._getframe(1))
         history = self._places.find_history(frame)
@@ -133,15 +125,15 @@ class TorchWatch(Report):
         data, mask, source = (seen.bound.inputs[name] for name in ("input", "mask", "source"))
         shape = torch.broadcast_shapes(data.shape, mask.shape)
         if int(mask.expand(shape).count_nonzero()) > source.numel():
-            self._refuse(seen)
+            self.refuse(seen)
 
     def _judge_segments(self, seen: _SeenCall) -> None:
         """Lengths and offsets are few, and brought to the CPU."""
-        call = seen.make_call()
+        call = seen.call
         try:
             plan_call(find_operator(call.operator), call.inputs, call.attrs)
         except IndexRefused:
-            self._refuse(seen)
+            self.refuse(seen)
 
     def _judge_index(self, seen: _SeenCall, legal: IndexRange, index: Any) -> None:
         self.indices += index.numel()
@@ -152,11 +144,11 @@ class TorchWatch(Report):
         if legal.low <= least and greatest <= legal.high:
             if least < 0 <= greatest and legal.counts_from_end:
                 problem = f"{find_name(seen.frame, index) or 'an index'} counts from the end"
-                self._note(seen, "from-end", f"{problem}: least {least}", seen.function.label)
+                self.note(seen, "from-end", f"{problem}: least {least}", seen.function.label)
             seen.history.widen(least, greatest)
             seen.least = min(least, seen.least)
         elif legal.is_refused:
-            self._refuse(seen)
+            self.refuse(seen)
         else:
             seen.moved = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
             seen.moved_label = f"{seen.function.label}: {least} … {greatest}"
@@ -164,24 +156,7 @@ class TorchWatch(Report):
     def note_moved(self, seen: _SeenCall) -> None:
         """Tell of a call that PyTorch answered, though its numbers are none of the legal ones."""
         if seen.moved:
-            self._note(seen, "moved", seen.moved, seen.moved_label)
-
-    def _note(
-        self, seen: _SeenCall, kind: WatchKind, problem: str, label: str, hint: str = ""
-    ) -> None:
-        """Note what is legal; the first one is saved, until a bad index takes its place."""
-        command = self._case.save(kind, seen.make_call(), seen.find_values())
-        hint = "; ".join(filter(None, (hint, command)))
-        self.add(kind, make_note(seen.history, problem, label, hint))
-
-    def _refuse(self, seen: _SeenCall) -> None:
-        call = seen.make_call()
-        saved = self._case.save("index", call, seen.find_values())
-        error = refuse_call(call, seen.history, seen.frame, saved)
-        if error is not None:
-            self.add("index", error)
-            if self._raises:
-                raise error
+            self.note(seen, "moved", seen.moved, seen.moved_label)
 
     def read_back(self, seen: _SeenCall, output: Any) -> None:
         """Tell where a value that was just written is not there: another one took its cell."""
@@ -206,7 +181,7 @@ class TorchWatch(Report):
                 "with different values"
             )
             label = f"{seen.function.label}; which one stays is open on a GPU"
-            self._note(seen, "lost", problem, label, suggest_addition(seen.history.place))
+            self.note(seen, "lost", problem, label, suggest_addition(seen.history.place))
 
 
 class KnownCall(Record):
@@ -232,7 +207,7 @@ class WatchedAten:
         self._parameters, self._defaults = parameters, defaults
         self.known_calls: dict[tuple[object, ...], KnownCall] = {}
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> BoundCall:
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ProgramCall:
         """A call in our names; what is not declared here becomes what its index is of."""
         arguments = {**self._defaults, **dict(zip(self._parameters, args, strict=False)), **kwargs}
         return bind_call(self.rule, arguments)
@@ -286,7 +261,7 @@ def _collect(values: Iterable[object], signature: list[object], tensors: list[An
     return True
 
 
-def _read_written(write: str, bound: BoundCall, output: Any, updates: Any) -> tuple[Any, Any]:
+def _read_written(write: str, bound: ProgramCall, output: Any, updates: Any) -> tuple[Any, Any]:
     """What stands where a call wrote, and what it should be."""
     indices = [bound.inputs[name] for name in bound.index_names]
     if write == "index":
@@ -301,7 +276,7 @@ def _read_written(write: str, bound: BoundCall, output: Any, updates: Any) -> tu
     return there, updates
 
 
-class _SeenCall:
+class _SeenCall(SeenCall):
     """A call that was judged: of which function, with what, and where."""
 
     def __init__(
@@ -319,11 +294,12 @@ class _SeenCall:
         self.least, self.moved, self.moved_label = 0, "", ""
 
     @cached_property
-    def bound(self) -> BoundCall:
+    def bound(self) -> ProgramCall:
         """The call in our names."""
         return self.function.bind(self._args, self._kwargs)
 
-    def make_call(self) -> ProgramCall:
+    @cached_property
+    def call(self) -> ProgramCall:  # type: ignore[override]  # made where a finding needs it
         """The call with its index numbers at hand; of other tensors only shape and type."""
         bound = self.bound
         arrays = {
@@ -333,9 +309,10 @@ class _SeenCall:
         device = next(iter(bound.inputs.values())).device
         label = f"{self.function.label} on {device}, judged as {bound.operator.replace('.', ' ')}"
         label += describe_backward()
-        return ProgramCall(bound.operator, arrays, bound.attrs, bound.origins, label)
+        return bound._replace(inputs=arrays, label=label)
 
-    def find_values(self) -> dict[str, Array]:
+    @property
+    def values(self) -> dict[str, Array]:
         """The tensors that are saved whole."""
         return {
             name: as_array(value) for name, value in self.bound.inputs.items()
@@ -354,7 +331,7 @@ NO_PADDING = -1
 """What ATen calls no row of padding."""
 
 
-def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> BoundCall:
+def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> ProgramCall:
     """A call in our names; what is not declared here becomes what its index is of.
 
     An index of rows with more axes is laid flat.
