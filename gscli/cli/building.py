@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -258,26 +258,27 @@ def format_option_help(option: CommandOption) -> str:
 
 
 def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
-    if option.kind is int:
-        return partial(_parse_integer, option)
+    if option.kind in (int, float):
+        return partial(_parse_number, option)
     if option.choices:
         return lambda text: parse_choice(option.name, text, option.choices)
     return option.kind
 
 
-def _parse_integer(option: CommandOption, value: str | int) -> int:
+def _parse_number(option: CommandOption, value: object) -> float:
     text = str(value)  # the parser converts defaults too
-    digits = text.removeprefix("-")
-    is_number = digits.isascii() and digits.isdigit()
-    if is_number and len(digits) <= MAX_DIGITS:
-        number = int(text)
-        if option.minimum <= number <= option.maximum:
-            return number
+    digits, is_float = text.removeprefix("-"), option.kind is float
+    is_integer = digits.isascii() and digits.isdigit()
+    if is_float or (is_integer and len(digits) <= MAX_DIGITS):
+        with suppress(ValueError):
+            number: float = option.kind(text)
+            if option.minimum <= number <= option.maximum:
+                return number
     least = option.minimum
     limited = option.maximum < MAX_NUMBER
     valid = f"{least} … {option.maximum}" if limited else f"{least} and more"
     valid = valid if least >= 0 else "…, -1, 0, 1, …"
-    kind = "another number" if is_number else "a whole number"
+    kind = "a number" if is_float else "another number" if is_integer else "a whole number"
     raise make_value_error(option.flags[-1].lstrip("-"), text, kind, valid)
 
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from math import inf
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -35,6 +34,8 @@ COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 MAX_NUMBER = 999_999_999
 """The largest number that an option takes, unless it says otherwise."""
 
+MAX_FLOAT = sys.float_info.max
+
 ANY_NUMBER: dict[str, Any] = {"minimum": -(10**18), "maximum": 10**18}
 """The range of numbers that may be negative."""
 
@@ -55,18 +56,6 @@ def parse_byte_limit(text: str) -> int:
         if size >= 0:
             return size
     raise make_value_error("max-bytes", text, "a number of bytes", "e.g. 500M, 2G")
-
-
-def parse_tolerance(name: str, text: str) -> float:
-    """`--rtol` and `--atol`: a number from 0 up.
-
-    >>> parse_tolerance("rtol", "1e-3")
-    0.001
-    """
-    with suppress(ValueError):
-        if 0 <= (number := float(text)) < inf:
-            return number
-    raise make_value_error(name, text, "a number", "0, 1e-6, 0.5, …")
 
 
 def parse_engine(text: str) -> str:
@@ -136,8 +125,9 @@ class Argument(Record):
 class CommandOption(Record):
     """One option, of many commands or of one. `has_variable`: GSCLI_NAME sets its default.
 
-    `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
-    `maximum`. `flag`: what it is called where the name is another. `shows_default`: help tells it.
+    `kind`: bool, int, float, str, or what makes the value of a word; a number lies between
+    `minimum` and `maximum`. `flag`: what it is called where the name is another. `shows_default`:
+    help tells it.
     `alone`: its value where it stands without one. `excludes`: what it cannot stand with, `needs`:
     what it is nothing without, `why`: the refusal.
     """
@@ -151,8 +141,8 @@ class CommandOption(Record):
     name: str = ""
     kind: Callable[[str], Any] = str
     default: object = None
-    minimum: int = 0
-    maximum: int = MAX_NUMBER
+    minimum: float = 0
+    maximum: float = MAX_NUMBER
     flag: str = ""
     shows_default: bool = False
     complete: Callable[[str], list[str]] | None = None
@@ -200,7 +190,7 @@ def complete_declaration(name: str, annotation: Any, declared: Any) -> Any:
     if isinstance(declared, Argument):
         return declared._replace(name=name, many=get_origin(annotation) is Sequence)
     kinds = (annotation, *get_args(annotation))
-    plain = next((kind for kind in (bool, int) if kind in kinds), str)
+    plain = next((kind for kind in (bool, int, float) if kind in kinds), str)
     kind = plain if declared.kind is str else declared.kind
     default = False if kind is bool and declared.default is None else declared.default
     choices = get_args(annotation) if get_origin(annotation) is Literal else declared.choices
@@ -225,12 +215,12 @@ class Settings(Record):
         "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
     )
     rtol: float | None = _of_result(
-        "with --expect: difference allowed per expected value", "NUMBER",
-        kind=partial(parse_tolerance, "rtol"), needs="expect", why="--rtol goes with --expect",
+        "with --expect: difference allowed per expected value", "NUMBER", maximum=MAX_FLOAT,
+        needs="expect", why="--rtol goes with --expect",
     )  # fmt: skip
     atol: float | None = _of_result(
-        "with --expect: difference allowed to all", "NUMBER",
-        kind=partial(parse_tolerance, "atol"), needs="expect", why="--atol goes with --expect",
+        "with --expect: difference allowed to all", "NUMBER", maximum=MAX_FLOAT,
+        needs="expect", why="--atol goes with --expect",
     )  # fmt: skip
     in_place: str | None = _of_result(
         "scatters: the result replaces data's .npy file; --in-place=direct writes into it",

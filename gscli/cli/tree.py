@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -32,6 +33,7 @@ from gscli.frameworks import (
     operators,
     to_kebab_case,
 )
+from gscli.frameworks.operator import Operator
 
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
 """Titles of help's lists of commands, and each list: command name -> one-line help."""
@@ -97,25 +99,9 @@ class LazyGroup(HintedCommand, TyperGroup):
                 formatter.write_dl([*rows.items()])
 
 
-def _make_framework_group(
-    name: str, action: OperatorAction, path: str, unused: Collection[str]
-) -> LazyGroup:
-    """The operators of one framework under one action."""
-    operators = {known.command: known for known in load_framework(name).operators.values()}
-
-    def build(command: str) -> Any:
-        operator = operators.get(command)
-        return operator and make_operator_command(operator, action, path, unused)
-
-    doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
-    summaries = {command: operator.summary for command, operator in operators.items()}
-    return LazyGroup(name, doc.replace("\n\n", "\n\n\b\n"), lambda: {"Commands": summaries}, build)
-
-
 def _list_operators() -> dict[str, dict[str, str]]:
-    bare = {operator.command: operator.summary for operator in bare_operators()}
     titled = {name: f"{TITLES[name]} operators under their own names." for name in NAMES}
-    return {"Operators (ONNX rules)": bare, "Frameworks": titled}
+    return {"Operators (ONNX rules)": _summarize(bare_operators()), "Frameworks": titled}
 
 
 TITLES = {
@@ -134,22 +120,31 @@ def make_operator_group(
 
     `unused`: shared options that the action refuses. `kind`: a group that has more commands.
     """
-    build = _make_builder(action, f"gscli {name}", unused)
+    build = partial(_build_command, action, f"gscli {name}", unused)
     return kind(name, help_text, _list_operators, build)
 
 
-def _make_builder(
-    action: OperatorAction, path: str, unused: Collection[str] = ()
-) -> Callable[[str], Any]:
-    """What builds a bare operator's command or a framework's group, None of another name."""
+def _build_command(
+    action: OperatorAction, path: str, unused: Collection[str], name: str, framework: str = ""
+) -> Any:
+    """A bare operator's command or a framework's group, of a `framework` one of its operators.
 
-    def build(name: str) -> Any:
-        if name in NAMES:
-            return _make_framework_group(name, action, path, unused)
-        operator = next((entry for entry in bare_operators() if entry.command == name), None)
-        return operator and make_operator_command(operator, action, path, unused)
+    None of another name.
+    """
+    known = load_framework(framework).operators.values() if framework else bare_operators()
+    if not framework and name in NAMES:
+        doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
+        build = partial(_build_command, action, path, unused, framework=name)
+        return LazyGroup(
+            name, doc.replace("\n\n", "\n\n\b\n"),
+            lambda: {"Commands": _summarize(load_framework(name).operators.values())}, build,
+        )  # fmt: skip
+    operator = next((entry for entry in known if entry.command == name), None)
+    return operator and make_operator_command(operator, action, path, unused)
 
-    return build
+
+def _summarize(known: Iterable[Operator]) -> dict[str, str]:
+    return {operator.command: operator.summary for operator in known}
 
 
 TOOLS: dict[str, str] = {
@@ -197,11 +192,10 @@ def _run(call: Any) -> int:
 
 def make_root_group() -> LazyGroup:
     """Everything."""
-    build_operator = _make_builder(_run, "gscli")
 
     def build(name: str) -> Any:
         if name not in TOOLS:
-            return build_operator(name)
+            return _build_command(_run, "gscli", (), name)
         return getattr(import_module(f"gscli.cli.commands.{name}"), name)
 
     version = TyperOption(

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
@@ -27,6 +26,7 @@ from gscli.cli.building import tool
 from gscli.cli.commands.runtimes import (
     JUNIT,
     KNOWN,
+    MAX_SECONDS,
     ON,
     PATIENCE,
     PYTHON,
@@ -35,7 +35,6 @@ from gscli.cli.commands.runtimes import (
     check_folders_exist,
     check_stdout_free,
     is_json_lines,
-    parse_seconds,
     start_checked,
     write_cases,
 )
@@ -74,7 +73,7 @@ def fuzz(
         "the same seed asks the same", "N", default=7, shows_default=True, **ANY_NUMBER
     ),
     seconds: float = option(
-        "stop after SECONDS", "SECONDS", flag="--time", kind=partial(parse_seconds, 0), default=0.0
+        "stop after SECONDS", "SECONDS", flag="--time", maximum=MAX_SECONDS, default=0.0
     ),
     repeat: int = option(
         "ask each call N times and compare the answers", "N", default=1, minimum=1,

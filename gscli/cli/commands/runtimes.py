@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,20 +48,11 @@ ON = option(
 PYTHON = option("interpreter that has the runtime", "PATH")
 
 
-def parse_seconds(least: float, text: str) -> float:
-    """A number of seconds, which neither nan nor inf is: a limit has to come some time."""
-    with suppress(ValueError):
-        if least <= (number := float(text)) <= MAX_SECONDS:
-            return number
-    valid = f"{least:g} … {MAX_SECONDS:,}"
-    raise UsageError(f"{text} is no number of seconds"[:200], valid=valid)
-
-
 MAX_SECONDS = 10_000_000
 
 DEFAULT_TIMEOUT = 20.0
 PATIENCE = option(
-    "seconds a call may take (default 20)", "SECONDS", kind=partial(parse_seconds, 0.05),
+    "seconds a call may take (default 20)", "SECONDS", minimum=0.05, maximum=MAX_SECONDS,
     default=DEFAULT_TIMEOUT,
 )  # fmt: skip
 
