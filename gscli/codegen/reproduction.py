@@ -55,90 +55,6 @@ with mlir.make_ir_context():
     (output,) = stablehlo.eval_module(ir.Module.parse(text), arguments)
     print("seen:    ", output)"""
 
-VARIANTS = {
-    "onnxruntime": "CPUExecutionProvider", "openvino": "CPU", "tinygrad": "PYTHON", "tvm": "llvm",
-    "iree": "llvm-cpu", "mlx": "cpu", "paddle": "cpu",
-}  # fmt: skip
-"""The variant of a runtime that none was named for, where its words have one."""
-
-ONNX_RUNS = {
-    "onnxruntime": """\
-import onnxruntime
-session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["{variant}"])
-output = session.run(None, arrays)[0]""",
-    "onnx": """\
-from onnx.reference import ReferenceEvaluator
-output = ReferenceEvaluator(model).run(None, arrays)[0]""",
-    "tinygrad": """\
-import os
-os.environ["DEV"] = "{variant}"
-from tinygrad import Tensor
-from tinygrad.nn.onnx import OnnxRunner
-onnx.save(model, "model.onnx")
-tensors = {{name: Tensor(array) for name, array in arrays.items()}}
-output = OnnxRunner("model.onnx")(tensors)["output"].numpy()""",
-    "tvm": """\
-import tvm
-from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
-module = relax.transform.LegalizeOps()(from_onnx(model, keep_params_in_input=False))
-machine = relax.VirtualMachine(relax.build(module, "{variant}"), tvm.cpu())
-output = machine["main"](*map(tvm.runtime.tensor, arrays.values())).numpy()""",
-    "tract": """\
-import tract
-onnx.save(onnx.shape_inference.infer_shapes(model), "model.onnx")
-program = tract.onnx().load("model.onnx").into_model().into_runnable()
-tensors = [tract.Tensor.from_numpy(array) for array in arrays.values()]
-output = program.run(tensors)[0].to_numpy()""",
-    "iree": """\
-from iree import compiler, runtime
-from iree.compiler.tools.import_onnx import __main__ as importer
-onnx.save(onnx.shape_inference.infer_shapes(model), "model.onnx")
-importer.main(importer.parse_arguments(["model.onnx", "-o", "model.mlir"]))
-options = ["--iree-input-demote-f64-to-f32=false", "--iree-llvmcpu-target-cpu=generic"]
-binary = compiler.compile_file("model.mlir", target_backends=["{variant}"], input_type="onnx",
-                               extra_args=options)
-module = runtime.load_vm_flatbuffer(binary, driver="local-task")
-output = module.one_node(*arrays.values()).to_host()""",
-    "onnx2torch": """\
-import sys
-from unittest.mock import MagicMock
-sys.modules.update({{"torchvision": MagicMock(), "torchvision.ops": MagicMock()}})
-import onnx2torch
-import torch
-output = onnx2torch.convert(model)(*map(torch.from_numpy, arrays.values())).numpy()""",
-}  # fmt: skip
-"""How a model of ONNX is run on arrays by name."""
-
-FUNCTION_RUNS = {
-    "mlx": """\
-import mlx.core as mx
-mx.set_default_device(mx.{variant})
-data, indices, *updates = map(mx.array, arrays.values())
-output = np.array({call})""",
-    "paddle": """\
-import paddle
-paddle.set_device("{variant}")
-data, indices, *updates = map(paddle.to_tensor, arrays.values())
-output = {call}.numpy()""",
-}
-"""How a function is called that does what an operator of ONNX does."""
-
-FUNCTIONS = {
-    "mlx.Gather": "mx.take(data, indices, axis={axis})",
-    "mlx.GatherElements": "mx.take_along_axis(data, indices, axis={axis})",
-    "mlx.ScatterElements": "mx.put_along_axis(data, indices, *updates, axis={axis})",
-    "paddle.Gather": "paddle.gather(data, indices, axis={axis})",
-    "paddle.GatherElements": "paddle.take_along_axis(data, indices, {axis}, broadcast=False)",
-    "paddle.GatherND": "paddle.gather_nd(data, indices)",
-    "paddle.ScatterElements": "paddle.put_along_axis(data, indices, *updates, {axis}, "
-                              "{reduction!r}, broadcast=False)",
-    "paddle.ScatterND": "paddle.scatter_nd_add(data, indices, *updates)",
-}  # fmt: skip
-"""These functions; Paddle has names of its own for assignment, maximum and minimum."""
-
-PADDLE_REDUCTIONS = {"none": "assign", "max": "amax", "min": "amin"}
-
 WRAPPERS = {
     "torch:compile": "call = torch.compile(call, dynamic=False)",
     "torch:?*": '{names}, = [array.to("{variant}") for array in ({names},)]',
@@ -163,22 +79,6 @@ with tf.GradientTape() as tape:
 gradients = tape.gradient(output, [{leaves}], cotangent)""",
 }
 """The output of a function and what flows back through it to its inputs of fractions."""
-
-ONNX_MODEL = """\
-import onnx
-from onnx import helper
-def describe(name, array):
-    kind = onnx.TensorProto.STRING
-    if array.dtype != object:
-        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-    return helper.make_tensor_value_info(name, kind, array.shape)
-node = helper.make_node("{op}", [*arrays], ["output"], **{attrs})
-infos = [describe(name, array) for name, array in arrays.items()]
-kind = infos[0].type.tensor_type.elem_type
-result = helper.make_tensor_value_info("output", kind, {shape})
-graph = helper.make_graph([node], "one_node", infos, [result])
-opsets = [helper.make_opsetid("", {opset})]
-model = helper.make_model(graph, opset_imports=opsets, ir_version=9)"""
 
 OPENVINO_RUN = """\
 import openvino as ov
@@ -225,38 +125,32 @@ def write_script(case: FuzzCase, on: str, expected: str) -> str:
 def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
     """A model of one node, or a function that does the same, on arrays by name."""
     call = dump_call(case.operator, case.inputs, case.attrs)
-    # Importers check models: an output has a shape, which is inferred but for a single number.
-    shape = () if case.plan is not None and case.plan.layout.output_shape == () else None
-    fields = {**call, "variant": variant or VARIANTS.get(name, ""), "shape": shape}
     kinds = {dtype_name(array.dtype) for array in case.inputs.values()}
-    show = [SHOW_OUTPUT]
+    show = SHOW_OUTPUT
     if name == "stablehlo":
         models = load_shared_module("stablehlo_models")
         if variant or kinds & {"float16", "bfloat16"} or kinds - models.TYPES.keys():
             return []
         text = models.module(call["op"], [*case.inputs.values()], call["attrs"])
         types = [models.TYPES[dtype_name(array.dtype)] for array in case.inputs.values()]
-        body, show = STABLEHLO_RUN.format(text=text, kinds=types), []
+        body, show = STABLEHLO_RUN.format(text=text, kinds=types), ""
     elif name == "openvino":
         if kinds & {"bfloat16", "str"}:
             return []
         # ScatterNDUpdate-3 is in the Python module of opset 4.
+        fields = {**call, "variant": variant or "CPU", "name": case.operator.name}
         fields |= {"opset": 4} if (call["op"], call["opset"]) == ("ScatterNDUpdate", 3) else {}
-        body = OPENVINO_RUN.format(**fields, name=case.operator.name)
-    elif name in FUNCTION_RUNS:
-        reduction = str(case.attrs.get("reduction", "none"))
-        words = {"axis": case.attrs.get("axis", 0),
-                 "reduction": PADDLE_REDUCTIONS.get(reduction, reduction)}  # fmt: skip
-        function = FUNCTIONS[f"{name}.{call['op']}"].format(**words)
-        body = FUNCTION_RUNS[name].format(**fields, call=function)
+        body = OPENVINO_RUN.format(**fields)
     else:
-        body = f"{ONNX_MODEL.format(**fields)}\n{ONNX_RUNS[name].format(**fields)}"
+        models = load_shared_module("onnx_models")
+        wire = call["op"], call["opset"], case.inputs, call["attrs"]
+        body = models.format_run(name, variant, *wire)
     numpy = load_language("numpy")
     arrays = ", ".join(
         f"{key!r}: {format_literal(array, numpy)}" for key, array in case.inputs.items()
     )
     imports = ["import numpy as np", *(["import ml_dtypes"] if "ml_dtypes." in arrays else [])]
-    return [*imports, f"arrays = {{{arrays}}}", expectation, body, *show]
+    return [*imports, f"arrays = {{{arrays}}}", expectation, body, *filter(None, [show])]
 
 
 def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
+from onnx_models import Runner, format_call
 
 OPS = ["onnx.Gather", "onnx.GatherElements", "onnx.ScatterElements"]
 
@@ -21,35 +22,24 @@ WIDE = ("float64", "complex128")
 
 def start(variant: str) -> Runtime:
     """The variant is a device: cpu (the default) or gpu."""
-    import mlx.core as mx
-    import numpy as np
-
-    mx.set_default_device(mx.gpu if variant == "gpu" else mx.cpu)
+    runner = Runner("mlx", "gpu" if variant == "gpu" else "cpu")
 
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        data, indices, *updates = inputs.values()
-        axis = attrs.get("axis", 0)
-        if op != "Gather" and not _alike_but_for(axis, data.shape, indices.shape):
+        data, indices, *_ = inputs.values()
+        if op != "Gather" and not _alike_but_for(attrs.get("axis", 0), data.shape, indices.shape):
             raise Unsupported("*_along_axis stretches indices that are smaller than data")
-        if op == "Gather":
-            found = mx.take(data, indices, axis=axis)
-        elif op == "GatherElements":
-            found = mx.take_along_axis(data, indices, axis=axis)
-        elif attrs.get("reduction", "none") == "none":
-            found = mx.put_along_axis(data, indices, updates[0], axis=axis)
-        else:
+        if attrs.get("reduction", "none") != "none":
             raise Unsupported("put_along_axis has no reduction")
-        mx.eval(found)
-        return found
+        return runner.answer(inputs, call=format_call("mlx", op, attrs))
 
     def tensor_of(array: Any) -> Any:
         if array.dtype.kind in "OUSV" or array.dtype.name in WIDE:
             raise Unsupported("mlx has no such type on every device")
-        return mx.array(array)
+        return runner.tensor_of(array)
 
-    return Runtime(version("mlx"), OPS, call, tensor_of=tensor_of, array_of=np.array)
+    return Runtime(version("mlx"), OPS, call, tensor_of=tensor_of, array_of=runner.array_of)
 
 
 def _alike_but_for(axis: int, one: tuple[int, ...], other: tuple[int, ...]) -> bool:

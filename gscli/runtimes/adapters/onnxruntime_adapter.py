@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from answerer import Runtime, serve
-from onnx_models import NEWEST, OPS, caller_of
+from onnx_models import NEWEST, OPS, Runner
 
 
 def start(variant: str) -> Runtime:
@@ -13,19 +11,10 @@ def start(variant: str) -> Runtime:
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
-    provider = variant or "CPUExecutionProvider"
-    if provider not in onnxruntime.get_available_providers():
-        raise SystemExit(f"onnxruntime has no {provider} here")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-
-    def run(model: Any, inputs: dict[str, Any]) -> Any:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=[provider]
-        )
-        return session.run(None, inputs)[0]
-
-    return Runtime(onnxruntime.__version__, [*OPS, *NEWEST], caller_of(run))
+    runner = Runner("onnxruntime", variant)
+    if runner.variant not in onnxruntime.get_available_providers():
+        raise SystemExit(f"onnxruntime has no {runner.variant} here")
+    return Runtime(onnxruntime.__version__, [*OPS, *NEWEST], runner.call)
 
 
 if __name__ == "__main__":

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from answerer import Runtime, convert, serve
-from onnx_models import OPS, caller_of
+from answerer import Runtime, serve
+from onnx_models import OPS, Runner
 
 
 def start(variant: str) -> Runtime:
     """The variant is a target of TVM; llvm by default."""
-    import numpy as np
     import tvm
-    from tvm import relax
-    from tvm.relax.frontend.onnx import from_onnx
 
-    tensor = getattr(tvm.runtime, "tensor", None) or tvm.nd.array
-
-    def run(model: Any, inputs: dict[str, Any]) -> Any:
-        tensors = [convert(tensor, np.array(array, order="C")) for array in inputs.values()]
-        module = from_onnx(model, keep_params_in_input=False)
-        program = relax.build(relax.transform.LegalizeOps()(module), variant or "llvm")
-        machine = relax.VirtualMachine(program, tvm.cpu())
-        found = machine["main"](*tensors)
-        return found if hasattr(found, "numpy") else found[0]
-
-    return Runtime(tvm.__version__, OPS, caller_of(run), array_of=lambda tensor: tensor.numpy())
+    runner = Runner("tvm", variant)
+    return Runtime(tvm.__version__, OPS, runner.call, array_of=runner.array_of)
 
 
 if __name__ == "__main__":

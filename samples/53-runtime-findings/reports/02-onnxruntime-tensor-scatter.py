@@ -1,31 +1,27 @@
 import numpy as np
-
-arrays = {
-    "past_cache": np.array([[[1], [2]]], np.int64),
-    "update": np.array([[[10]]], np.int64),
-    "write_indices": np.array([-1], np.int64),
-}
-print("expected:", "[[[1], [10]]] int64", flush=True)
+arrays = {'past_cache': np.array([[[1], [2]]], np.int64), 'update': np.array([[[10]]], np.int64), 'write_indices': np.array([-1], np.int64)}
+print('expected:', '[[[1], [10]]] int64', flush=True)
+op, opset, attrs, shape = 'TensorScatter', 24, {'mode': 'circular'}, None
 import onnx
 from onnx import helper
-
-
 def describe(name, array):
     kind = onnx.TensorProto.STRING
     if array.dtype != object:
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
     return helper.make_tensor_value_info(name, kind, array.shape)
-
-
-node = helper.make_node("TensorScatter", [*arrays], ["output"], **{"mode": "circular"})
+node = helper.make_node(op, [*arrays], ["output"], **attrs)
 infos = [describe(name, array) for name, array in arrays.items()]
 kind = infos[0].type.tensor_type.elem_type
-result = helper.make_tensor_value_info("output", kind, None)
+result = helper.make_tensor_value_info("output", kind, shape)
 graph = helper.make_graph([node], "one_node", infos, [result])
-opsets = [helper.make_opsetid("", 24)]
+opsets = [helper.make_opsetid("", opset)]
 model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+model = onnx.shape_inference.infer_shapes(model)
 import onnxruntime
-
-session = onnxruntime.InferenceSession(model.SerializeToString())
-output = session.run(None, arrays)[0]
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+tensors = {name: array for name, array in arrays.items()}
+content, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+session = onnxruntime.InferenceSession(content, options, providers=providers)
+output = session.run(None, tensors)[0]
 print("seen:    ", output.tolist(), output.dtype, output.shape)

@@ -1,26 +1,23 @@
 import numpy as np
-
-arrays = {"data": np.array([1, 2], np.int64), "indices": np.array([0], np.int64)}
-print("expected:", "[1] int64", flush=True)
+arrays = {'data': np.array([1, 2], np.int64), 'indices': np.array([0], np.int64)}
+print('expected:', '[1] int64', flush=True)
+op, opset, attrs, shape = 'GatherElements', 13, {'axis': -1}, None
 import onnx
 from onnx import helper
-
-
 def describe(name, array):
     kind = onnx.TensorProto.STRING
     if array.dtype != object:
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
     return helper.make_tensor_value_info(name, kind, array.shape)
-
-
-node = helper.make_node("GatherElements", [*arrays], ["output"], **{"axis": -1})
+node = helper.make_node(op, [*arrays], ["output"], **attrs)
 infos = [describe(name, array) for name, array in arrays.items()]
 kind = infos[0].type.tensor_type.elem_type
-result = helper.make_tensor_value_info("output", kind, None)
+result = helper.make_tensor_value_info("output", kind, shape)
 graph = helper.make_graph([node], "one_node", infos, [result])
-opsets = [helper.make_opsetid("", 13)]
+opsets = [helper.make_opsetid("", opset)]
 model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+model = onnx.shape_inference.infer_shapes(model)
 from onnx.reference import ReferenceEvaluator
-
-output = ReferenceEvaluator(model).run(None, arrays)[0]
+tensors = {name: array for name, array in arrays.items()}
+output = ReferenceEvaluator(model).run(None, tensors)[0]
 print("seen:    ", output.tolist(), output.dtype, output.shape)

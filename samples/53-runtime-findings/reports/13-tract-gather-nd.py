@@ -1,6 +1,7 @@
 import numpy as np
 arrays = {'data': np.array([10, 20, 30], np.int64), 'indices': np.array([[-1]], np.int64)}
 print('expected:', '[30] int64', flush=True)
+op, opset, attrs, shape = 'GatherND', 13, {'batch_dims': 0}, None
 import onnx
 from onnx import helper
 def describe(name, array):
@@ -8,16 +9,20 @@ def describe(name, array):
     if array.dtype != object:
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
     return helper.make_tensor_value_info(name, kind, array.shape)
-node = helper.make_node("GatherND", [*arrays], ["output"], **{'batch_dims': 0})
+node = helper.make_node(op, [*arrays], ["output"], **attrs)
 infos = [describe(name, array) for name, array in arrays.items()]
 kind = infos[0].type.tensor_type.elem_type
-result = helper.make_tensor_value_info("output", kind, None)
+result = helper.make_tensor_value_info("output", kind, shape)
 graph = helper.make_graph([node], "one_node", infos, [result])
-opsets = [helper.make_opsetid("", 13)]
+opsets = [helper.make_opsetid("", opset)]
 model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+model = onnx.shape_inference.infer_shapes(model)
 import tract
-onnx.save(onnx.shape_inference.infer_shapes(model), "model.onnx")
-program = tract.onnx().load("model.onnx").into_model().into_runnable()
-tensors = [tract.Tensor.from_numpy(array) for array in arrays.values()]
-output = program.run(tensors)[0].to_numpy()
+kind = getattr(tract, "Tensor", None) or tract.Value
+reader = tract.onnx() if hasattr(tract, "onnx") else tract
+tensors = {name: kind.from_numpy(array) for name, array in arrays.items()}
+onnx.save(model, "model.onnx")
+program = reader.load("model.onnx").into_model().into_runnable()
+output = program.run([*tensors.values()])[0]
+output = output.to_numpy()
 print("seen:    ", output.tolist(), output.dtype, output.shape)
