@@ -38,12 +38,14 @@ _BAR = 3
 
 
 class ShownColumn(Record):
-    """A shown column: coordinate, width of letters and number, width of the sign behind.
+    """A shown column: its place among the candidates, coordinate, width of letters and number,
+    width of the sign behind.
 
     `gap`: what stands before it, a sign too where columns are left out; `tail`: what stands behind
     the last one.
     """
 
+    place: int
     coordinate: int
     width: int
     sign: int
@@ -51,8 +53,8 @@ class ShownColumn(Record):
     tail: str = ""
 
 
-Chunk: TypeAlias = list[tuple[int, ShownColumn]]
-"""Columns of one table with their place among the candidates."""
+Chunk: TypeAlias = list[ShownColumn]
+"""Columns of one table."""
 
 
 MOST_PADDING = 1.7
@@ -115,14 +117,14 @@ def _split_columns(
             chunks.append([])
             used, gap = 0, gap[GAP:]
         used += len(gap) + width + sign
-        chunks[-1].append((place, ShownColumn(at, width, sign, gap)))
+        chunks[-1].append(ShownColumn(place, at, width, sign, gap))
         before = at
     if places and before != allowed[-1]:
-        place, column = chunks[-1].pop()
+        column = chunks[-1].pop()
         if chunks[-1] and used + GAP + len(across) > room:
             chunks.append([])
             column = column._replace(gap=column.gap[GAP:])
-        chunks[-1].append((place, column._replace(tail=between + across)))
+        chunks[-1].append(column._replace(tail=between + across))
     return chunks
 
 
@@ -143,7 +145,6 @@ class TensorRenderer:
         self.texts = CellTexts(sheet, numbers)
         self.marked, self.wrong = self.texts.marked, self.texts.difference_tails
         self._is_left_aligned = subject.array.dtype.kind in "UTOS"
-        self._is_padded = self._is_left_aligned or not all(map(_is_narrow, self.texts.planes))
         self._role: Role = "result" if subject.role == "output" else ""
         self._role = "cell" if subject.is_target else self._role
         self._rest = look.dim if subject.dims_unmarked else PLAIN
@@ -151,7 +152,7 @@ class TensorRenderer:
         self.chunks = fit_columns(
             sheet, self._measure_columns(), self.signs.across, width - self._margin
         )
-        self.shown = {place for chunk in self.chunks for place, _ in chunk}
+        self.shown = {column.place for chunk in self.chunks for column in chunk}
 
     def render(self, *, titled: bool = True) -> Block:
         """Title, planes, and how many planes are left out."""
@@ -201,18 +202,18 @@ class TensorRenderer:
     # --- planes and their heads -----------------------------------------------------------
 
     @cached_property
-    def _row_headers(self) -> list[str]:
-        """What stands before each row; nothing for rank 0 and 1."""
+    def _row_names(self) -> list[str]:
+        """How each row is called before its bar; nothing for rank 0 and 1."""
         if self.sheet.rank < MATRIX or self.sheet.empty:
             return []
         rows = self.sheet.selection.rows
         wide = max(len(str(row)) for row in rows)
         word = "batch " if self.subject.batch > self.sheet.rank - MATRIX else ""
-        return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
+        return [f"{word}{row:>{wide}}" for row in rows]
 
     @cached_property
     def _margin(self) -> int:
-        return cell_len(self._row_headers[0]) if self._row_headers else 0
+        return cell_len(self._row_names[0]) + _BAR if self._row_names else 0
 
     def _head_style(self, role: HeadRole, *place: int) -> Style:
         """The style of a plane's, row's or column's head, in a step that of its entry."""
@@ -220,14 +221,13 @@ class TensorRenderer:
         return self.look.with_role(self._value_style(mark), role) if mark else self.look.dim
 
     def _render_row_header(self, plane: int, row: int) -> Line:
-        if not self._row_headers:
+        if not self._row_names:
             return []
-        name, bar, room = self._row_headers[row].partition(f" {self.signs.bar}")
-        number = name.lstrip()
+        name = self._row_names[row].lstrip()
         return [
-            (" " * (len(name) - len(number)), self.look.dim),
-            (number, self._head_style("row", plane, row)),
-            (bar + room, self.look.with_role(self.look.dim, "edge")),
+            (" " * (self._margin - _BAR - len(name)), self.look.dim),
+            (name, self._head_style("row", plane, row)),
+            (f" {self.signs.bar} ", self.look.with_role(self.look.dim, "edge")),
         ]
 
     def _sheet(self, number: int) -> Block:
@@ -255,80 +255,75 @@ class TensorRenderer:
         batch = ",".join(map(str, plane[: self.subject.batch]))
         return f"batch {batch}  {name}" if batch else name
 
-    def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
+    def _table(self, plane: int, columns: Chunk) -> Iterator[Line]:
         selection = self.sheet.selection
-        columns = [column for _, column in chunk]
         if self.sheet.rank:
-            yield self._render_column_headers(plane, chunk)
-        step, rows = selection.allowed[-2].step, selection.allowed[-2]
-        before, count = rows[0] - step, len(selection.columns)
-        every = [place for place, _ in chunk] == list(range(count))
+            yield self._render_column_headers(plane, columns)
+        rows, count = selection.allowed[-2], len(selection.columns)
+        before = rows[0] - rows.step
         for row, at in enumerate(selection.rows):
-            if at - before > step:
+            if at - before > rows.step:
                 yield self._render_gap_row(columns)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
             touched = self.texts.rows.get((plane, row), {})
-            if not every:
-                texts = [texts[place] for place, _ in chunk]
-                touched = {n: touched[at] for n, (at, _) in enumerate(chunk) if at in touched}
             yield [*self._render_row_header(plane, row), *self._render_row(texts, columns, touched)]
             before = at
         if before != rows[-1]:
             yield self._render_gap_row(columns)
 
-    def _render_column_headers(self, plane: int, chunk: Chunk) -> Line:
+    def _render_column_headers(self, plane: int, columns: Chunk) -> Line:
         """The coordinates above the numbers."""
         line: Line = [(" " * self._margin, self.look.dim)]
-        for place, column in chunk:
+        for column in columns:
             name = str(column.coordinate)
             room = " " * (column.width - len(name))
             before, behind = ("", room) if self._is_left_aligned else (room, "")
             line += [(column.gap + before, self.look.dim)]
-            line += [(name, self._head_style("column", plane, place))]
+            line += [(name, self._head_style("column", plane, column.place))]
             line += [(behind + " " * column.sign, self.look.dim)]
-        return [*line, (chunk[-1][1].tail, self.look.dim)]
+        return [*line, (columns[-1].tail, self.look.dim)]
 
-    def _render_gap_row(self, columns: Sequence[ShownColumn]) -> Line:
+    def _render_gap_row(self, columns: Chunk) -> Line:
         """The row that stands for rows left out."""
         head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
-        blank = [column._replace(gap=" " * cell_len(column.gap)) for column in columns]
-        signs = _join_right([self.signs.down] * len(columns), blank)
-        return [(head, self.look.dim), (signs, self.look.dim)]
+        signs = (
+            pad_left(self.signs.down, cell_len(column.gap) + column.width) + " " * column.sign
+            for column in columns
+        )
+        return [(head + "".join(signs), self.look.dim)]
 
     # --- cells ----------------------------------------------------------------------------
 
     def _render_row(
-        self,
-        texts: Sequence[str],
-        columns: Sequence[ShownColumn],
-        touched: Mapping[int, CellAnnotation],
+        self, texts: Sequence[str], columns: Chunk, touched: Mapping[int, CellAnnotation]
     ) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
 
-        `touched` is by place in the row; stretches without are one run each.
+        `texts` and `touched` are by place among the candidates; stretches that nothing is said of
+        are one run each.
         """
         line: Line = []
         start, before = 0, None
-        for place in sorted(touched):
-            marks, _, tail = touched[place]
-            line.append((self._join(texts[start:place], columns[start:place]), self._rest))
+        for number, column in enumerate(columns):
+            if column.place not in touched:
+                continue
+            marks, _, tail = touched[column.place]
+            line.append((self._join(texts, columns[start:number]), self._rest))
             alone = marks[0] if len(marks) == 1 else None
-            joined = self.look.bars and alone is not None and alone is before and start == place
+            joined = self.look.bars and alone is not None and alone is before and start == number
             style = self._chip_style(marks[0]) if joined else self._rest
-            line.append((columns[place].gap, style))
-            text = texts[place].removesuffix(tail)
-            line += self._render_marked(text, touched[place], columns[place], joined=joined)
-            start, before = place + 1, alone
-        rest = self._join(texts[start:], columns[start:])
-        return [*line, (rest + columns[-1].tail, self._rest)]
+            line.append((column.gap, style))
+            text = texts[column.place].removesuffix(tail)
+            line += self._render_marked(text, touched[column.place], column, joined=joined)
+            start, before = number + 1, alone
+        return [*line, (self._join(texts, columns[start:]) + columns[-1].tail, self._rest)]
 
-    def _join(self, texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
+    def _join(self, texts: Sequence[str], columns: Chunk) -> str:
         """Cells that nothing is said of."""
-        if not self._is_padded:
-            return _join_right(texts, columns)
-        pairs = zip(texts, columns, strict=True)
-        return "".join(column.gap + self._pad(text, column.width) + " " * column.sign
-                       for text, column in pairs)  # fmt: skip
+        pad = self._pad
+        return "".join(
+            [f"{gap}{pad(texts[at], width)}{'':{sign}}" for at, _, width, sign, gap, _ in columns]
+        )
 
     def _format_label(self, marks: Sequence[Mark]) -> str:
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`."""
@@ -430,21 +425,9 @@ class TensorRenderer:
 def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
     count = len(measures.widths)
     for text in texts:
-        sizes = list(map(len if _is_narrow(text) else cell_len, text))
+        sizes = list(map(cell_len, text))
         for column in range(count):
             measures.widen(column, max(sizes[column::count], default=0))
-
-
-def _join_right(texts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
-    """Texts of narrow characters, aligned on the right."""
-    pairs = zip(texts, columns, strict=True)
-    return "".join([f"{gap}{text:>{width}}{'':{sign}}" for text, (_, width, sign, gap, _) in pairs])
-
-
-def _is_narrow(texts: Sequence[str]) -> bool:
-    """Whether every character takes one cell."""
-    joined = "".join(texts)
-    return len(joined) == cell_len(joined)
 
 
 def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

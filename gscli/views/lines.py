@@ -8,7 +8,6 @@ no rich.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from io import StringIO
@@ -153,17 +152,13 @@ def join_blocks(blocks: Sequence[Block], gap: int, lane: Style = PLAIN) -> list[
     return joined
 
 
-class Drawing(ABC):
-    """Something that draws itself as finished lines at any width."""
+class Drawing:
+    """What a function draws as finished lines at any width, none of them wider."""
 
-    def __init__(self, options: ViewOptions) -> None:
-        self.options = options._replace(width=max(options.width, MIN_WIDTH))
+    def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
+        self.draw, self.options = draw, options._replace(width=max(options.width, MIN_WIDTH))
         self.look = make_style_sheet(options)
         self.signs = self.look.signs
-
-    @abstractmethod
-    def draw(self, width: int) -> list[Line]:
-        """The lines, none wider than `width`."""
 
     def render_lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
@@ -178,18 +173,6 @@ class Drawing(ABC):
 
         widest = max(map(line_width, self.render_lines(options.max_width)), default=0)
         return Measurement(widest, widest)
-
-
-class FunctionDrawing(Drawing):
-    """What a function draws."""
-
-    def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
-        super().__init__(options)
-        self._draw = draw
-
-    def draw(self, width: int) -> list[Line]:
-        """The lines; `lines` cuts them where `width` is smaller than they."""
-        return self._draw(width)
 
 
 def _trim_line(line: Line, width: int, cut: str) -> Line:

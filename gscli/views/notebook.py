@@ -12,7 +12,7 @@ from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
 from gscli.traces.check import CheckFinding
 from gscli.traces.check import check as trace_check
-from gscli.views.lines import Drawing, FunctionDrawing, to_rich_style
+from gscli.views.lines import Drawing, to_rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.markup import escape
 from gscli.views.picture import make_picture
@@ -116,7 +116,7 @@ def show(
         return DisplayedDrawing(ComparisonView(array, options))
     if isinstance(array, DisplayedFindings):
         findings = [[(finding.text(), PLAIN)] for finding in array] or [[("no findings", PLAIN)]]
-        return DisplayedDrawing(FunctionDrawing(lambda _: findings, options))
+        return DisplayedDrawing(Drawing(lambda _: findings, options))
     return DisplayedDrawing(make_tensor_drawing(name, as_array(array, name), options))
 
 

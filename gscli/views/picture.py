@@ -110,7 +110,7 @@ class Picture(Drawing):
     def __init__(
         self, trace: Trace, options: ViewOptions, title: bool, expectation: OutputDiagnosis | None
     ) -> None:
-        super().__init__(options)
+        super().__init__(self._draw_lines, options)
         self.trace, self.title, self.diagnosis = trace, title, expectation
         self.shown_differences = 0
         """Differing cells that the last drawing shows."""
@@ -134,7 +134,7 @@ class Picture(Drawing):
             limit = MAX_LISTED_ENTRIES
         return self.marked_entries[:limit]
 
-    def draw(self, width: int) -> list[Line]:
+    def _draw_lines(self, width: int) -> list[Line]:
         """Title, what happens in a sentence, the entries and the grid that they touch.
 
         With `show` a sheet per tensor and a legend. Then what is not shown.

@@ -198,7 +198,7 @@ class VisibleTensor:
         self.planes = self.read_shown(subject.array)
         self.reserved = self.read_shown(subject.full_run and subject.full_run.array)
         self.known: list[BoolArray] = self.read_shown(subject.known) or [
-            np.full(plane.shape, not subject.is_blank) for plane in self.planes
+            np.ones(plane.shape, np.bool_) for plane in self.planes
         ]
         self.planes = self._apply_patches(self.planes, subject.patches)
         self.previous = self.read_shown(before and before.array)

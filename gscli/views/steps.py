@@ -96,7 +96,6 @@ def _view_partial_output(
 ) -> TensorView:
     if trace.kind == "gather":
         return output._replace(
-            is_blank=True,
             known=_known_at_first(trace) if before is None else before,
             patches=tuple(iter_patches(trace, done)),
         )

@@ -70,8 +70,8 @@ class TensorView(Record):
     `is ≠ expected`.
 
     In a step, `full_run` is the whole run, for which room is kept so that nothing moves from frame
-    to frame, and for `steps`, what the cells of each entry were and are, by its number; `is_blank`:
-    nothing is known outside `patches` and the cells that `known` flags.
+    to frame, and for `steps`, what the cells of each entry were and are, by its number. `known`:
+    flags of the cells that are known besides `patches`; None: all are.
     """
 
     name: str
@@ -84,7 +84,6 @@ class TensorView(Record):
     dims_unmarked: bool = False
     full_run: TensorView | None = None
     patches: tuple[Patch, ...] = ()
-    is_blank: bool = False
     known: Array | None = None
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: PreviousValues | None = None
@@ -152,7 +151,6 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
         last_wins=writes_once and tensor.role == "output",
         batch=_batch(trace, tensor),
         dims_unmarked=len(entries) == trace.entry_count,
-        is_blank=tensor.role == "output" and trace.known_cells is not None,
         known=trace.known_cells if tensor.role == "output" else None,
     )
 

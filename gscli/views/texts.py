@@ -241,7 +241,7 @@ class CellTexts:
 
     def _texts(self, number: int) -> list[str]:
         texts = self.numbers.format_column(self.sheet.planes[number])
-        if not self.sheet.subject.is_blank:
+        if self.sheet.subject.known is None:
             return texts
         known = self.sheet.known[number].reshape(-1).tolist()
         return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]

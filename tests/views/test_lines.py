@@ -20,7 +20,7 @@ from rich.measure import Measurement
 from gscli.cli import run_safely
 from gscli.traces import trace
 from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, render_svg
-from gscli.views.lines import FunctionDrawing, render_text, wrap_text
+from gscli.views.lines import Drawing, render_text, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
 from gscli.views.picture import make_picture
 from gscli.views.terminal.tables import make_tensor_drawing
@@ -30,7 +30,7 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def test_neighbours_of_one_style_become_one_run() -> None:
-    drawn = FunctionDrawing(
+    drawn = Drawing(
         lambda _: [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]],
         ViewOptions(),
     )
@@ -38,7 +38,7 @@ def test_neighbours_of_one_style_become_one_run() -> None:
 
 
 def test_lines_too_wide_are_cut_with_a_mark() -> None:
-    drawn = FunctionDrawing(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
+    drawn = Drawing(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
     (line,) = drawn.render_lines()
     assert cell_len(line[0][0]) == 39
     assert line[0][0].endswith("…")
@@ -46,7 +46,7 @@ def test_lines_too_wide_are_cut_with_a_mark() -> None:
 
 def test_wide_characters_are_never_halved() -> None:
     for width in (40, 41):
-        (line,) = FunctionDrawing(
+        (line,) = Drawing(
             lambda _: [[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)
         ).render_lines()
         assert cell_len(line[0][0]) <= width

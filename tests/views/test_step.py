@@ -71,7 +71,7 @@ def test_the_last_frame_holds_the_output(name: str) -> None:
         return
     output = views_after(found, entries, len(entries) - 1)[-1]
     made = np.array(output.array, object if output.array.dtype.kind == "U" else None)
-    known = np.full(made.shape, not output.is_blank)
+    known = np.full(made.shape, output.known is None)
     for patch in output.patches:
         place = tuple(slice(start, stop) for start, stop in patch.box)
         made[place] = patch.values.reshape(made[place].shape)

@@ -47,11 +47,11 @@ class ComparisonView(Drawing):
     """A table of entries or cells, or a number line; of slices the reference and what differs."""
 
     def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
-        super().__init__(options)
+        super().__init__(self._draw_lines, options)
         self.comparing = comparing
         self.answers = ComparisonTexts(comparing, options)
 
-    def draw(self, width: int) -> list[Line]:
+    def _draw_lines(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
         answers, ruler = self.answers, self._number_line(width)
         is_table = bool(answers.columns) and not (self.options.lines and ruler)

@@ -8,7 +8,7 @@ from functools import partial
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import Drawing, FunctionDrawing, line_width, wrap_paragraph
+from gscli.views.lines import Drawing, line_width, wrap_paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, choose_signs, make_style_sheet
 from gscli.views.picture import render_title
 from gscli.views.subject import list_samples
@@ -45,7 +45,7 @@ def make_explanation(trace: Trace, options: ViewOptions, *, plain: bool) -> Draw
     shown = trace.entries(EXPLAINED_ENTRIES if options.limit is None else options.limit)
     if plain:
         return _format_plain(trace, options, shown)
-    return FunctionDrawing(partial(_render_explanation, trace, options, shown), options)
+    return Drawing(partial(_render_explanation, trace, options, shown), options)
 
 
 def _render_explanation(

@@ -21,7 +21,7 @@ from gscli.base.words import format_count
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_view_options
-from gscli.views.lines import Drawing, FunctionDrawing, render_text, wrap_paragraph
+from gscli.views.lines import Drawing, render_text, wrap_paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
 from gscli.views.picture import make_picture, render_legend, render_title, render_with_table
 from gscli.views.steps import OutputReplay, views_after
@@ -87,7 +87,7 @@ class Frames:
                 where=format_count(len(self), "entry", "entries"),
                 valid=f"0 … {len(self)}",
             )
-        return FunctionDrawing(partial(self._draw, number - 1), self.options)
+        return Drawing(partial(self._draw, number - 1), self.options)
 
     def _draw(self, number: int, width: int) -> list[Line]:
         """Title, entries and grids with one entry lit, its line, and why.
@@ -238,7 +238,7 @@ def _print_above_keys(drawing: Drawing, frames: Frames, step: int, screen: IO[st
     for key, word in _KEYS:
         line += [(f" {key} ", look.shared), (f" {word}  ", PLAIN)]
     line.append((f"  {step} of {len(frames)}", look.dim))
-    for part in (drawing, FunctionDrawing(lambda _: [[], line, []], frames.options)):
+    for part in (drawing, Drawing(lambda _: [[], line, []], frames.options)):
         _write(render_text(part, part.options), screen)
 
 
@@ -287,4 +287,4 @@ def _make_rule_drawing(frames: Frames) -> Drawing:
     lines: list[Line] = [[], [(formula.equation, look.bold)]]
     for text in (*formula.meaning, "", *doc, "", cite_rule(frames.trace)):
         lines += wrap_paragraph(look.signs.sanitize_line(text), options.width)
-    return FunctionDrawing(lambda _: lines, options)
+    return Drawing(lambda _: lines, options)

@@ -13,7 +13,6 @@ from gscli.views.group import render_tensors
 from gscli.views.lines import (
     Block,
     Drawing,
-    FunctionDrawing,
     align_right,
     flow_blocks,
     join_blocks,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference
 
 
-def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> FunctionDrawing:
+def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawing:
     """Name, dtype, shape and the cells that fit; UsageError for a slice of another rank.
 
     >>> import numpy as np
@@ -58,7 +57,7 @@ def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Functi
     if options.slice is not None:
         check_slice(options.slice, [array.shape])
     subject = TensorView(name, array)
-    return FunctionDrawing(
+    return Drawing(
         lambda width: flow_blocks(
             render_tensors([subject], options, width, fill=True).blocks, width
         ),
@@ -146,7 +145,7 @@ def make_difference_drawing(
             lines += wrap_paragraph(text, width, indent="    ")
         return lines
 
-    return FunctionDrawing(draw, options)
+    return Drawing(draw, options)
 
 
 def _render_differences(
@@ -188,7 +187,7 @@ def make_rules_drawing(
         return [line for row, style in zip([heads, *rows], styles, strict=True)
                 for line in _render_rule_row(row, widths, style)]  # fmt: skip
 
-    return FunctionDrawing(draw, options)
+    return Drawing(draw, options)
 
 
 def _render_rule_row(row: Sequence[str], widths: Sequence[int], style: Style) -> list[Line]:
