@@ -110,8 +110,8 @@ class ScatterLowering:
         self.data, self.update_value = data, updates
         assert self.layout.updates is not None
         self.declared = self.layout.updates
-        self.rule = REDUCTIONS.get(self.layout.reduction)
-        self.averages = self.rule is not None and self.rule.divisor is not None
+        self.rule = REDUCTIONS[self.layout.reduction]
+        self.averages = self.rule.divisor is not None
         self.combines_bool = self._combines_bool()
         self.reduction = self._target_reduction()
         self.accumulator_dtype = self._accumulator_dtype()
@@ -123,7 +123,7 @@ class ScatterLowering:
         reduction = self.layout.reduction
         if reduction == "sub" and request.op == "add" and not self.combines_bool:
             updates = self._emit_composed("negative", updates)
-        if self.rule is not None and self.rule.epilogue is not None:
+        if self.rule.epilogue is not None:
             output = self._emit_product(indices, updates)
         elif self.averages and not request.mean:
             output = self._emit_mean(indices, base, updates)
@@ -141,7 +141,7 @@ class ScatterLowering:
         complex_order = reduction in ("max", "min") and self.layout.dtype in COMPLEX
         if complex_order and not self.target.complex_order:
             raise CannotTranslate(f"{self.target.title} does not order complex numbers")
-        if self.rule is not None and self.rule.epilogue is not None:
+        if self.rule.epilogue is not None:
             return "mul"
         return "add" if self.averages else reduction
 

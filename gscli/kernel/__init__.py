@@ -151,15 +151,13 @@ class ScatterOutput:
         self.layout, self.dtype, self.data = layout, output.dtype, output
         wide, run = layout.accumulate_dtype, layout.form.row_size if run is None else run
         self.accumulator = output if wide is None else output.astype(parse_dtype(wide))
-        self.rule = REDUCTIONS.get(layout.reduction)
-        self.epilogue = self.rule and self.rule.epilogue
-        self.divisor = self.rule and self.rule.divisor
-        if self.epilogue is not None:
+        self.rule = REDUCTIONS[layout.reduction]
+        if self.rule.epilogue is not None:
             self.accumulator = np.ones_like(self.accumulator)
         self.rows = self.accumulator.reshape(self.accumulator.size // max(run, 1), run)
         self.keeps_lone = layout.updates is not None and layout.updates.keeps_lone
-        unlike = self.divisor is not None or not layout.include_self or self.keeps_lone
-        counted = self.rule is not None and unlike
+        unlike = self.rule.divisor is not None or not layout.include_self or self.keeps_lone
+        counted = self.rule.ufunc is not None and unlike
         self.counts = np.zeros(len(self.rows), np.int64) if counted else None
 
     def count_updates(self, rows: Indices) -> None:
@@ -169,7 +167,7 @@ class ScatterOutput:
 
     def init_identity(self) -> None:
         """Where data does not take part, touched rows begin with the reduction's identity."""
-        if self.counts is not None and self.rule is not None and not self.layout.include_self:
+        if self.counts is not None and not self.layout.include_self:
             self.rows[self.counts > 0] = self.rule.typed_identity(self.rows.dtype)
 
     def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
@@ -182,20 +180,21 @@ class ScatterOutput:
 
     def combining_ufunc(self, updates: np.dtype[Any]) -> Any:
         """What combines cells with updates of a type; None where these replace them."""
-        return self.rule and self.rule.select_ufunc(self.accumulator.dtype, updates)
+        return self.rule.select_ufunc(self.accumulator.dtype, updates)
 
     def finalize(self) -> Array:
         """The output in its own type."""
-        if self.rule is not None and self.epilogue is not None:
-            result = self.epilogue(self.data, self.rule.convert(self.data, self.accumulator))
+        rule = self.rule
+        if rule.epilogue is not None:
+            result = rule.epilogue(self.data, rule.convert(self.data, self.accumulator))
             return saturating_cast(result, parse_dtype(self.layout.dtype))
-        if self.counts is not None and self.divisor is not None:
+        if self.counts is not None and rule.divisor is not None:
             if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.accumulator = self.accumulator.astype(self.dtype)
                 self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > int(self.keeps_lone)
             terms = self.counts[touched, None] + self.layout.own_terms
-            self.rows[touched] = divide_means(self.rows[touched], terms, self.divisor)
+            self.rows[touched] = divide_means(self.rows[touched], terms, rule.divisor)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)
@@ -225,11 +224,10 @@ def _can_copy_per_partition(layout: Layout, data: Array) -> bool:
     """
     if layout.entry_count <= SMALL_CALL_ENTRIES or layout.is_noop or not data.flags.c_contiguous:
         return False
-    form, rule = layout.form, REDUCTIONS.get(layout.reduction)
+    form, rule = layout.form, REDUCTIONS[layout.reduction]
     whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
     begins = layout.include_self and layout.accumulate_dtype is None and layout.dtype != "str"
-    ends = rule is None or not (rule.epilogue or rule.divisor)
-    return whole and begins and ends
+    return whole and begins and not (rule.epilogue or rule.divisor)
 
 
 def _parallel_copy(source: Array, target: Array, tuning: Tuning) -> None:
@@ -328,7 +326,6 @@ def _combine_per_thread(
     Whole numbers wrap, so that sums, products and limits have the same bits in any order. `source`:
     data that has not been copied into the target yet.
     """
-    assert target.rule is not None
     rows, ufunc = target.rows, target.combining_ufunc(target.accumulator.dtype)
     identity = target.rule.identity(rows.dtype)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
@@ -368,9 +365,9 @@ def _choose_sharing(
     target: ScatterOutput, updates: Array, threads: int
 ) -> Literal["tables", "rows"] | None:
     """What several threads that walk the only partition pay to have of their own, if anything."""
-    cells, rule = target.accumulator, target.rule
+    cells, replaces = target.accumulator, target.rule.ufunc is None
     small = cells.nbytes < threads * MIN_SHARE_BYTES
-    if threads == 1 or rule is None or target.keeps_lone or small:
+    if threads == 1 or replaces or target.keeps_lone or small:
         return None
     from gscli.kernel import loops
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import InputRefused
-from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction
@@ -24,6 +24,7 @@ Ufunc = Any
 class ReductionRule(Record):
     """A reduction: its ufunc, the one for bool where NumPy has none, and its identity.
 
+    Without a ufunc updates replace what is there.
     `divisor`: the sums are divided by this of the number of values in each. `epilogue`: the updates
     are combined with each other alone, and what they come to meets the data at the end, cell by
     cell, as `convert` has it.
@@ -67,8 +68,7 @@ def divide_cells(cells: Array, divisors: Array) -> Array:
     array([ 2.5, -0.5])
     """
     if cells.dtype.kind in "biu":
-        wide = cells.dtype.kind != "b" and cells.dtype.itemsize == np.dtype(np.int64).itemsize
-        real = np.float64 if wide else np.float32
+        real = np.float64 if cells.itemsize == np.dtype(np.int64).itemsize else np.float32
         cells, divisors = cells.astype(real), divisors.astype(real)
     return np.asarray(np.divide(cells, divisors))
 
@@ -104,15 +104,9 @@ def raise_cells(cells: Array, exponents: Array) -> Array:
     """
     if cells.dtype.kind == "c":
         return _raise_complex(cells, exponents)
-    if cells.dtype.kind not in "biu":
-        return np.asarray(np.power(cells, exponents))
     if cells.dtype.kind == "b":
         cells, exponents = cells.astype(np.int32), exponents.astype(np.int32)
-    result, base = np.ones_like(cells), cells
-    for bit in range(int(exponents.max(initial=0)).bit_length()):
-        result = np.where((exponents >> bit) & 1, result * base, result)
-        base = base * base
-    return np.asarray(result)
+    return np.asarray(np.power(cells, exponents))
 
 
 def _raise_complex(cells: Array, exponents: Array) -> Array:
@@ -134,6 +128,7 @@ def _raise_complex(cells: Array, exponents: Array) -> Array:
 
 
 REDUCTIONS: dict[str, ReductionRule] = {
+    "none": ReductionRule(None, None, lambda _: 0),
     "add": ReductionRule(np.add, np.logical_or, lambda _: 0),
     "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
     "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
@@ -257,23 +252,19 @@ def divide_means(sums: Array, counts: Indices, divisor: Callable[[Array], Array]
     return np.asarray(divide(sums, divisors)).astype(sums.dtype, copy=False)
 
 
-def mask_losing_nans(layout: Layout, updates: Array) -> Array:
-    """Updates as max and min take them: NaN that must not win becomes the identity."""
-    compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
-    if layout.updates is None or layout.updates.nan_wins or not compared:
-        return updates
-    identity = REDUCTIONS[layout.reduction].typed_identity(updates.dtype)
-    return np.where(np.isnan(updates), identity, updates)
-
-
 def canonical_updates(plan: ValidatedPlan) -> Array:
     """A plan's updates as a view in the shape of its form's result, in their own type."""
     return plan.updates_view().transpose(plan.layout.form.result_axes)
 
 
 def prepare_updates(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
-    """Updates as they are written or combined: cast, scaled, and NaN set aside where it loses."""
-    return mask_losing_nans(layout, cast_and_scale(layout, updates, dtype))
+    """Updates as they are written or combined: cast, scaled, and the identity for losing NaN."""
+    updates = cast_and_scale(layout, updates, dtype)
+    compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
+    if layout.updates is None or layout.updates.nan_wins or not compared:
+        return updates
+    identity = REDUCTIONS[layout.reduction].typed_identity(updates.dtype)
+    return np.where(np.isnan(updates), identity, updates)
 
 
 def cast_and_scale(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
@@ -285,19 +276,3 @@ def cast_and_scale(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Arra
     with np.errstate(all="ignore"):
         values = updates.astype(dtype) if cast else updates
         return values if scale is None else values * np.asarray(scale).astype(dtype)
-
-
-def working_dtype(layout: Layout) -> np.dtype[Any]:
-    """The type in which updates are combined; text is held as objects, whose length is free."""
-    name = layout.accumulate_dtype or layout.dtype
-    return np.dtype(object) if name == "str" else parse_dtype(name)
-
-
-def entry_updates(plan: ValidatedPlan, first: int, last: int) -> Array:
-    """The updates of some entries as (entries, window), in the working dtype and scaled."""
-    layout = plan.layout
-    rows = plan.updates_view()
-    grid = plan.entry_coordinates(first, last)
-    chosen = rows[grid] if grid else rows[None]
-    rows = chosen.reshape(last - first, layout.window_size)
-    return cast_and_scale(layout, rows, working_dtype(layout))

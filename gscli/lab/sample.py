@@ -230,8 +230,8 @@ def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     numbers = layout.dtype != "str" and layout.data_name is not None and few
     if layout.kind != "scatter" or not numbers or layout.is_noop:
         return
-    rule = REDUCTIONS.get(layout.reduction)
-    if rule is None:
+    rule = REDUCTIONS[layout.reduction]
+    if rule.ufunc is None:
         yield (
             "the first update of a cell stays, not the last",
             partial(_run_in_order, call, "first"),

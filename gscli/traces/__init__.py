@@ -189,8 +189,7 @@ class Trace:
     @property
     def is_mean(self) -> bool:
         """Whether the sums of updates are divided at the end by something of how many there are."""
-        rule = REDUCTIONS.get(self.reduction)
-        return rule is not None and rule.divisor is not None
+        return REDUCTIONS[self.reduction].divisor is not None
 
     @cached_property
     def attributes(self) -> dict[str, object]:

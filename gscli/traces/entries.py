@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, to_json
+from gscli.base.arrays import Array, Indices, parse_dtype, to_json
 from gscli.base.records import Record, cached_property, former_names
 from gscli.base.words import entry_label
-from gscli.kernel.reductions import (
-    REDUCTIONS,
-    ReductionRule,
-    entry_updates,
-    mask_losing_nans,
-    working_dtype,
-)
+from gscli.kernel import ScatterOutput
+from gscli.kernel.reductions import cast_and_scale, prepare_updates
+from gscli.kernel.steps import Tile
 from gscli.kernel.walks import cell_addresses
 from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unbroadcast_box
 from gscli.plan.plan import ValidatedPlan
@@ -297,38 +293,38 @@ class ScatterReplay:
             self._changes = self._replay() if self._count else {}
         return self._changes.get(number)
 
+    @np.errstate(all="ignore")
     def _replay(self) -> dict[int, Change]:
-        layout = self._plan.layout
-        rule = REDUCTIONS.get(layout.reduction)
-        addresses, inside = cell_addresses(self._plan, 0, self._count)
+        """Entry by entry, in an output of the kernel that has the addressed cells alone."""
+        plan, layout, count = self._plan, self._plan.layout, self._count
+        addresses, inside = cell_addresses(plan, 0, count)
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
-        values, updates = self._initial_values(cells), entry_updates(self._plan, 0, self._count)
+        target = ScatterOutput(layout, self._initial_values(cells), 1)
+        target.count_updates(compact.reshape(-1) if inside is None else compact[inside])
+        target.init_identity()
+        values, whole = target.rows[:, 0], slice(None)
+        raw = self._read_updates()
+        updates = cast_and_scale(layout, raw, values.dtype)
+        masked = prepare_updates(layout, raw, values.dtype)
         writers = np.full(cells.shape, -1, np.int64)
         terms = np.full(cells.shape, layout.own_terms, np.int64)
-        lone = np.bincount(compact.reshape(-1)) == 1
-        if layout.updates is None or not layout.updates.keeps_lone:
-            lone[:] = False
         changes: dict[int, Change] = {}
-        for number in range(self._count):
-            keep = slice(None) if inside is None else inside[number]
+        for number in range(count):
+            keep = whole if inside is None else inside[number]
             where, update = compact[number][keep], updates[number][keep]
             if where.size == 0:
                 continue
             fresh = not layout.include_self and bool((terms[where] == 0).any())
-            if fresh:
-                unset = where[terms[where] == 0]
-                identity = REDUCTIONS[layout.reduction].identity(values.dtype)
-                values[unset] = np.asarray(identity).astype(values.dtype)
             current = values[where]
-            combined = np.where(lone[where], update, self._combine(current, update))
-            values[where] = combined
+            target.apply_updates(Tile(whole, where, None, ()), masked[number][keep][:, None])
+            combined = values[where]
             old, operands, new = current, (current, update), combined
-            if rule is not None and rule.epilogue is not None:
-                old, _ = self._apply_epilogue(rule, cells[where], current)
-                new, operands = self._apply_epilogue(rule, cells[where], combined)
+            if target.rule.epilogue is not None:
+                old, _ = self._apply_epilogue(target, where, current)
+                new, operands = self._apply_epilogue(target, where, combined)
             terms[where] += 1
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
@@ -339,36 +335,26 @@ class ScatterReplay:
         return changes
 
     def _initial_values(self, cells: Indices) -> Array:
+        """What some cells hold before; text of any length."""
         layout = self._plan.layout
-        rule = REDUCTIONS.get(layout.reduction)
-        if rule is not None and rule.epilogue is not None:
-            return np.ones(cells.shape, working_dtype(layout))
+        dtype = object if layout.dtype == "str" else None
         if layout.data_name is None:
-            return np.full(cells.shape, layout.fill_value, working_dtype(layout))
-        return self._read_cells(cells).astype(working_dtype(layout))
+            return np.full(cells.shape, layout.fill_value, dtype or parse_dtype(layout.dtype))
+        values: Array = self._plan.inputs[layout.data_name].reshape(-1)[cells]
+        return values.astype(dtype or values.dtype)
 
-    def _read_cells(self, cells: Indices) -> Array:
-        assert self._plan.layout.data_name is not None
-        values: Array = self._plan.inputs[self._plan.layout.data_name].reshape(-1)[cells]
-        return values
+    def _read_updates(self) -> Array:
+        """The updates of the entries as (entries, window), in their own type."""
+        rows = self._plan.updates_view()
+        grid = self._plan.entry_coordinates(0, self._count)
+        chosen = rows[grid] if grid else rows[None]
+        return chosen.reshape(self._count, self._plan.layout.window_size)
 
     def _apply_epilogue(
-        self, rule: ReductionRule, cells: Indices, values: Array
+        self, target: ScatterOutput, cells: Indices, values: Array
     ) -> tuple[Array, tuple[Array, Array]]:
         """What updates that met each other make of data, and the two values that met last."""
-        assert rule.epilogue is not None
-        data = self._read_cells(cells).reshape(values.shape if self._plan.layout.data_shape else ())
-        with np.errstate(all="ignore"):
-            operands = data, rule.convert(data, values.reshape(data.shape))
-            return rule.epilogue(*operands).reshape(values.shape), operands
-
-    def _combine(self, old: Array, update: Array) -> Array:
-        reduction = self._plan.layout.reduction
-        if reduction == "none":
-            return update
-        rule = REDUCTIONS[reduction]
-        ufunc = rule.select_ufunc(old.dtype, update.dtype)
-        with np.errstate(all="ignore"):
-            masked = mask_losing_nans(self._plan.layout, update)
-            combined: Array = np.asarray(ufunc(old, masked)).astype(old.dtype, copy=False)
-        return combined
+        assert target.rule.epilogue is not None
+        data = target.data[cells].reshape(values.shape if self._plan.layout.data_shape else ())
+        operands = data, target.rule.convert(data, values.reshape(data.shape))
+        return target.rule.epilogue(*operands).reshape(values.shape), operands

@@ -209,12 +209,12 @@ def initial_output(trace: Trace) -> Array:
 
 def running_value(trace: Trace, change: Change) -> Array:
     """What the cells hold after an entry: a running sum is divided as at the end."""
-    rule = REDUCTIONS.get(trace.reduction)
-    if rule is None or rule.divisor is None:
+    divisor = REDUCTIONS[trace.reduction].divisor
+    if divisor is None:
         return change.new
     with np.errstate(all="ignore"):
         sums = saturating_cast(change.new, trace.output.dtype)
-        return divide_means(sums, np.full(sums.shape, change.term_count), rule.divisor)
+        return divide_means(sums, np.full(sums.shape, change.term_count), divisor)
 
 
 def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Array]:
