@@ -335,11 +335,7 @@ def test_metadata_with_right_checksums_end_no_process_of_ours(
 
 @pytest.mark.parametrize("name", ["output", "a/b/c"])
 @pytest.mark.parametrize("dtype", ["float32", "int16", "bool", "complex64", "bfloat16", "S3"])
-def test_a_large_table_is_written_around(
-    tmp_path: Path, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The library itself reads what it never saw being written."""
-    monkeypatch.setattr(hdf5, "LARGE_TABLE", 1)
+def test_every_type_is_written_to_any_path(tmp_path: Path, name: str, dtype: str) -> None:
     array = np.arange(60).reshape(5, 12).astype(parse_dtype(dtype))
     path = tmp_path / "t.h5"
     save(f"{path}::{name}", array)
@@ -354,12 +350,18 @@ def test_a_large_table_is_written_around(
     assert [member.name for member in members(str(path))] == sorted([name, "more"])
 
 
-def test_the_library_reads_what_it_wrote_around_a_table() -> None:
-    around = hdf5._AroundTable()
-    with h5py.File(around, "w") as file:
-        file.attrs["number"] = 5
-    with h5py.File(around, "r") as file:
-        assert file.attrs["number"] == 5
+def test_no_room_for_temporary_files_is_told(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from gscli.cli import run_safely; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)); "
+        "sys.exit(run_safely(['convert', 'zeros:100000', 't.h5']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 73
+    assert "cannot write temporary files" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
