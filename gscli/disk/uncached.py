@@ -1,8 +1,7 @@
 """Files written past the system's cache, where the system can.
 
 In the cache each 4 KiB of a large result would need a page of its own, which takes longer to find
-than to fill, push out what others keep there, and wait for the last sync. 256 MiB in files of
-4 MiB took 0.65 to 0.7 s with their syncs by way of the cache, 0.2 to 0.35 s past it.
+than to fill, push out what others keep there, and wait for the last sync.
 """
 
 from __future__ import annotations
@@ -13,14 +12,10 @@ import os
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.disk.mapped import RegularFile
 from gscli.disk.system import write_all
 
 MIN_DIRECT_BYTES = 128 << 20
 """Bytes of a result from which it is written so."""
-
-COPIED = 4 << 20
-"""Bytes of a file that are copied at a time."""
 
 PAGE = 4096
 """Bytes: addresses, positions and lengths that are multiples of it suit every device."""
@@ -55,23 +50,6 @@ def write_at(descriptor: int, view: memoryview, position: int) -> None:
             return os.pwrite(descriptor, part, at)
 
     write_all(write, view, position)
-
-
-def copy_file(source: RegularFile, target: int, *, direct: bool) -> None:
-    """All bytes of a file to an empty one; `direct`: whole pages past the cache, the rest not.
-
-    Raises OSError, and CannotRead where the source became shorter.
-    """
-    buffer = allocate_pages(min(COPIED, max(source.size, 1)))
-    set_direct(target, on=direct)
-    for begin in range(0, source.size, COPIED):
-        view = buffer.data[: min(COPIED, source.size - begin)]
-        source.read_into(begin, view)
-        pages = view.nbytes // PAGE * PAGE
-        write_at(target, view[:pages], begin)
-        if pages < view.nbytes:
-            set_direct(target, on=False)
-            write_at(target, view[pages:], begin + pages)
 
 
 def allocate_pages(count: int) -> Array:

@@ -22,7 +22,6 @@ from zarr.core.buffer import default_buffer_prototype
 from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files import load
 from gscli.files.content import open_content
-from gscli.files.stores.chunks import RawChunks
 from gscli.files.stores.codecs import limit_codecs
 from gscli.files.stores.zarr_place import ZarrPath
 from gscli.files.stores.zarr_store import open_zarr_array
@@ -94,14 +93,6 @@ def test_members_of_an_archive_are_read_in_part(tmp_path: Path) -> None:
     assert part.to_bytes() == b"6789"
     assert asyncio.run(store.get("1", prototype)) is None
     store.close()
-
-
-def test_plain_chunks_that_are_absent_hold_the_fill(tmp_path: Path) -> None:
-    chunks = RawChunks((2, 2), np.dtype("i4"), 7, direct=False)
-    assert chunks.read(f"{tmp_path}/c", (2, 1), "s").tolist() == [[7], [7]]
-    (tmp_path / "c").write_bytes(bytes(3))
-    with pytest.raises(ContentRefused, match="not as long as its cells"):
-        chunks.read(f"{tmp_path}/c", (2, 1), "s")
 
 
 def test_what_no_chunk_holds_is_the_fill_on_disk_too(tmp_path: Path) -> None:

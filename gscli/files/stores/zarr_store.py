@@ -20,14 +20,12 @@ import numpy as np
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
 from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
 from gscli.base.words import format_shape, sanitize
-from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit, import_extra, open_content
 from gscli.files.formats.npy import element_dtype, is_shape
 from gscli.files.stores.chunks import (
     MIN_CHUNK_LIMIT,
     ChunkedArray,
     ChunkedDaskArray,
-    RawChunks,
     too_large_error,
 )
 from gscli.files.stores.zarr_place import (
@@ -60,7 +58,6 @@ class ZarrArray(ChunkedArray):
         if 0 in self._unit and 0 not in self.shape:
             where = f"{self.name}: chunks {format_shape(self._unit)}"
             raise ContentRefused("a chunk has no cells", where=where)
-        self._plain = None if self.folder is None else RawChunks.from_zarr(array)
         if not is_shape(self.shape, self.dtype.itemsize):
             where = f"{self.name}: {format_shape(self.shape)}"
             raise ContentRefused("no array can be so large", where=where)
@@ -93,24 +90,14 @@ class ZarrArray(ChunkedArray):
         return str(self.array.metadata.encode_chunk_key(coordinates))
 
     def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
-        """One chunk, by the library or without it."""
+        """One chunk, by the library, if it is there."""
         sizes, path = self.chunk_sizes(coordinates), self._path(coordinates)
         with zarr_errors(self.name):
             if self.folder is not None and not self._is_regular_file(path):
                 values = np.full(sizes, self.fill, self.array.dtype)
-            elif self._plain is not None:
-                values = self._plain.read(path, sizes, self.name)
             else:
                 values = np.asarray(self.array[self.chunk_slices(coordinates)])
             return self.normalize_values(values)
-
-    def raw_chunk_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
-        """As of any `ChunkedArray`; the border of the array may not cut the chunk off."""
-        if self._plain is None or self.chunk_sizes(coordinates) != self._unit:
-            return None
-        path = self._path(coordinates)
-        with zarr_errors(self.name):
-            return self._plain.open_chunk(path, self.name) if self._is_regular_file(path) else None
 
     def _path(self, coordinates: tuple[int, ...]) -> str:
         return os.path.join(self.folder or "", self.chunk_key(coordinates))
@@ -134,10 +121,7 @@ class ZarrArray(ChunkedArray):
         if self.opaque is not None:
             stored = stored.view(self.array.dtype)
         with zarr_write_errors(self.name):
-            if self._plain is not None:
-                self._plain.write(self._path(coordinates), stored)
-            else:
-                self.array[self.chunk_slices(coordinates)] = stored
+            self.array[self.chunk_slices(coordinates)] = stored
 
     def stored_keys(self) -> Iterator[str]:
         """The names of all chunks that are stored; the others hold the fill value."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,6 @@ from gscli.base.records import Record
 from gscli.files.stores.chunks import ChunkedArray, count_chunks, slice_chunk
 from gscli.layout.axes import Shape
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream.rowfile import SPARSE_FACTOR, WINDOW, FileRows
 from gscli.stream.scatter import ExternalSort, Updates, stable_argsort, update_records
 
 Coordinates = tuple[int, ...]
@@ -152,11 +150,7 @@ CACHE_BYTES = 32 << 20
 
 
 class ChunkedRows:
-    """Data in chunks as rows; each chunk is read once for each call, and in its own order.
-
-    Where the file of a chunk has nothing but its cells, and few of its rows are wanted, no others
-    are read.
-    """
+    """Data in chunks as rows; each chunk is read once for each call, and in its own order."""
 
     def __init__(
         self, chunks: ChunkedArray, grid: ChunkGrid, width: int, *, keep: bool = True
@@ -183,17 +177,8 @@ class ChunkedRows:
 
     def read_rows(self, piece: ChunkColumns, numbers: Indices) -> Array:
         """Some rows of one chunk, as (rows, its run); they are counted as in a whole chunk."""
-        few = numbers.size * WINDOW <= self.chunks.chunk_bytes * SPARSE_FACTOR
-        file = self.chunks.raw_chunk_file(piece.coordinates) if few else None
-        if file is None:
-            within = self.grid.rows_in_chunk(numbers, piece)
-            return self._cached_chunk(piece).take(within, axis=0, mode="wrap")
-        width = piece.row_size * self.chunks.dtype.itemsize
-        block = np.empty((numbers.size, piece.row_size), self.chunks.dtype)
-        with closing(file):
-            rows = FileRows(file, 0, width, file.size // width)
-            rows.take(numbers, block.view(np.uint8).reshape(numbers.size, width))
-        return self.chunks.normalize_values(block)
+        within = self.grid.rows_in_chunk(numbers, piece)
+        return self._cached_chunk(piece).take(within, axis=0, mode="wrap")
 
     def _cached_chunk(self, piece: ChunkColumns) -> Array:
         """The rows of one chunk, kept while they are the latest."""

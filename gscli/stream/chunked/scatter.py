@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from typing import BinaryIO
 
 from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
-from gscli.disk.mapped import open_file
-from gscli.disk.uncached import MIN_DIRECT_BYTES, copy_file
 from gscli.files.stores.chunks import replace_chunk_file
 from gscli.files.stores.zarr_place import METADATA, ZarrPath, file_size, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
 from gscli.layout import Layout
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
 from gscli.stream.scatter import Updates, apply_updates
+
+COPIED = 4 << 20
+"""Bytes of a chunk that are copied at a time."""
 
 
 def create_like(source: ZarrArray, folder: str) -> ZarrArray:
@@ -62,13 +64,13 @@ def copy_chunk(source: ZarrArray, key: str, folder: str) -> int:
         if source.folder is None:
             file.write(source.read_encoded(key) or b"")
         else:
-            _copy_chunk_file(source, os.path.join(source.folder, key), file.fileno())
+            _copy_chunk_file(source, os.path.join(source.folder, key), file)
     return source.chunk_bytes
 
 
-def _copy_chunk_file(source: ZarrArray, path: str, target: int) -> None:
-    """Blocks are shared where the system can do that, else copied past its cache."""
+def _copy_chunk_file(source: ZarrArray, path: str, target: BinaryIO) -> None:
+    """Blocks are shared where the system can do that."""
     file_size(path, "a chunk", f"{source.name}: {path}"[:200])
-    with closing(open_file(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
-        if not share_blocks(file.descriptor, target):
-            copy_file(file, target, direct=source.nbytes >= MIN_DIRECT_BYTES)
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        if not share_blocks(file.fileno(), target.fileno()):
+            shutil.copyfileobj(file, target, COPIED)
