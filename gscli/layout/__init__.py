@@ -105,6 +105,17 @@ class Layout(LayoutFields):
         """Whether axes of data, or of each of its parts, are addressed as one row of cells."""
         return self.view_shape != self.data_shape
 
+    def data_axis(self, number: int) -> int | None:
+        """The axis of data that an axis of the view is; None where cells are laid flat.
+
+        A mask without axes adds an axis of its own to the view.
+        """
+        view, shape = self.view_shape, self.data_shape
+        moved = number - max(len(view) - len(shape), 0)
+        if view == shape or (moved < number and view[: number + 1] == shape[: number + 1]):
+            return number
+        return moved if 0 <= moved < number and view[number:] == shape[moved:] else None
+
     @cached_property
     def strides(self) -> Shape:
         """Row-major strides of the view, in elements."""

@@ -111,7 +111,7 @@ class BoundLayout:
         its axis of data, None where that is flat.
         """
         layout = self.layout
-        axis = None if layout.is_flattened else layout.column_axes[column]
+        axis = layout.data_axis(layout.column_axes[column])
         source = layout.addressing.columns[column].source
         recipe = layout.addressing.recipe(source)
         if isinstance(recipe, MaskPositions):

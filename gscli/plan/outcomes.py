@@ -163,9 +163,9 @@ class SkipWords(Record):
     several: str
 
 
-def describe_skips(layout: Layout) -> SkipWords:
-    """What entries without a cell do under a layout, or why there is none."""
-    if layout.policy.is_refused:
+def describe_skips(layout: Layout, outcome: IndexOutcome = "outside") -> SkipWords:
+    """What entries without a cell, for an index of this outcome, do, or why there is none."""
+    if layout.policy.is_refused and outcome != "ignored":
         return SkipWords("refused", "is refused", "refused, so that none is")
     if layout.kind == "gather" and layout.fold is None:
         return SkipWords("filled", "reads the fill value", "read the fill value")
@@ -264,7 +264,8 @@ class AdjustedIndex(Record):
         >>> count_outcomes(plan, 1).examples["clipped"][0].change(plan.layout)
         'is clipped to 2'
         """
-        return self.format(OUTCOMES[self.outcome].change, left_out=describe_skips(layout).single)
+        left_out = describe_skips(layout, self.outcome).single
+        return self.format(OUTCOMES[self.outcome].change, left_out=left_out)
 
     def format(self, pattern: str, **facts: object) -> str:
         """One of the patterns of the table with this number; `facts` are what else it speaks of."""

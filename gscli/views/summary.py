@@ -143,6 +143,8 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
         )
     elif columns and columns[0].vector_dim is not None:
         sentence = _describe_vectors(trace, source)
+    elif trace.attributes.get("subscript") and layout.is_flattened:
+        sentence = f"The mask {source}, without axes, takes all of {layout.data_name} if it is true"
     elif layout.is_flattened:
         sentence = (
             f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
@@ -297,11 +299,14 @@ def format_counts(trace: Trace, counts: Counts | None) -> str:
     gathered, would = trace.kind == "gather", "would be " * trace.is_refused
     number = counts.touched if gathered or counts.changed is None else counts.changed
     parts = [f"{number:,} of {cells:,} cells {would}{'read' if gathered else 'changed'}"]
-    if counts.skipped:
+    skipped, ignored = counts.skipped, trace.layout.policy.ignored
+    if trace.is_refused and ignored is not None:  # what is ignored refuses nothing
+        skipped -= int(np.count_nonzero(trace.plan.raw_indices(0, 0, counts.entries) == ignored))
+    if skipped:
         from gscli.plan.outcomes import describe_skips
 
         what = describe_skips(trace.layout).several
-        parts.append(f"{counts.skipped:,} of {counts.entries:,} entries {what}")
+        parts.append(f"{skipped:,} of {counts.entries:,} entries {what}")
     if counts.lost:
         parts.append(format_count(counts.lost, "update falls outside", "updates fall outside"))
     if counts.duplicate_count:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from recording.scenes import PLAIN, SCENES, duplicates, outside
 
+from gscli.base import IndexRefused
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
@@ -386,3 +387,35 @@ def test_updates_of_a_picture_show_the_factor_that_they_are_scaled_by() -> None:
     assert "the update beside it, times 2, is added to that cell." in " ".join(text.split())
     assert "+2×5" in text
     assert "+2×(-6)" in text
+
+
+@pytest.mark.parametrize(("mask", "cells"), [(True, 3), (False, 0)])
+def test_a_mask_without_axes_takes_all_or_nothing(mask: bool, cells: int) -> None:
+    inputs = {"a": ints([1, 2, 3]), "indices_0": ints(mask)}
+    run = trace("numpy.getitem", inputs)
+    assert run.output.shape == (int(mask), 3)
+    assert "The mask indices_0, without axes, takes all of a if it is true; " in render_text(
+        make_picture(run, PLAIN), PLAIN
+    )
+    assert run.output.size == cells
+
+
+@pytest.mark.parametrize(
+    ("subscript", "inputs", "axis"),
+    [
+        ("i, i", [ints(True), ints([0, 7])], "axis 0 of a has size 2"),
+        ("i, i", [ints(7), ints(True)], "axis 0 of a has size 2"),
+        (":, i, i", [ints(True), ints([7])], "axis 1 of a has size 5"),
+    ],
+)
+def test_beside_a_mask_without_axes_nothing_is_laid_flat(
+    subscript: str, inputs: list[np.ndarray[Any, Any]], axis: str
+) -> None:
+    named = {f"indices_{number}": array for number, array in enumerate(inputs)}
+    call = {"a": np.zeros((2, 5)), **named}
+    with pytest.raises(IndexRefused) as refusal:
+        trace("numpy.getitem", call, {"subscript": subscript})
+    assert axis in refusal.value.details
+    legal = {**call, **{name: array % 2 for name, array in named.items() if array.dtype != bool}}
+    words = told(trace("numpy.getitem", legal, {"subscript": subscript}))
+    assert f"on {axis[:6]};" in words

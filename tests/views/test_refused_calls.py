@@ -94,3 +94,22 @@ def test_a_refused_call_is_shown_where_that_is_asked_for(
     assert shown.err.startswith("error: index out of range")
     assert run_safely(["gather-elements", *inputs, "--axis", "1", *words, "-q"]) == 65
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "b   -100✗ is ignored: dropped"),
+        ([], "1 of 2 entries refused, so that none is"),
+        (["--step", "2"], "-100 is ignored, so it is dropped"),
+        (["--step", "2"], "✗ ignored, dropped   ✗ out of range, refused"),
+        (["--plain"], "-100 is the number that is ignored; the entry is dropped.\n"),
+        (["--plain"], "Legal: 0 .. 1 on axis 1; -100 is ignored, anything else is refused."),
+    ],
+)
+def test_what_is_ignored_beside_a_bad_index_is_not_refused(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["torch", "nll-loss", "[[-0.1,-0.9],[-0.4,-0.6]]", "[7,-100]", *words]
+    assert run_safely([*call, "--svg", str(tmp_path / "call.svg")]) == 65
+    assert told in capsys.readouterr().out

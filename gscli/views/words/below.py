@@ -128,11 +128,13 @@ def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) 
     '↺ counts from the end'
     """
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
-    fate = describe_skips(trace.layout).word
     texts: list[str] = []
     for sign in ("wrapped", "clipped", "skipped"):
-        words = (OUTCOMES[outcome] for outcome in outcomes)
-        if keys := sorted(word.key for word in words if word.sign == sign):
-            end = f", {fate}" if sign == "skipped" else ""
-            texts.append(f"{signs.for_outcome(sign)} {' or '.join(keys)}{end}")
+        keys: dict[str, list[str]] = {}
+        for outcome in outcomes:
+            end = f", {describe_skips(trace.layout, outcome).word}" if sign == "skipped" else ""
+            if OUTCOMES[outcome].sign == sign:
+                keys.setdefault(end, []).append(OUTCOMES[outcome].key)
+        for end, words in sorted(keys.items()):
+            texts.append(f"{signs.for_outcome(sign)} {' or '.join(sorted(words))}{end}")
     return "   ".join(texts)

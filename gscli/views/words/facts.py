@@ -36,7 +36,8 @@ class EntryFacts(Record):
 
     `case`: empty; filled or read by a gather; of a scatter dropped, unknown (too large to be
     replayed), set, met (combined with what was there), mean, or first (the first value to count).
-    `amount`: whether the texts hold one value, some of a slice, or none of many.
+    `amount`: whether the texts hold one value, some of a slice, or none of many;
+    "alone": no update goes with an entry that is dropped.
     """
 
     case: str
@@ -80,9 +81,10 @@ class Describer:
         return self._describe_write(entry, brackets, texts)
 
     def _describe_skipped(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
-        outside = [item.words() for item in entry.adjustments if item.sign == "skipped"]
-        texts["why"] = f": {', '.join(outside)}" if outside else " lies outside"
-        case = describe_skips(self.trace.layout).word
+        skipped = [item for item in entry.adjustments if item.sign == "skipped"]
+        reasons = ", ".join(item.words() for item in skipped)
+        texts["why"] = f": {reasons}" if reasons else " lies outside"
+        case = describe_skips(self.trace.layout, *(item.outcome for item in skipped[:1])).word
         if case != "dropped":
             return EntryFacts(case, texts | {"new": self.format_fill()})
         updates, texts["unused"] = self.trace.tensor("updates"), texts["result"] or "it"
@@ -90,7 +92,7 @@ class Describer:
             texts["unused"] += (
                 f" = {self.numbers.format_value(take_box(updates.array, entry.result))}"
             )
-        return EntryFacts(case, texts)
+        return EntryFacts(case, texts, "" if texts["result"] else "alone")
 
     def _describe_write(
         self, entry: Entry, brackets: ListFormat, texts: dict[str, str]

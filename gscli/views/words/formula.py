@@ -207,7 +207,8 @@ class Formula:
                 rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
             below = outcome_of(policy, negative=True)
             negative = "" if below == outcome_of(policy) else f"below zero {OUTCOMES[below].does}, "
-            yield f"Legal: {legal}; {negative}anything else {rest}."
+            ignored = "" if policy.ignored is None else f"{policy.ignored} is ignored, "
+            yield f"Legal: {legal}; {ignored}{negative}anything else {rest}."
 
     @cached_property
     def _written_axes(self) -> dict[int, str]:
@@ -228,7 +229,8 @@ class Formula:
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
-        name = "the flat data" if self._layout.is_flattened else f"axis {number}"
+        place = self._layout.data_axis(number)
+        name = "the flat data" if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:

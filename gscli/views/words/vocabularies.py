@@ -80,6 +80,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "refused": ("the call is refused",),
         "filled": ("nothing is read, {result} gets the fill value {new}",),
         "dropped": ("the entry is dropped and {result} is not used",),
+        "dropped alone": ("the entry is dropped",),
         "read one": ("{target} is read into {result}, the value is {new}",),
         "read some": ("{target} is read into {result}, the values are {new}",),
         "read many": ("{target} is read into {result}, {size}",),
@@ -169,7 +170,7 @@ def describe_index(
     layout, words = teller.trace.layout, OUTCOMES[index.outcome]
     axis = layout.column_axes[index.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
-    fate = describe_skips(layout).word
+    fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
     patterns = {"remark": words.remark, "plain": words.plain, "rule": words.rule}
     return index.format(
