@@ -27,9 +27,10 @@ def select_equal(cells: Indices, values: Array, kept: Array) -> Indices:
     if cells.size >= MIN_NATIVE_UPDATES:
         from gscli.kernel import loops
 
-        numbers = loops.select_equal(cells, values, kept)
-        if numbers is not None:
-            return numbers
+        numbers = np.empty(cells.size, np.int64)
+        count = loops.call_entries("gscli_select_equal", cells, values, kept, numbers)
+        if count is not None:
+            return numbers[:count].copy()
     return np.flatnonzero((values == kept[cells]) & (cells >= 0))
 
 
@@ -50,7 +51,8 @@ def multiply_in_turn(
     if cells.size >= MIN_NATIVE_UPDATES:
         from gscli.kernel import loops
 
-        if loops.multiply(cells, factors, products, passed, back=back):
+        arrays = cells, factors, products, passed
+        if loops.call_entries("gscli_multiply", *arrays, back) is not None:
             return
     if back:
         after = np.empty(passed.shape)

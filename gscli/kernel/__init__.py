@@ -9,11 +9,12 @@ does not promise it.)
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, product
 from typing import Any, Literal
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, Indices, parse_dtype
+from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.words import NARROW_FLOATS
 from gscli.kernel.reductions import (
     REDUCTIONS,
@@ -25,6 +26,7 @@ from gscli.kernel.reductions import (
 from gscli.kernel.steps import (
     Region,
     Tile,
+    has_native_loops,
     take,
     take_with_numpy,
     write,
@@ -122,15 +124,12 @@ def scatter(
 
 def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
     layout, source = plan.layout, None
-    if base is not None:
-        pass
-    elif data is not None and _can_copy_per_partition(layout, data):
+    if base is None and data is not None and _can_copy_per_partition(layout, data):
         base, source = empty_aligned(data.shape, data.dtype), data
-    else:
-        base = _make_base(layout, data, tuning)
-    target = ScatterOutput(layout, base)
+    target = ScatterOutput(layout, _make_base(layout, data, tuning) if base is None else base)
     if not layout.is_noop:
-        _apply_updates(plan, target, source, tuning)
+        target.source = source
+        _apply_updates(plan, target, tuning)
     return target.finalize()
 
 
@@ -143,8 +142,11 @@ class ScatterOutput:
 
     A reduction is started by counting the updates of each row where the rule needs it, and
     finished by dividing means and converting to the data's type. Overflow and NaN are part of the
-    result: callers switch numpy's warnings about them off.
+    result: callers switch numpy's warnings about them off. `source`: data that has not been copied
+    into the output yet.
     """
+
+    source: Array | None = None
 
     def __init__(self, layout: Layout, output: Array, run: int | None = None) -> None:
         """`run`: cells of a row that are here, where the output is only some columns of all."""
@@ -240,16 +242,9 @@ def _parallel_copy(source: Array, target: Array, tuning: Tuning) -> None:
     run_parallel([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
 
 
-def _apply_updates(
-    plan: ValidatedPlan, target: ScatterOutput, source: Array | None, tuning: Tuning
-) -> None:
-    """Row-major order: the last writer wins, and updates are combined one at a time.
-
-    `source`: data that has not been copied into the target yet.
-    """
-    few = _find_numpy_addresses(plan, target)
-    if few is not None:
-        _apply_with_numpy(plan, target, source, *few)
+def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -> None:
+    """Row-major order: the last writer wins, and updates are combined one at a time."""
+    if _apply_at_once(plan, target):
         return
     layout, dtype = plan.layout, target.accumulator.dtype
     route = tile_plan(plan, tuning.tile_size, ordered=True)
@@ -259,87 +254,66 @@ def _apply_updates(
             rows, live = step.flat_addresses()
             target.count_updates(rows if live is None else rows[live])
         target.init_identity()
-    threads = tuning.threads_for(target.accumulator, updates.nbytes)
-    alone = len(route.partitions) == 1
-    sharing = _choose_sharing(target, updates, threads if alone else 1)
+    threads, sharing = tuning.threads_for(target.accumulator, updates.nbytes), None
+    if len(route.partitions) == 1:
+        sharing = _choose_sharing(target, updates, threads)
+        if target.source is not None:
+            _parallel_copy(target.source, target.data, tuning)
+            target.source = None
     if sharing == "tables":
-        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, source, updates, threads)
+        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, updates, threads)
         return
-    count = threads if sharing == "rows" else 1
-    if source is not None and alone:
-        _parallel_copy(source, target.data, tuning)
-        source = None
 
     def apply(part: tuple[Region, ThreadShare]) -> None:
         lane, share = part
-        steps: Iterable[Tile] = route.iter_tiles(lane)
-        if source is not None:
-            own = route.partition_cells(lane)
-            steps = _copy_partition(list(steps), target, source, route.data_dims, own)
-        for step in steps:
+        for step in _iter_copied_tiles(route, lane, target):
             target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
 
+    count = threads if sharing == "rows" else 1
     shares = [ThreadShare(number, count) for number in range(count)]
-    run_parallel([(lane, share) for lane in route.partitions for share in shares], apply, threads)
+    run_parallel([*product(route.partitions, shares)], apply, threads)
 
 
-def _find_numpy_addresses(
-    plan: ValidatedPlan, target: ScatterOutput
-) -> tuple[Array, BoolArray | None] | None:
-    """The row of every entry, and which are live, where NumPy does all in one call, else None.
+def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
+    """Write or combine all updates in one call of NumPy where that is quicker, else answer False.
 
     So it is where they are few, and with cells where no compiled loop is quicker: NumPy looks at
     each number once more whatever the plan did, and two looks at 10⁷ of them took a fifth of a
     whole `ufunc.at`, so that it takes them as they are written.
     """
     if target.counts is not None:
-        return None
-    if (few := plan.small_call_addresses) is not None:
-        return few
-    from gscli.kernel import loops
-
-    cells = target.rows.shape[1] == 1 and loops.library() is None
-    rows = plan.numpy_rows if cells else None
-    return None if rows is None else (rows, None)
-
-
-def _apply_with_numpy(
-    plan: ValidatedPlan, target: ScatterOutput, source: Array | None,
-    rows: Indices, live: BoolArray | None,
-) -> None:  # fmt: skip
-    """Write or combine all updates in one call of NumPy; `source` as in `_apply_updates`."""
-    if source is not None:
-        target.data[...] = source
+        return False
+    rows, live = plan.small_call_addresses or (None, None)
+    if rows is None and target.rows.shape[1] == 1 and not has_native_loops():
+        rows = plan.numpy_rows
+    if rows is None:
+        return False
+    if target.source is not None:
+        target.data[...] = target.source
     updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
     updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
     try:
         write_with_numpy(target.rows, rows, live, updates, target.combining_ufunc(updates.dtype))
     except IndexError:
         plan.raise_out_of_bounds()
+    return True
 
 
-def _combine_per_thread(
-    route: Tiling, target: ScatterOutput, source: Array | None, updates: Array, threads: int
-) -> None:
+def _combine_per_thread(route: Tiling, target: ScatterOutput, updates: Array, threads: int) -> None:
     """Combine whole numbers in a table for each thread, and these tables with each other.
 
-    Whole numbers wrap, so that sums, products and limits have the same bits in any order. `source`:
-    data that has not been copied into the target yet.
+    Whole numbers wrap, so that sums, products and limits have the same bits in any order.
     """
     rows, ufunc = target.rows, target.combining_ufunc(target.accumulator.dtype)
-    identity = target.rule.identity(rows.dtype)
+    identity, waiting = target.rule.identity(rows.dtype), iter(route.partitions)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
-    waiting = iter(route.partitions)
 
     def work(table: Array) -> None:
         if table is not rows:
             table.fill(identity)
-        elif source is not None:
-            target.data[...] = source
-        for lane in waiting:
-            for step in route.iter_tiles(lane):
-                values = prepare_updates(target.layout, updates[step.region], rows.dtype)
-                write(table, step, values, ufunc)
+        for step in chain.from_iterable(map(route.iter_tiles, waiting)):
+            values = prepare_updates(target.layout, updates[step.region], rows.dtype)
+            write(table, step, values, ufunc)
 
     run_parallel(tables, work, threads)
     both = np.add if ufunc is np.subtract else ufunc
@@ -347,17 +321,22 @@ def _combine_per_thread(
         both(rows, table, out=rows)
 
 
-def _copy_partition(
-    steps: list[Tile], target: ScatterOutput, source: Array, shape: tuple[int, ...], own: Region
-) -> list[Tile]:
-    """The steps of a lane, after its own cells were copied from the source.
+def _iter_copied_tiles(route: Tiling, lane: Region, target: ScatterOutput) -> Iterable[Tile]:
+    """The steps of a lane, after its own cells were copied from the source, where there is one.
 
     Where its only step has all of these for its base, that copies them itself, part by part.
     """
-    cells, rows = target.data.reshape(shape)[own], target.rows
-    if len(steps) == 1 and cells.size == rows[steps[0].row_range].size:
-        return [steps[0]._replace(initial_rows=source.reshape(rows.shape)[steps[0].row_range])]
-    cells[...] = source.reshape(shape)[own]
+    if target.source is None:
+        return route.iter_tiles(lane)
+    steps, own = list(route.iter_tiles(lane)), route.partition_cells(lane)
+    cells, source, first = (
+        target.data.reshape(route.data_dims)[own],
+        target.source,
+        steps[0].row_range,
+    )
+    if len(steps) == 1 and cells.size == target.rows[first].size:
+        return [steps[0]._replace(initial_rows=source.reshape(target.rows.shape)[first])]
+    cells[...] = source.reshape(route.data_dims)[own]
     return steps
 
 
@@ -365,15 +344,14 @@ def _choose_sharing(
     target: ScatterOutput, updates: Array, threads: int
 ) -> Literal["tables", "rows"] | None:
     """What several threads that walk the only partition pay to have of their own, if anything."""
-    cells, replaces = target.accumulator, target.rule.ufunc is None
+    cells, ufunc = target.accumulator, target.combining_ufunc(target.accumulator.dtype)
     small = cells.nbytes < threads * MIN_SHARE_BYTES
-    if threads == 1 or replaces or target.keeps_lone or small:
+    # Without compiled loops the threads would wait for each other.
+    if threads == 1 or ufunc is None or target.keeps_lone or small or not has_native_loops():
         return None
     from gscli.kernel import loops
 
-    # Without compiled loops the threads would wait for each other.
-    known = loops.native_reduction(cells.dtype, target.combining_ufunc(cells.dtype))
-    if known is None or loops.library() is None:
+    if loops.native_reduction(cells.dtype, ufunc) is None:
         return None
     filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
     if filled and cells.dtype.kind in "biu":

@@ -1,11 +1,10 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
-`take`, `write` and `multiply` do the work and answer True, or leave everything as it is
-and answer False: there is no library, or the arrays are of a kind that C does not know (objects,
-strings in reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job
-is large: the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the
-library off; `avx2` and `portable` go the ways of processors that have less, for tests and the
-benchmark.
+`take` and `write` do the work and answer True, or leave everything as it is and answer False: there
+is no library, or the arrays are of a kind that C does not know (objects, strings in reductions,
+other byte orders). NumPy's way is in `steps.py`. Imported only where a job is large: the structures
+of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library off; `avx2` and
+`portable` go the ways of processors that have less, for tests and the benchmark.
 """
 
 from __future__ import annotations
@@ -86,12 +85,12 @@ SHARED_ROWS = {32: "cells shared by two threads", 256: "short rows shared by two
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of the types in loops.c, INT8 and so on."""
 
-_OPERATIONS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
-_OF_BOOL = {np.logical_or: 3, np.logical_and: 4}
-"""Bytes that are 0 or 1: the larger of two is their or, the smaller their and."""
-
-_EACH_PART = (np.add, np.subtract)
-"""Operations on complex numbers that treat their parts alike."""
+_OF_NUMBERS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
+_OPERATIONS: dict[str, dict[Any, int]] = {
+    "b": {np.logical_or: 3, np.logical_and: 4}, "c": {np.add: 0, np.subtract: 1},
+}  # fmt: skip
+"""Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
+numbers are those that treat their parts alike."""
 
 L2_BYTES = 1 << 18
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
@@ -297,14 +296,11 @@ def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int =
 
 def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
     """Operation, type and cells for each number of a reduction that C knows, else None."""
-    if dtype.kind == "b":
-        return (_OF_BOOL[ufunc], _NUMBERS.index("uint8"), 1) if ufunc in _OF_BOOL else None
-    if dtype.kind == "c" and dtype.isnative:
-        part = _NUMBERS.index(real_part(dtype.name))
-        return (_OPERATIONS[ufunc], part, 2) if ufunc in _EACH_PART else None
-    number = dtype_code(dtype)
-    known = number is not None and ufunc in _OPERATIONS
-    return (_OPERATIONS[ufunc], number, 1) if known and number is not None else None
+    operations, kind = _OPERATIONS.get(dtype.kind, _OF_NUMBERS), dtype.kind
+    name = "uint8" if kind == "b" else real_part(dtype.name)
+    if ufunc not in operations or name not in _NUMBERS or not dtype.isnative:
+        return None
+    return operations[ufunc], _NUMBERS.index(name), 2 if kind == "c" else 1
 
 
 def write(
@@ -327,31 +323,18 @@ def write(
     return _call_native("gscli_combine", (operation, number), *to, after, parts, source)
 
 
-def select_equal(cells: Indices, values: Array, kept: Array) -> Indices | None:
-    """The numbers e of those entries with `values[e] == kept[cells[e]]`; None without a library.
+def call_entries(name: str, cells: Indices, values: Array, *others: Array | bool) -> int | None:
+    """What a loop over the values of some entries answers; None without a library.
 
-    All are of one piece, `cells` int64 within `kept` or -1 for none, the others float64.
+    All arrays are of one piece, `cells` int64, within the other arrays or -1 for none, these
+    float64 or what the loop returns.
     """
     native = library()
     if native is None:
         return None
-    numbers = np.empty(cells.size, np.int64)
-    own, by, of, out = (array.ctypes.data for array in (cells, values, kept, numbers))
-    return numbers[: native.gscli_select_equal(own, by, cells.size, of, out)].copy()
-
-
-def multiply(cells: Indices, factors: Array, products: Array, passed: Array, *, back: bool) -> bool:
-    """For each entry e, `passed[e] = products[cells[e]]`, then `products[cells[e]] *= factors[e]`.
-
-    On the way `back`, from the last entry, `passed[e] *= products[cells[e]]`. All are of one piece,
-    `cells` int64 within `products` or -1 for none, the others float64.
-    """
-    native = library()
-    if native is None:
-        return False
-    own, by, into, out = (array.ctypes.data for array in (cells, factors, products, passed))
-    native.gscli_multiply(own, by, cells.size, into, out, back)
-    return True
+    rest = [other if isinstance(other, bool) else other.ctypes.data for other in others]
+    answer: int = getattr(native, name)(cells.ctypes.data, values.ctypes.data, cells.size, *rest)
+    return answer
 
 
 def _call_native(

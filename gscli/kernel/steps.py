@@ -67,6 +67,13 @@ class Tile(Record):
         return rows + begin if begin else rows, live
 
 
+def has_native_loops() -> bool:
+    """Whether there are compiled loops, however large the job."""
+    from gscli.kernel import loops
+
+    return loops.library() is not None
+
+
 def native_loops_for(step: Tile, items: Array) -> ModuleType | None:
     """The compiled loops, where they may do a step: all its entries are live, and it is large."""
     if step.live is not None or items.size < tuning.MIN_NATIVE_ITEMS:
