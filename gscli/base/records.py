@@ -7,13 +7,15 @@ same face (type checkers read it as a `NamedTuple`) and keeps its annotations as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-__all__ = ["Record", "cached_property", "former_names", "set_defaults"]
+__all__ = ["Record", "cached_property", "former_names", "group_pairs", "set_defaults"]
 
 _Class = TypeVar("_Class", bound=type)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -144,3 +146,15 @@ def former_names(**names: str) -> Callable[[_Class], _Class]:
         return decorated
 
     return decorate
+
+
+def group_pairs(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """The values of each key, keys in the order in which they come.
+
+    >>> group_pairs([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    groups: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

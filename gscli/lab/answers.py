@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, has_same_cells, unequal_cells
-from gscli.base.records import Record, cached_property, former_names
+from gscli.base.records import Record, cached_property, former_names, group_pairs
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import Trace, dump_input
@@ -102,9 +102,7 @@ class ResultGroup:
         With three cells, 5 is cell 2 where numbers wrap around (5 mod 3) and where they are
         clipped. A runtime's own answer stands with the first way.
         """
-        groups: dict[object, list[RuleSetResult]] = {}
-        for row in self.rows:
-            groups.setdefault(row.index_outcomes, []).append(row)
+        groups = group_pairs((row.index_outcomes, row) for row in self.rows)
         own = groups.pop(None, [])
         first, *others = groups.values() or [[]]
         return tuple(ResultGroup(tuple(rows)) for rows in ([*first, *own], *others))

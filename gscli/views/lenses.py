@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
+from gscli.base.records import group_pairs
 from gscli.layout.axes import Box, Shape
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS
 from gscli.views.subject import Mark
@@ -103,12 +104,8 @@ def group_by_plane(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
     >>> [(name, len(marks)) for name, marks in group_by_plane([small, large])]
     [('[0:9,:,:]', 1), ('[5,:,:]', 1)]
     """
-    marks_by_plane: dict[Box, list[Mark]] = {}
-    for mark in marks:
-        marks_by_plane.setdefault(mark.box[:-MATRIX], []).append(mark)
-    return [
-        (format_plane(lead) if lead else "", own) for lead, own in sorted(marks_by_plane.items())
-    ]
+    planes = group_pairs((mark.box[:-MATRIX], mark) for mark in marks)
+    return [(format_plane(lead) if lead else "", own) for lead, own in sorted(planes.items())]
 
 
 def format_plane(lead: Box) -> str:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, is_lazy
-from gscli.base.records import Record, cached_property
+from gscli.base.records import Record, cached_property, group_pairs
 from gscli.layout.axes import Box, span_positions
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
@@ -144,11 +144,9 @@ class VisibleTensor:
 
     def marks_by_position(self, marks: Sequence[Mark]) -> Mapping[SheetPosition, list[Mark]]:
         """The marks on each shown cell."""
-        by_position: dict[SheetPosition, list[Mark]] = {}
-        for mark in marks:
-            for place in product(*self._positions_of(mark.box)):
-                by_position.setdefault(place, []).append(mark)
-        return by_position
+        return group_pairs(
+            (place, mark) for mark in marks for place in product(*self._positions_of(mark.box))
+        )
 
     def outcomes_by_position(
         self, signs: Mapping[tuple[int, ...], OutcomeSign]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gscli.base.records import group_pairs
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.lab.concepts import CONCEPTS
 from gscli.views.look import ViewOptions
@@ -103,9 +104,11 @@ class ComparisonSection:
         answers, blocks = self._answers, list[str]()
         heads = list(self._heads())
         for number in answers.order:
-            names: dict[str, list[str]] = {}
-            for group, row in zip(answers.groups, answers.rows, strict=True):
-                names.setdefault(self._render_cell(row[number]), []).extend(group.labels)
+            names = group_pairs(
+                (self._render_cell(row[number]), label)
+                for group, row in zip(answers.groups, answers.rows, strict=True)
+                for label in group.labels
+            )
             rows = (f'<tr><th scope="row">{escape(", ".join(labels))}</th>{cell}</tr>'
                     for cell, labels in names.items())  # fmt: skip
             head = f'<th scope="col" colspan="2">{heads[number]}</th>'

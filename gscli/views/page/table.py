@@ -97,28 +97,24 @@ class TensorTables:
         return "".join(parts)
 
     def _render_plane(self, seen: Selection, lead: Coordinates, caption: str) -> str:
+        """One table; where rows or columns are many, blocks below and chunks beside each other."""
         rows, columns = map(_with_gaps, (seen.rows, seen.columns), seen.allowed[-MATRIX:])
         if self._tensor.is_upright:
             rows, columns = columns, [0]
         blocks, chunks = _split_positions(rows, BLOCK), _split_positions(columns, CHUNK)
         if len(blocks) == len(chunks) == 1:
             return self._render_table(lead, rows, columns, caption)
-        captions = [caption, *(f"<small>from {_first_position(b)}</small>" for b in blocks[1:])]
-        return "".join(
-            f'<div class="block">{self._render_block(lead, block, chunks, name)}</div>'
-            for block, name in zip(blocks, captions, strict=True)
-        )
-
-    def _render_block(
-        self, lead: Coordinates, rows: Positions, chunks: Sequence[Positions], caption: str
-    ) -> str:
-        """The same rows of every part of the columns, side by side."""
-        if len(chunks) == 1:
-            return self._render_table(lead, rows, chunks[0], caption)
-        later = (f"<small>from column {_first_position(chunk)}</small>" for chunk in chunks[1:])
-        pairs = zip(chunks, [caption, *later], strict=True)
-        tables = (self._render_table(lead, rows, columns, name) for columns, name in pairs)
-        return "".join(f'<div class="chunk">{table}</div>' for table in tables)
+        markup = ""
+        for block in blocks:
+            tables, first = "", _first_position(block)
+            name = caption if block is blocks[0] else f"<small>from {first}</small>"
+            for chunk in chunks:
+                if chunk is not chunks[0]:
+                    name = f"<small>from column {_first_position(chunk)}</small>"
+                table = self._render_table(lead, block, chunk, name)
+                tables += f'<div class="chunk">{table}</div>' if len(chunks) > 1 else table
+            markup += f'<div class="block">{tables}</div>'
+        return markup
 
     def _render_table(
         self, lead: Coordinates, rows: Positions, columns: Positions, caption: str

@@ -18,7 +18,7 @@ from gscli.views.lines import (
     make_block,
     wrap_paragraph,
 )
-from gscli.views.look import PLAIN, Line, Style, TextRun, ViewOptions, cell_len
+from gscli.views.look import PLAIN, Line, Style, TextRun, ViewOptions, cell_len, pad_right
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
@@ -94,25 +94,20 @@ class ComparisonView(Drawing):
 
     def _column(self, number: int, *, below: bool) -> list[Block]:
         """A head, and for each group the value and what led to it, beside or below the value."""
-        (entry, index), cells = (
-            self.answers.heads[number],
-            [row[number] for row in self.answers.rows],
-        )
-        top: Line = [self._heads[number], *([] if entry is None else [(f" {index}", PLAIN)])]
-        values = [self._value(cell, entry) for cell in cells]
-        landings = [(cell.landing, self.look.dim) for cell in cells]
-        wide = max(line_width(top), *(cell_len(text) for text, _ in values))
-        longest = max(cell_len(text) for text, _ in landings)
-        wide = max(wide, longest) if below else wide
-        width = wide + GAP + (0 if below or not longest else longest + len(BETWEEN))
-        blocks = [Block((_align_right(top, wide),), width)]
-        for value, landing in zip(values, landings, strict=True):
-            line = _align_right([value], wide)
-            if below:
-                blocks.append(Block((line, _align_right([landing], wide)), width))
-            else:
-                blocks.append(Block(([*line, (BETWEEN, PLAIN), landing],), width))
-        return blocks
+        entry, index = self.answers.heads[number]
+        cells = [row[number] for row in self.answers.rows]
+        longest = 0 if below else max(cell_len(cell.landing) for cell in cells)
+        between = BETWEEN * bool(longest)
+        index = f" {index}" * (entry is not None) + between + " " * longest
+        stacks: list[list[Line]] = [[[self._heads[number], (index, PLAIN)]]]
+        for cell in cells:
+            value, landing = self._value(cell, entry), (cell.landing, self.look.dim)
+            beside = (between + pad_right(cell.landing, longest), self.look.dim)
+            stacks.append([[value], [landing]] if below else [[value, beside]])
+        wide = max(line_width(line) for stack in stacks for line in stack)
+        return [
+            Block(tuple(_align_right(line, wide) for line in stack), wide + GAP) for stack in stacks
+        ]
 
     def _choose_columns(self, widths: Sequence[int], room: int) -> list[int]:
         """The columns that fit, those first in which answers differ; none if not all of those."""

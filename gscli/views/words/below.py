@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gscli.base.records import Record
+from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
-from gscli.layout.axes import Box
-from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
+from gscli.plan.outcomes import OUTCOMES, describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import running_value
@@ -63,11 +62,11 @@ def _iter_index_remarks(
     teller: Describer, entries: Sequence[Entry], *, signed: bool
 ) -> Iterator[Remark]:
     """A remark per number and axis, with all entries that say it."""
-    groups: dict[tuple[object, ...], list[tuple[Entry, AdjustedIndex]]] = {}
-    for entry in entries:
-        for index in entry.adjustments:
-            key = (index.axis, index.raw_value, index.outcome)
-            groups.setdefault(key, []).append((entry, index))
+    groups = group_pairs(
+        ((index.axis, index.raw_value, index.outcome), (entry, index))
+        for entry in entries
+        for index in entry.adjustments
+    )
     for group in groups.values():
         _, index = group[0]
         number, sign = str(index.raw_value), teller.signs.for_outcome(index.sign) * signed
@@ -85,10 +84,7 @@ def find_duplicate_writes(
     teller: Describer, entries: Sequence[Entry]
 ) -> Iterator[tuple[list[Entry], str]]:
     """Entries that write the same cells, and what comes of it."""
-    writers: dict[Box, list[Entry]] = {}
-    for entry in entries:
-        if entry.target is not None:
-            writers.setdefault(entry.target, []).append(entry)
+    writers = group_pairs((entry.target, entry) for entry in entries if entry.target is not None)
     for entries_of_cell in writers.values():
         if len(entries_of_cell) > 1:
             yield entries_of_cell, _describe_duplicate(teller, entries_of_cell)

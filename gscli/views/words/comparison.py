@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base import IndexRefused, PictureNotice
 from gscli.base.arrays import Array, BoolArray, unequal_cells
-from gscli.base.records import Record
+from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
 from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
 from gscli.traces import Entry, Trace, entry_label
@@ -204,7 +204,7 @@ class ComparisonTexts:
 
     def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
-        warned = _group_labels(
+        warned = group_pairs(
             (notice.problem, row.label)
             for row in self.comparing.rows
             for notice in (() if row.trace is None else row.trace.warnings)
@@ -231,11 +231,13 @@ class ComparisonTexts:
         # Not each calls a number below zero out of range.
         alike = len({each.problem for each, _ in errors}) == 1
         lines = [f"{where}{error.problem if alike else 'index out of range'}"] * problem
-        legal = _group_labels((each.valid, label) for each, label in errors)
+        legal = group_pairs((each.valid, label) for each, label in errors if each.valid)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        itself = _group_labels(
-            (each.unchecked, label) for each, label in errors if isinstance(each, IndexRefused)
+        itself = group_pairs(
+            (each.unchecked, label)
+            for each, label in errors
+            if isinstance(each, IndexRefused) and each.unchecked
         )
         does = [
             f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
@@ -305,15 +307,6 @@ def join_names(names: Sequence[str]) -> str:
     """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _group_labels(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Who says a text, by the texts that are not empty."""
-    groups: dict[str, list[str]] = {}
-    for text, label in pairs:
-        if text:
-            groups.setdefault(text, []).append(label)
-    return groups
 
 
 def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.base.records import group_pairs
 from gscli.base.words import entry_label, format_count, format_shape
 from gscli.frameworks import load_framework
 from gscli.gradients import VALUE
@@ -188,9 +189,7 @@ def describe_comparison(
         for role, array in group[0].gradients.items():
             text = _format_marked(array, result.find_differing(group, role), mark)
             yield from wrap_text(f"  {role} {text}", options.width, "    ")
-    reasons: dict[str, list[str]] = {}
-    for row in result.refusals:
-        reasons.setdefault(row.refusal, []).append(row.label)
+    reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
     for reason, labels in () if is_short else reasons.items():
         line = signs.sanitize_line(f"no gradients: {', '.join(labels)}: {reason}")
         yield from wrap_text(line, options.width, "  ")
