@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import IO
 
 import numpy as np
@@ -33,7 +33,7 @@ MAX_SORTED_RECORDS = 1 << 19
 """Addresses that are sorted in memory, at about 40 bytes each while it is done."""
 
 PREFETCH_CELLS = 1 << 21
-"""Cells of updates read ahead."""
+"""Cells of updates that are read at a time, for as many blocks as they belong to."""
 
 SEQUENTIAL_TILE = MAX_SORTED_RECORDS // 8
 """Addresses in a lane, which is what is dealt out at a time."""
@@ -166,26 +166,6 @@ def _region_start(region: Region, grid: tuple[int, ...]) -> int:
                for at, step in zip(region, steps, strict=False))  # fmt: skip
 
 
-class Prefetcher:
-    """Updates in the order of `places`, read for many blocks at a time, forwards as a rule.
-
-    One block alone may want a few rows from everywhere in a file of updates; many blocks together
-    want most of what lies side by side there.
-    """
-
-    def __init__(self, updates: Callable[[Indices], Array], places: Indices, count: int) -> None:
-        self._updates, self._places, self._count = updates, places, count
-        self._begin = self._end = 0
-        self._held = updates(places[:0])
-
-    def read_slice(self, here: slice) -> Array:
-        """The updates at `places[here]`."""
-        if here.stop > self._end or here.start < self._begin:
-            self._begin, self._end = here.start, max(here.stop, here.start + self._count)
-            self._held = self._updates(self._places[self._begin : self._end])
-        return self._held[here.start - self._begin : here.stop - self._begin]
-
-
 class RowBlock(Record):
     """The updates of one block of rows, `first` … `last`-1, counted from `first`.
 
@@ -232,7 +212,13 @@ class ExternalSort:
     ) -> Iterator[RowBlock]:
         """As `iter_blocks`, of records that are sorted by row."""
         count = max(PREFETCH_CELLS // max(self.run, 1), 1)
-        ahead = Prefetcher(self.updates, places, count)
+
+        # One block alone may want a few rows from everywhere in a file of updates; many blocks
+        # together want most of what lies side by side there.
+        @lru_cache(1)
+        def read_batch(start: int) -> Array:
+            return self.updates(places[start : start + count])
+
         size = self.rows_per_block
         firsts: Iterable[int] = range(begin, end, size)
         if touched:
@@ -244,9 +230,10 @@ class ExternalSort:
             def updates(
                 first: int = first, low: int = low, high: int = high
             ) -> Iterator[tuple[Indices, Array]]:
-                for at in range(low, high, count):
-                    here = slice(at, min(at + count, high))
-                    yield rows[here] - first, ahead.read_slice(here)
+                for start in range(low - low % count, high, count):
+                    here = slice(max(low, start), min(high, start + count))
+                    held = read_batch(start)[here.start - start : here.stop - start]
+                    yield rows[here] - first, held
 
             yield RowBlock(first, last, updates, low < high)
 

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,8 @@ from gscli.base import CannotRead
 from gscli.cli import run_safely
 from gscli.disk.mapped import open_regular_file
 from gscli.files import content, load, save
-from gscli.stream import rowfile, to_file, writeback
-from gscli.stream.scatter import Prefetcher, stable_argsort
+from gscli.stream import rowfile, scatter, to_file, writeback
+from gscli.stream.scatter import stable_argsort
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 
@@ -128,17 +129,20 @@ def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["updates.npy"]
 
 
-def test_updates_are_read_ahead() -> None:
+def test_updates_are_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
 
     def updates(places: Array) -> Array:
         read.append(places.size)
         return places * 10
 
-    ahead = Prefetcher(updates, np.arange(100), 50)
-    parts = [ahead.read_slice(slice(*ends)).tolist() for ends in ((0, 20), (20, 50), (50, 60))]
-    assert sum(parts, []) == list(range(0, 600, 10))  # noqa: RUF017  three short lists
-    assert read == [0, 50, 50]
+    monkeypatch.setattr(scatter, "PREFETCH_CELLS", 50)
+    rows = np.arange(100)
+    blocks = scatter.ExternalSort(updates, 1, 20, None).iter_sorted(rows, rows, 0, 60)
+    parts = [values.tolist() for block in blocks for _, values in block.updates()]
+    ends = pairwise((0, 20, 40, 50, 60))
+    assert parts == [list(range(10 * first, 10 * last, 10)) for first, last in ends]
+    assert read == [50, 50]
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["unknown", "refused"])
