@@ -10,9 +10,8 @@ import json
 import math
 import re
 from collections import Counter
+from itertools import accumulate
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from gscli.base import CaretLine, ContentRefused, LimitRefused
 from gscli.base.records import Record
@@ -31,7 +30,6 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
-_DEPTH_CHUNK = 1 << 20
 
 _PYTHON_WORDS = {
     ".": "JSON wants a digit before and after the point: 1.0, 0.5",
@@ -193,13 +191,8 @@ def _check_depth(raw: bytes, name: str) -> None:
     if raw.count(b"[") + raw.count(b"{") <= DEPTH_LIMIT:
         return
     plain = _STRING.sub(b"", raw) if b'"' in raw else raw
-    brackets = np.frombuffer(plain.translate(None, _NOT_BRACKETS), np.uint8)
-    depth = 0
-    for start in range(0, brackets.size, _DEPTH_CHUNK):
-        chunk = brackets[start : start + _DEPTH_CHUNK]
-        opens = (chunk == ord("[")) | (chunk == ord("{"))
-        course = depth + np.cumsum(np.where(opens, 1, -1), dtype=np.int64)
-        if course.max() > DEPTH_LIMIT:
-            levels = f"at most {DEPTH_LIMIT} levels"
-            raise ContentRefused(f"{name} is nested too deep", where=name, valid=levels)
-        depth = int(course[-1])
+    brackets = plain.translate(None, _NOT_BRACKETS)
+    depths = accumulate(1 if bracket in b"[{" else -1 for bracket in brackets)
+    if max(depths, default=0) > DEPTH_LIMIT:
+        levels = f"at most {DEPTH_LIMIT} levels"
+        raise ContentRefused(f"{name} is nested too deep", where=name, valid=levels)
