@@ -5,21 +5,20 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from gscli.disk.atomic import AtomicFile
 from gscli.disk.mapped import RegularFile
-from gscli.disk.system import check_space
+from gscli.disk.system import check_space, write_all
 
 _FICLONE = 0x40049409
 """The request that Btrfs, XFS, bcachefs and others answer by sharing blocks (ioctl_ficlone(2))."""
 
-_STEP = 16 << 20
+_STEP = 1 << 20
 """Bytes copied at a time, so that a signal is answered soon."""
 
 _BLOCK = 512
 """Bytes in each of `st_blocks`."""
-
-_NOT_HERE = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF}
 
 
 def clone_file(source: RegularFile, target: AtomicFile) -> None:
@@ -67,18 +66,9 @@ def _iter_data_extents(source: RegularFile) -> Iterator[tuple[int, int]]:
 
 
 def _copy_range(source: RegularFile, target: AtomicFile, begin: int, end: int) -> None:
-    inside = hasattr(os, "copy_file_range")
-    while begin < end:
+    buffer = memoryview(bytearray(min(_STEP, end - begin)))
+    for at in range(begin, end, _STEP):
         target.poll()
-        count = min(_STEP, end - begin)
-        try:
-            if inside:
-                done = os.copy_file_range(source.descriptor, target.fileno(), count, begin, begin)
-                inside = done > 0  # a file system that says nothing was copied is asked otherwise
-            else:
-                done = os.pwrite(target.fileno(), source.read(begin, count), begin)
-        except OSError as error:
-            if not inside or error.errno not in _NOT_HERE:
-                raise
-            inside, done = False, 0
-        begin += done
+        part = buffer[: min(_STEP, end - at)]
+        source.read_into(at, part)
+        write_all(partial(os.pwrite, target.fileno()), part, at)

@@ -22,7 +22,7 @@ CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
     *("read", "pread", "dup", "readlink", "access", "statvfs", "unlink"),
     *("pwrite", "preadv", "fdatasync", "flock", "TemporaryFile"),
-    *("copy_file_range", "ftruncate", "posix_fallocate"),
+    *("ftruncate", "posix_fallocate"),
 )
 
 

@@ -35,7 +35,7 @@ UPDATES = -np.ones((1000, 16), np.float32)
 NEW = OLD.copy()
 NEW[AT[:, 0]] = UPDATES
 
-CALLS = ("write", "pwrite", "copy_file_range", "fsync", "fdatasync", "replace", "unlink")
+CALLS = ("write", "pwrite", "fsync", "fdatasync", "replace", "unlink")
 PAUSE = 0.0004
 
 
