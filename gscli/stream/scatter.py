@@ -232,8 +232,8 @@ class ExternalSort:
             ) -> Iterator[tuple[Indices, Array]]:
                 for start in range(low - low % count, high, count):
                     here = slice(max(low, start), min(high, start + count))
-                    held = read_batch(start)[here.start - start : here.stop - start]
-                    yield rows[here] - first, held
+                    values = read_batch(start)[here.start - start : here.stop - start]
+                    yield rows[here] - first, values
 
             yield RowBlock(first, last, updates, low < high)
 
