@@ -7,13 +7,14 @@ Drawings say what their runs of text are by `Style.role`; `place_runs` says once
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TypeAlias
 
-from gscli.base.records import Record, cached_property
+from gscli.base.records import Record, cached_property, group_pairs
 from gscli.views.lines import line_width
-from gscli.views.look import PLAIN, Line, Role, Style, cell_len
+from gscli.views.look import PLAIN, Line, Style, cell_len
 
 _APART = 5
 """Pixels between the two elbows of an entry."""
@@ -94,14 +95,10 @@ class Crosshair:
         sheets: Mapping[str, ObliquePlane],
     ) -> None:  # fmt: skip
         self._runs, self._grid, self._ink, self._sheets = runs, grid, ink, sheets
-        self._entry, self._targets, self._results, self._lanes, self._edges, self._columns = (
-            self._find("entry"), self._find("cell"), self._find("result"), self._find("lane"),
-            self._find("edge"), self._find("column"),
-        )  # fmt: skip
-        self._rows = self._find("row") + self._find("plane")
-
-    def _find(self, role: Role) -> list[PlacedRun]:
-        return [run for run in self._runs if run.style.role == role]
+        roles = defaultdict(list, group_pairs((run.style.role, run) for run in runs))
+        self._entry, self._targets, self._results = roles["entry"], roles["cell"], roles["result"]
+        self._lanes, self._edges, self._columns = roles["lane"], roles["edge"], roles["column"]
+        self._rows = roles["row"] + roles["plane"]
 
     def render_underlay(self) -> Iterator[str]:
         """Bands from the heads to the cells."""

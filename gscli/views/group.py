@@ -128,13 +128,9 @@ def _limits(
 ) -> Limits:
     """`lines`: columns may go on below each other."""
     most = (options.rows or FLAT_LINES) if lines else 1
-    alike = (
-        subject.marks
-        and all(  # every entry touches all of many planes
-            any(stop - start > PLANES for start, stop in mark.box[:-MATRIX])
-            for mark in subject.marks
-        )
-    )
+    leads = [mark.box[:-MATRIX] for mark in subject.marks]
+    # Whether every entry touches all of many planes.
+    alike = leads and all(any(stop - start > PLANES for start, stop in lead) for lead in leads)
     return Limits(
         rows=options.rows or ROWS,
         columns=width // _NARROWEST_COLUMN * most,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ class ProgressBar:
         self._done = 0
         self._began = time.monotonic()
         self._wanted = not quiet and sys.stderr.isatty()
-        self._bar: RichProgress | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -39,15 +39,13 @@ class ProgressBar:
         """So much is done now; `label` says what of, where that changes."""
         self._label = label or self._label
         self._done, self._total = done, total if total is not None else self._total
-        if not self._wanted or time.monotonic() - self._began < SHOWN_AFTER:
-            return
-        if self._bar is None:
-            self._start()
-        if self._bar is not None:
+        if self._wanted and time.monotonic() - self._began >= SHOWN_AFTER:
             (task,) = self._bar.task_ids
             self._bar.update(task, completed=done, total=self._total, description=self._label)
 
-    def _start(self) -> None:
+    @cached_property
+    def _bar(self) -> RichProgress:
+        """The bar, which is drawn from now on."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -64,17 +62,18 @@ class ProgressBar:
             if self._unit == "bytes"
             else (MofNCompleteColumn(),)
         )
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("{task.description}", markup=False), BarColumn(), *counts,
             TimeRemainingColumn(), console=Console(stderr=True), transient=True,
         )  # fmt: skip
-        self._bar.start()
-        self._bar.add_task(self._label, total=self._total)
+        bar.start()
+        bar.add_task(self._label, total=self._total)
+        return bar
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """The work is done: the bar goes."""
-        if self._bar is not None:
+        if "_bar" in vars(self):
             self._bar.stop()

@@ -73,16 +73,13 @@ def views_after(
         for entry in entries
         if entry.change is not None
     }
+    pairs = zip(lit, every, strict=True)
+    views = [part._replace(full_run=whole, dims_unmarked=True) for part, whole in pairs]
     return [
-        (
-            _view_partial_output(trace, part, done, before) if part.role == "output" else part
-        )._replace(
-            full_run=whole,
-            steps=between if part.role == "output" else {},
-            dims_unmarked=True,
-        )
-        for part, whole in zip(lit, every, strict=True)
-    ]
+        _view_partial_output(trace, view, done, before)._replace(steps=between)
+        if view.role == "output" else view
+        for view in views
+    ]  # fmt: skip
 
 
 def _known_at_first(trace: Trace) -> Array:

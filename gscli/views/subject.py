@@ -113,13 +113,10 @@ def add_expected(
     views: Sequence[TensorView], diagnosis: OutputDiagnosis | None, pending: Array | None = None
 ) -> list[TensorView]:
     """The subjects, the output with what it should hold where that can be drawn."""
-    if (
-        diagnosis is None
-        or not diagnosis.difference.has_same_shape
-        or not diagnosis.difference.differing_count
-    ):
+    difference = diagnosis and diagnosis.difference
+    if not (diagnosis and difference and difference.has_same_shape and difference.differing_count):
         return list(views)
-    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in diagnosis.difference.cells)
+    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in difference.cells)
     expected = ExpectedCells(diagnosis.expected, diagnosis.differing_mask, boxes, pending)
     return [view._replace(expected=expected) if view.role == "output" else view for view in views]
 
@@ -223,19 +220,11 @@ def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Arra
     What cells held, and what stands where the result of each entry does, in its own type.
     """
     changes = [entry.change for entry in entries if entry.change is not None]
-    samples = [
-        part
-        for change in changes
-        for part in (
-            *change.operands,
-            change.old,
-            change.update,
-            change.new,
-            running_value(trace, change),
-        )
-    ]
+    samples = [part for change in changes for part in (change.old, change.update, change.new)]
+    samples += [operand for change in changes for operand in change.operands]
+    samples += [running_value(trace, change) for change in changes]
     tensor = trace.tensor("output" if trace.kind == "gather" else "updates")
-    boxes = [entry.result for entry in entries if entry.result is not None and tensor is not None]
+    boxes = [entry.result for entry in entries if entry.result is not None]
     samples += [take_box(tensor.array, box) for box in boxes if tensor is not None]
     return [sample for sample in samples if sample.size <= most]
 

@@ -105,8 +105,8 @@ def _fixed_axes(layout: Layout) -> list[int]:
     """The axes of data on which an entry does not take all there is."""
     if layout.is_flattened:
         return list(range(len(layout.data_shape)))
-    own = [(axis.column, axis.entry) != (None, None) for axis in layout.axes]
-    return [axis for axis, fixed in enumerate(own) if fixed]
+    axes = enumerate(layout.axes)
+    return [place for place, axis in axes if (axis.column, axis.entry) != (None, None)]
 
 
 def _place(ends: tuple[int, int], size: int) -> str:

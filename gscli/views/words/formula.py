@@ -284,27 +284,24 @@ class Formula:
         ]
 
     def _update(self) -> str:
-        updates = self._layout.updates
+        updates, needed = self._layout.updates, self._addressing.result_shape
         assert updates is not None
         scale = "" if updates.scale is None else f"{updates.scale} * "
         if updates.name is None:
             return f"{scale}{sanitize(str(updates.value))}"
-        shape = self._trace.inputs[updates.name].shape
-        needed = self._addressing.result_shape
+        name, shape = updates.name, self._trace.inputs[updates.name].shape
         letters = [self.letters[position] for position in self._addressing.result_axes]
-        if updates.fit is Fit.BROADCAST:
-            return scale + _format_subscript(
-                updates.name, self._broadcast(shape, needed, letters), ","
-            )
         if updates.fit is Fit.CYCLE:
             number = _flat_number(letters, needed)
             number = f"({number})" if "+" in number else number
-            return f"{scale}{updates.name}.flat[{number} % {prod(shape)}]"
-        if shape != needed and updates.fit is Fit.RESHAPE:
-            return scale + _format_subscript(
-                f"{updates.name}.reshape({_numbers(needed)})", letters, ","
-            )
-        return scale + _format_subscript(updates.name, letters[: len(shape)], ",")
+            return f"{scale}{name}.flat[{number} % {prod(shape)}]"
+        if updates.fit is Fit.BROADCAST:
+            letters = self._broadcast(shape, needed, letters)
+        elif updates.fit is Fit.RESHAPE and shape != needed:
+            name = f"{name}.reshape({_numbers(needed)})"
+        else:
+            letters = letters[: len(shape)]
+        return scale + _format_subscript(name, letters, ",")
 
 
 def _mask_letter(number: int) -> str:

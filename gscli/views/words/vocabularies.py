@@ -172,9 +172,8 @@ def describe_index(
     low, high = legal_range(layout.axes[axis], layout.policy)
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
-    patterns = {"remark": words.remark, "plain": words.plain, "rule": words.rule}
     return index.format(
-        patterns[audience],
+        getattr(words, audience),
         place=f"{name_axes(layout)[axis]} {index.coordinate}",
         low=low,
         high=high,
