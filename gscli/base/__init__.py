@@ -247,7 +247,8 @@ class IndexTypeRefused(DtypeRefused):
         self, problem: str, *, name: str, allowed: tuple[str, ...], where: str, is_mask: bool
     ) -> None:
         dtype = "int64" if "int64" in allowed else allowed[-1]
-        hint = f"numpy.flatnonzero({name})" if is_mask else f"{name}.astype('{dtype}')"
+        convert = f"numpy.asarray({name}, '{dtype}'), where that changes no value"
+        hint = f"numpy.flatnonzero({name})" if is_mask else convert
         super().__init__(
             problem, name=name, wanted=dtype, where=where, valid=" ".join(allowed), hint=hint
         )

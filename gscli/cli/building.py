@@ -62,16 +62,23 @@ class HintedCommand:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with add_default_hint(ctx.command_path, [*args]):
-            self._refuse_single_dashes(args)
+            self._refuse_misspelt_options(args)
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]  # a mixin
 
-    def _refuse_single_dashes(self, words: Sequence[str]) -> None:
-        """`-axis 1` would be read as `-a xis`: the name of an option needs two dashes."""
-        flags = {flag for parameter in self.params for flag in parameter.opts}  # type: ignore[attr-defined]
+    def _refuse_misspelt_options(self, words: Sequence[str]) -> None:
+        """`-axis 1` would be read as `-a xis`: the name of an option needs two dashes.
+
+        Of a switch with two names, `--include-self=False` says which it means by the other one.
+        """
+        flags = {flag: item.secondary_opts for item in self.params for flag in item.opts}  # type: ignore[attr-defined]
         for word in split_at_end(words)[0]:
-            if f"-{word.partition('=')[0]}" in flags:
+            name, mark, _ = word.partition("=")
+            if f"-{name}" in flags:
                 hint = format_suggestion([f"-{word}"])
                 raise UsageError(f"no such option: {word}"[:200], hint=hint[:200])
+            if mark and flags.get(name):
+                hint = f"{name} says true, {flags[name][0]} says false"
+                raise UsageError(f"{name} takes no value", where=word[:200], hint=hint)
 
     def invoke(self, ctx: Any) -> Any:
         with add_default_hint(ctx.command_path):
@@ -261,7 +268,7 @@ def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
     if option.kind in (int, float):
         return partial(_parse_number, option)
     if option.choices:
-        return lambda text: parse_choice(option.name, text, option.choices)
+        return lambda text: parse_choice(option.flags[-1].lstrip("-"), text, option.choices)
     return option.kind
 
 

@@ -259,8 +259,9 @@ class Settings(Record):
         "also save the picture as SVG", "FILE", kind=partial(parse_output_path, "--svg")
     )
     theme: Literal["light", "dark"] = _on_picture(
-        "ground that the SVG will stand on", "NAME", default="light"
-    )
+        "ground that the SVG will stand on", "NAME", default="light",
+        needs="svg", why="--theme is the ground of an SVG",
+    )  # fmt: skip
     html: str | None = _on_picture(
         "also save an interactive page", "FILE", kind=partial(parse_output_path, "--html")
     )
@@ -382,7 +383,10 @@ def is_set(value: object) -> bool:
 def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
-    present = {name for name, value in values.items() if is_set(value)}
+    defaults = {name: known[name].default for name in values if name in known}
+    present = {
+        name for name, value in values.items() if is_set(value) and value != defaults.get(name)
+    }
     for option in (option for option in options if option.name in present):
         flags = [known[name].flags[-1] for name in option.excludes if name in present]
         if flags:

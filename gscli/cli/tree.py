@@ -90,7 +90,8 @@ class LazyGroup(HintedCommand, TyperGroup):
             and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
         otherwise = suggest_commands(meant, near, f"{ctx.command_path} --help")
-        hint = format_suggestion(named, otherwise)
+        longer = [name for name in names if name.startswith(f"{meant}-")]
+        hint = format_suggestion([*longer, *named], otherwise)
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002

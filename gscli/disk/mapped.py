@@ -18,7 +18,6 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -114,9 +113,12 @@ def _similar_names(path: str) -> str:
     ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
     """
     folder, name = os.path.split(path)
-    known: list[str] = []
+    stem, suffix = os.path.splitext(name)  # suffixes make all names alike
+    known: dict[str, str] = {}
     with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
-        known = [entry.name for entry in islice(entries, MOST_NEIGHBOURS)]
+        names = {entry.name for entry in islice(entries, MOST_NEIGHBOURS)} - {name}
+        for other in sorted(names, key=lambda other: (other.endswith(suffix), other)):
+            known[os.path.splitext(other)[0]] = os.path.join(folder, other)
     inline = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
     if _LIST.fullmatch(path):
         text = path if path[0] == "(" else f"[{path}]"
@@ -124,7 +126,7 @@ def _similar_names(path: str) -> str:
         inline = f"values stand in brackets: {sanitize(repr(text), 60)}"
     elif _PYTHON.match(path):
         inline = "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
-    return suggest_names(name, known, inline, write=partial(os.path.join, folder))
+    return suggest_names(stem, known, inline, write=known.__getitem__)
 
 
 def undo_file_of(path: str) -> str:

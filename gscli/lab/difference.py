@@ -290,7 +290,7 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
         mine, theirs = map(format_shape, difference.shapes)
         return [*lines, f"the shape is {mine}, {name} has {theirs}"]
     if not difference.differing_count:
-        return [*lines, f"all {format_count(difference.cell_count, 'cell')} have equal values"]
+        return [*lines, f"0 of {format_count(difference.cell_count, 'cell')} differ"]
     count = difference.differing_count
     verb = "differs" if count == 1 else "differ"
     line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"

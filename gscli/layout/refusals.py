@@ -55,7 +55,7 @@ def check_same_dtype(data: Tensor, updates: Tensor) -> None:
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
             valid=data.dtype,
-            hint=f"{updates.name}.astype('{data.dtype}')",
+            hint=f"numpy.asarray({updates.name}, '{data.dtype}'), where that changes no value",
         )
         _raise_or_collect(updates, refusal)
 

@@ -311,6 +311,29 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         ("gather arange:2x3 '[0.5]'", "indices[0] = 0.5 is not a whole number"),
+        ("gather arange:2x3 '[1e30]'", "indices[0] = 1e+30 does not fit int64"),
+        (
+            "gather arange:2x3 full:1:9223372036854775808:uint64",
+            "indices[0] = 9223372036854775808 does not fit int64",
+        ),
+        (
+            "torch scatter-reduce '[1.0]' '[0]' '[3]' --dim 0 --reduce mean --include-self=False",
+            "--include-self says true, --no-include-self says false",
+        ),
+        (
+            "torch scatter '[0,0]' '[1,0]' 7 --dim 0",
+            (
+                "nothing stretches here: expand src first (scatter takes one number for every "
+                "cell as value)"
+            ),
+        ),
+        (
+            "scatter '[1]' '[0]' '[2]'",
+            (
+                "did you mean scatter-elements or scatter-nd or scatter-update or onnx scatter or "
+                "caffe2 scatter or torch scatter or stablehlo scatter?"
+            ),
+        ),
         (
             "torch embedding '[[1.5,2],[3,4]]' '[[0,1]]'",
             "are weight and input swapped? weight holds whole numbers, input does not",
@@ -367,3 +390,50 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         for exchange in session:
             if exchange.command.startswith("gscli ") and "|" not in exchange.command:
                 assert forked(*shlex.split(exchange.command)[1:], cwd=folder).returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("explain gather [1] [0] -o x.npy", "gscli explain has no use for it"),
+        ("explain gather [1] [0] --step", "gscli explain has no use for it"),
+        ("check gather [1] [0] --html x.html", "gscli check has no use for it"),
+        ("gather [1] [0] --theme dark", "--theme is the ground of an SVG"),
+        ("compare gather [1] [0] --theme dark", "--theme is the ground of an SVG"),
+        ("verify x.jsonl --format junit", "unknown format: 'junit'"),
+        ("scatter-nd [1] [[0]] [2] --in-place=foo", "unknown in-place: 'foo'"),
+    ],
+)
+def test_no_option_is_passed_over_in_silence(
+    words: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refusal(f"gscli {words}", capsys)
+    assert (code, told.splitlines()[0]) == (2, f"error: {problem}")
+
+
+def test_missing_files_are_likened_by_their_stems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("table.npy", "table.csv", "ids.npy"):
+        Path(name).touch()
+    Path("gone.npy").symlink_to("nowhere")
+    for words, hint in {
+        "show tabel.npy": "did you mean table.npy?",
+        "show tabel.csv": "did you mean table.csv?",
+        "show nothere.npy": "values are written as JSON",
+        "show gone.npy": "values are written as JSON",
+    }.items():
+        assert hint_of(refusal(f"gscli {words}", capsys)[1]).startswith(hint)
+
+
+def test_a_tolerance_makes_no_value_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_safely(["diff", "[1,2]", "[1,2.0000001]", "--rtol", "1e-3"]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == ["0 of 2 cells differ"]
+
+
+def test_no_hint_of_python_changes_a_value_in_silence() -> None:
+    with pytest.raises(GscliError, match="where that changes no value"):
+        gscli.gather([1, 2, 3], [1.5])
+    with pytest.raises(GscliError, match="where that changes no value"):
+        gscli.scatter_nd(np.zeros(3, np.int8), [[1]], [300])

@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,3 +257,13 @@ def test_every_row_answers_the_call_that_was_asked_for(
     assert len(rows) > 1
     for row in rows:
         assert np.array_equal(row.output, answer), row.label
+
+
+def test_what_all_give_is_compared_with_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert run_safely(["compare", "gather", "[1,2]", "[[0,1]]", "--html", str(page)]) == 0
+    for text in (capsys.readouterr().out, page.read_text()):
+        assert "others are compared" not in text
+        assert "the only answer" in text

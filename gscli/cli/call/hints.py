@@ -160,7 +160,9 @@ def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     text, convert = _is_text(error, array), _build_convert_command(error, origin)
     changed = None if text else find_cast_change(array, parse_dtype(error.wanted))
     if indices and changed is not None and array.dtype.kind in "fiu":
-        return f"{name}{format_shape(changed)} = {array[changed]} is not a whole number"
+        is_whole = array[changed] % 1 == 0
+        reason = f"does not fit {error.wanted}" if is_whole else "is not a whole number"
+        return f"{name}{format_shape(changed)} = {array[changed]} {reason}"
     if text or origin == "inline":
         return rewrite_hint if origin == "inline" else ""
     advice = "convert it" if changed is None else "convert it, values change"

@@ -133,5 +133,9 @@ check = make_operator_group(
     "check",
     "Every finding about some inputs: bad indices, duplicates, shapes, types. "
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
-    kind=CheckGroup,
+    (
+        *("output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz"),
+        *("show", "full", "rows", "edge", "slice", "precision"),
+    ),
+    CheckGroup,
 )

@@ -129,7 +129,8 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
             where=describe(src),
             details=(describe(index),),
             valid=f"as many axes as {index.name}, none of them shorter",
-            hint=f"nothing stretches here: expand {src.name} first",
+            hint=f"nothing stretches here: expand {src.name} first"
+            + " (scatter takes one number for every cell as value)" * (not src.shape),
         )
     return Updates(src.name, Fit.CROP)
 

@@ -231,7 +231,9 @@ class ComparisonView(Drawing):
         base, options = self.answers.reference, self.options
         if base is None or base.trace is None:
             return []
-        title: Line = [(f"{base.label}: what the others are compared with", self.look.bold)]
+        others = self.answers.has_others
+        role = "what the others are compared with" if others else "the only answer"
+        title: Line = [(f"{base.label}: {role}", self.look.bold)]
         requested = options.show or options.rows or options.full
         if not requested and base.trace.output.size > SHORT_TENSOR:
             return [title]

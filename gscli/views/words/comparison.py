@@ -75,6 +75,11 @@ class ComparisonTexts:
         """What the others are compared with; None where all refuse."""
         return self.comparing.reference
 
+    @property
+    def has_others(self) -> bool:
+        """Whether there is another answer than the reference's."""
+        return len(self.comparing.answers) > 1
+
     @cached_property
     def columns(self) -> int:
         """Columns when every answer has one row of cells, of one size; otherwise 0."""
@@ -187,7 +192,7 @@ class ComparisonTexts:
             )
             count_listed += count
         if group.first is self.reference:
-            return [], ["the others are compared with it"]
+            return [], ["the others are compared with it" if self.has_others else "the only answer"]
         more = len(places) - count_listed
         rest = f"and {format_count(more, 'more cell')}" if listed else "no cell differs"
         return listed, [rest] * (more > 0 or not listed)
