@@ -139,7 +139,7 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
             yield cause, partial(call.with_layout, layout._replace(policy=policy))
     if layout.kind != "scatter":
         return
-    yield "nothing was written", partial(_read_untouched, call)
+    yield "nothing was written", partial(read_untouched, call)
     if layout.reduction == "sub" and layout.data_name is not None:
         yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
     for reduction, words in REDUCTION_WORDS.items():
@@ -169,7 +169,7 @@ def _unusual_indices(trace: Trace) -> set[str]:
     return kinds
 
 
-def _read_untouched(call: CallVariants) -> Array:
+def read_untouched(call: CallVariants) -> Array:
     """What a scatter writes into, as it is."""
     layout = call.trace.layout
     if layout.data_name is None:
@@ -181,7 +181,7 @@ def _read_untouched(call: CallVariants) -> Array:
 
 def _subtract_swapped(call: CallVariants) -> Array:
     """Update − cell, for cells that a subtraction changes."""
-    data, output = _read_untouched(call), call.output_of(call.trace.plan)
+    data, output = read_untouched(call), call.output_of(call.trace.plan)
     return np.where(output == data, data, np.negative(output))
 
 
@@ -211,10 +211,6 @@ def _repeat_first(array: Array) -> Array:
 _INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are counted from 1": lambda array: array - np.ones((), array.dtype),
     "indices are counted from -1": lambda array: array + np.ones((), array.dtype),
-    "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
-    "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
-    "the last number of each index vector is one too high": partial(_shift_last, 1),
-    "the last number of each index vector is one too low": partial(_shift_last, -1),
     "indices are read in column-major order": _column_major,
     "indices are sorted": partial(np.sort, axis=0),
     "indices are reversed": lambda array: array[::-1],
@@ -222,6 +218,16 @@ _INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
     **{f"indices are cut to {dtype}": partial(_wrap_bits, dtype)
        for dtype in ("int8", "uint8", "int16", "uint16", "int32")},
 }  # fmt: skip
+_VECTOR_TRANSFORMS: dict[str, ArrayTransform] = {
+    "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
+    "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
+    "the last number of each index vector is one too high": partial(_shift_last, 1),
+    "the last number of each index vector is one too low": partial(_shift_last, -1),
+}
+_ROW_TRANSFORMS: dict[str, ArrayTransform] = {
+    "indices are reversed along their last axis": lambda array: array[..., ::-1],
+}
+"""Of indices with several axes, none of which is that of vectors."""
 _UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
     "the first update is used for every entry": _repeat_first,
     "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
@@ -259,7 +265,7 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
     updates = layout.value_names[1] or ""
     changed = {
-        indices: _INDEX_TRANSFORMS, updates: _UPDATE_TRANSFORMS,
+        indices: _index_transforms(call.trace, indices), updates: _UPDATE_TRANSFORMS,
         layout.data_name or "": _DATA_TRANSFORMS,
     }  # fmt: skip
     for name, changes in changed.items():
@@ -278,6 +284,14 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     yield from _result_mistakes(call)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
+
+
+def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
+    """Mistakes for the index input of this name: some are those of vectors on its last axis."""
+    last = trace.call_inputs[name].ndim - 1 if name else 0
+    if any(column.vector_dim == last for column in trace.layout.addressing.columns):
+        return _INDEX_TRANSFORMS | _VECTOR_TRANSFORMS
+    return _INDEX_TRANSFORMS | (_ROW_TRANSFORMS if last > 0 else {})
 
 
 def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:

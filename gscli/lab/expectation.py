@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, dtype_na
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
-from gscli.lab.causes import PossibleCause, iter_candidate_causes
+from gscli.lab.causes import PossibleCause, iter_candidate_causes, read_untouched
 from gscli.lab.difference import (
     SliceCounter,
     TensorDifference,
@@ -25,7 +25,7 @@ from gscli.lab.difference import (
     differing_cells,
     pair_blocks,
 )
-from gscli.lab.sample import find_reading_entries, run_at_cells, take_cells
+from gscli.lab.sample import CallVariants, find_reading_entries, run_at_cells, take_cells
 from gscli.layout.axes import Box
 from gscli.stream import open_result
 from gscli.traces import Trace
@@ -227,10 +227,25 @@ class OutputDiagnosis:
             return None  # explains no cell, or breaks others
         is_exact = not wrong.any()
         differing = output.reshape(-1)[apart], expected[apart]
-        few = 2 * mended.size < differing[0].size
-        if not is_exact and (few or self._fits_by_chance(*differing)):
+        if not is_exact and (
+            _are_few(~wrong[apart])
+            or _are_few(~wrong[apart & self._written_mask])
+            or self._fits_by_chance(*differing)
+        ):
             return None
         return PossibleCause(cause, mended.size, self._entries_reaching(mended), is_exact=is_exact)
+
+    @cached_property
+    def _written_mask(self) -> BoolArray:
+        """Where causes are tried, the cells that do not hold what a scatter writes into.
+
+        What a cause leaves alone is no sign of it: entries that go anywhere else leave it, too.
+        """
+        expected, apart = self._sampled_expectation
+        if self.trace.kind == "gather":
+            return np.ones_like(apart)
+        untouched = read_untouched(CallVariants(self.trace, self.sampled_cells))
+        return self.differing_mask(untouched.reshape(-1), expected)
 
     def _fits_by_chance(self, values: Array, expected: Array) -> bool:
         """Whether as many values fit where the expected ones are moved to each other's cells."""
@@ -312,6 +327,11 @@ def _describe_cause_reach(fit: PossibleCause) -> str:
         return ""
     noun = "entry" if len(fit.entries) == 1 else "entries"
     return f" ({noun} {_format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
+
+
+def _are_few(fits: BoolArray) -> bool:
+    """Whether less than three quarters of some cells fit, or none of none."""
+    return bool(4 * np.count_nonzero(fits) < max(3 * fits.size, 1))
 
 
 _LISTED = 8

@@ -189,6 +189,10 @@ def test_one_gradient_of_several_must_be_named() -> None:
         refused = forked(*words, flag, "[1]" if flag == "--expect" else "a.npy")
         assert refused.returncode == 2
         assert f"{flag} needs the name of an input" in refused.stderr.decode()
+    refused = forked(*words, "--json=output")
+    error = json.loads(refused.stderr)["error"]
+    assert (error["valid"], error["hint"]) == ("data updates", "--of data")
+    assert forked(*words, *error["hint"].split(), "--json=output").returncode == 0
     assert forked(*words, "--of", "data", "--expect", "[0,1]").returncode == 0
 
 

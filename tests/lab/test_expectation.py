@@ -246,12 +246,14 @@ def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
 
 
 def test_what_explains_a_part_is_told_as_a_part() -> None:
-    expected = BITS[[3, 0, 1]]
-    expected[2] += 0.5
-    inputs = {"data": BITS, "indices": np.array([3, -1, 1])}
+    expected = BITS[[0, 1, 2, 0]]
+    expected[3] += 0.5
+    inputs = {"data": BITS, "indices": np.array([1, 2, 3, 1])}
     found = told("onnx.gather", inputs, {}, expected)
-    assert [(fit.cells, fit.is_exact) for fit in found.causes[:1]] == [(1, False)]
-    assert any("1 of the differing cells" in line for line in found.describe())
+    assert [(fit.cause, fit.cells, fit.is_exact) for fit in found.causes] == [
+        ("indices are counted from 1", 3, False)
+    ]
+    assert any("3 of the differing cells" in line for line in found.describe())
 
 
 def test_what_chance_gives_too_is_no_cause() -> None:

@@ -136,10 +136,10 @@ def _choose_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
     if name:
         problem, where = f"there is no gradient of {name!r}"[:200], " ".join(arrays)
         raise UsageError(problem, where=flag, valid=where, hint=suggest_names(name, arrays))
-    files = [f"{known}=FILE" for known in arrays]
+    words = list(arrays) if flag == "--of" else [f"{known}=FILE" for known in arrays]
     raise UsageError(
-        f"{flag} needs the name of an input", where=flag, valid=" ".join(files),
-        hint=f"{flag} {files[0]}",
+        f"{flag} needs the name of an input", where=flag, valid=" ".join(words),
+        hint=f"{flag} {words[0]}",
     )  # fmt: skip
 
 

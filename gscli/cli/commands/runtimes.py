@@ -74,15 +74,16 @@ class KnownFailures(Record):
 
     @classmethod
     def read(cls, path: str | None) -> KnownFailures:
-        """The lines of a file; one that begins with # is a remark. CannotRead."""
+        """The lines of a file, also as `fuzz` prints them; # begins a remark. CannotRead."""
         if path is None:
             return cls()
         from gscli.lab.cases import read_lines
 
         try:
-            texts = [line.decode("utf-8").strip() for line in read_lines(path)]
+            lines = [line.decode("utf-8").strip() for line in read_lines(path)]
         except UnicodeDecodeError:
             raise CannotRead("the known failures are not UTF-8 text", where=path) from None
+        texts = [line.removeprefix("known as:").lstrip() for line in lines]
         return cls(tuple(text for text in texts if text and not text.startswith("#")))
 
     def match(self, name: str) -> bool:
