@@ -21,7 +21,7 @@ from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError
-from gscli.plan import CallInputs, build_plan, infer_layout, load_lazy_inputs, plan_call
+from gscli.plan import CallInputs, build_plan, infer_layout, plan_call, plan_inputs
 from gscli.plan.plan import Plan, ValidatedPlan
 
 MAX_WARNED_ENTRIES = 4096
@@ -113,7 +113,6 @@ def prepare(
     The shell, batch and comparisons come here, and callers from Python whose lists need it.
     """
     layout = resolve_dtypes(operator, inputs, strict=strict, dtype=dtype)
-    inputs.arrays.update(load_lazy_inputs(layout, inputs.arrays))
     return build_plan(layout, inputs.arrays, max_bytes)
 
 
@@ -135,13 +134,13 @@ def execute(
     """
     refusal: GscliError | None = None
     try:
-        plan = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=leave)
+        call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+        plan = plan_inputs(operator, call, max_bytes)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
     if refusal is not None:  # what has a type keeps it
-        call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
         if all(call.is_typed.values()):
             raise refusal
         plan = prepare(operator, call, strict=True, max_bytes=max_bytes)

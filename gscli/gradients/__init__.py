@@ -169,7 +169,7 @@ class BackwardWalk:
         if not self.cotangent.size:  # no cell, from which nothing flows
             data, updates = self.cotangent, np.zeros(layout.result_shape)
         else:
-            data, updates = _STEPS_BACK[layout.reduction](self)
+            data, updates = _STEPS_BACK.get(layout.reduction, _back_through_sum)(self)
         if not layout.include_self and layout.reduction != "none":
             data = np.where(self.counts > 0, 0.0, data)
         gradients = {}
@@ -348,20 +348,13 @@ def _back_through_set(walk: BackwardWalk) -> Pair:
     return left, walk.read(walk.cotangent)
 
 
-def _back_through_add(walk: BackwardWalk) -> Pair:
-    return walk.cotangent, walk.read(walk.cotangent)
-
-
-def _back_through_sub(walk: BackwardWalk) -> Pair:
-    return walk.cotangent, -walk.read(walk.cotangent)
-
-
-def _back_through_mean(walk: BackwardWalk) -> Pair:
-    divisor = REDUCTIONS[walk.layout.reduction].divisor
-    assert divisor is not None
-    terms = np.where(walk.counts > 0, walk.counts + walk.layout.own_terms, 1)
-    share = walk.cotangent / divisor(terms.astype(np.float64))
-    return share, walk.read(share)
+def _back_through_sum(walk: BackwardWalk) -> Pair:
+    reduction, share = walk.layout.reduction, walk.cotangent
+    if (divisor := REDUCTIONS[reduction].divisor) is not None:
+        terms = np.where(walk.counts > 0, walk.counts + walk.layout.own_terms, 1)
+        share = share / divisor(terms.astype(np.float64))
+    passed = walk.read(share)
+    return share, -passed if reduction == "sub" else passed
 
 
 def _back_through_mul(walk: BackwardWalk) -> Pair:
@@ -371,28 +364,21 @@ def _back_through_mul(walk: BackwardWalk) -> Pair:
     return walk.multiply_back(start, lambda _: walk.cotangent)
 
 
-def _back_through_div(walk: BackwardWalk) -> Pair:
-    data = np.empty(walk.data.shape)
+def _back_through_product(walk: BackwardWalk) -> Pair:
+    """Where updates are multiplied with each other first, and data meets the product."""
+    data, gradient = walk.data, np.empty(walk.data.shape)
 
-    def flow(divisor: Array) -> Array:
-        data[...] = walk.cotangent / divisor
-        return np.asarray(-walk.cotangent * walk.data / divisor**2)
+    def flow(product: Array) -> Array:
+        if walk.layout.reduction == "div":
+            gradient[...] = walk.cotangent / product
+            return np.asarray(-walk.cotangent * data / product**2)
+        less = product * data ** np.where(product == 0, 1, product - 1)
+        gradient[...] = walk.cotangent * np.where(product == 0, 0.0, less)
+        logarithm = np.log(np.where(data == 0, 1.0, data))  # 0 ** y has no slope by y
+        return np.asarray(walk.cotangent * data**product * logarithm)
 
-    _, passed = walk.multiply_back(np.ones_like(walk.data), flow)
-    return data, passed
-
-
-def _back_through_pow(walk: BackwardWalk) -> Pair:
-    data = np.empty(walk.data.shape)
-
-    def flow(exponent: Array) -> Array:
-        less = exponent * walk.data ** np.where(exponent == 0, 1, exponent - 1)
-        data[...] = walk.cotangent * np.where(exponent == 0, 0.0, less)
-        logarithm = np.log(np.where(walk.data == 0, 1.0, walk.data))  # 0 ** y has no slope by y
-        return np.asarray(walk.cotangent * walk.data**exponent * logarithm)
-
-    _, passed = walk.multiply_back(np.ones_like(walk.data), flow)
-    return data, passed
+    _, passed = walk.multiply_back(np.ones_like(data), flow)
+    return gradient, passed
 
 
 def _back_through_extreme(walk: BackwardWalk) -> Pair:
@@ -423,14 +409,8 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
 
 _STEPS_BACK: Mapping[Reduction, Callable[[BackwardWalk], Pair]] = {
     "none": _back_through_set,
-    "add": _back_through_add,
-    "sub": _back_through_sub,
     "mul": _back_through_mul,
-    "div": _back_through_div,
-    "pow": _back_through_pow,
-    "max": _back_through_extreme,
-    "min": _back_through_extreme,
-    "mean": _back_through_mean,
-    "sqrt_n": _back_through_mean,
+    **dict.fromkeys(("div", "pow"), _back_through_product),
+    **dict.fromkeys(("max", "min"), _back_through_extreme),
 }
-"""What flows to data and to the updates, for each way in which an update meets its cell."""
+"""What flows to data and to the updates where these are not summed up."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gscli.plan.plan import Plan
 
 if TYPE_CHECKING:
     from gscli.files import LoadedInput
+    from gscli.plan.masks import ExpandedInputs
 
 DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
@@ -37,10 +38,6 @@ _VALUES_LIMIT = 64
 _LAYOUT_CACHE: dict[tuple[object, ...], Layout] = {}
 _LAYOUT_CACHE_SIZE = 256
 _EXACT_KINDS = frozenset({int, str, bool, type(None)})
-
-
-ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Mapping[str, object]]
-"""Inputs by their names, the input that each is from where that is another, and attributes."""
 
 
 class CallInputs:
@@ -105,8 +102,16 @@ class CallInputs:
         >>> inputs.is_typed
         {'data': False, 'indices': True}
         """
-        values, attrs = _extract_subscript(operator, values, attrs)
-        arrays, sources, attrs = _read_values(operator, values, attrs, leave, max_bytes)
+        if operator.variadic is not None:
+            from gscli.plan.masks import extract_subscript
+
+            values, attrs = extract_subscript(operator, values, attrs)
+        first = operator.input_names[0] if leave else None
+        arrays = {
+            name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
+            for name, value in values.items()
+        }
+        arrays, sources, attrs = expand_inputs(operator, arrays, attrs)
         typed = {name: hasattr(values[sources.get(name, name)], "dtype") for name in arrays}
         return cls(arrays, dict.fromkeys(arrays, "inline"), typed, attrs)
 
@@ -123,34 +128,13 @@ def plan_call(
 
     `leave`: data in the chunks of a zarr or Dask array are left there, as a `LazyArray`.
     """
-    inputs, attrs = _extract_subscript(operator, inputs, attrs)
-    arrays, _, attrs = _read_values(operator, inputs, attrs, leave, max_bytes)
-    layout = infer_layout(operator, arrays, attrs)
-    if leave:
-        arrays = {**arrays, **load_lazy_inputs(layout, arrays)}
-    return build_plan(layout, arrays, max_bytes)
+    call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+    return plan_inputs(operator, call, max_bytes)
 
 
-def _extract_subscript(
-    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
-) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    if operator.variadic is None:
-        return inputs, attrs
-    from gscli.plan.masks import extract_subscript
-
-    return extract_subscript(operator, inputs, attrs)
-
-
-def _read_values(
-    operator: Signature, values: Mapping[str, object], attrs: Mapping[str, object],
-    leave: bool, max_bytes: int | None,
-) -> ExpandedInputs:  # fmt: skip
-    first = operator.input_names[0] if leave else None
-    arrays = {
-        name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
-        for name, value in values.items()
-    }
-    return expand_inputs(operator, arrays, attrs)
+def plan_inputs(operator: Signature, call: CallInputs, max_bytes: int | None) -> Plan:
+    """The plan of a call whose inputs have the types that the operator takes."""
+    return build_plan(infer_layout(operator, call.arrays, call.attrs), call.arrays, max_bytes)
 
 
 def expand_inputs(
@@ -178,21 +162,17 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
     return as_array(value, name)
 
 
-def load_lazy_inputs(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """What was left in chunks and is not data of a stream, or not in its type, read after all."""
-    read = {}
-    for name, array in arrays.items():
-        stays = layout.data_name == name and dtype_name(array.dtype) == layout.dtype != "str"
-        if is_lazy(array) and not stays:
-            read[name] = array.source.read_all()
-    return read
-
-
 def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> Plan:
     """The plan of a call whose masks are in place; index values are not checked yet.
 
+    What was left in chunks and is not data of a stream, or not in its type, is read after all.
     Raises LimitRefused where the output would be too large.
     """
+    for name, array in arrays.items():
+        if is_lazy(array) and not (
+            layout.data_name == name and dtype_name(array.dtype) == layout.dtype != "str"
+        ):
+            arrays = {**arrays, name: array.source.read_all()}
     check_output_size(layout, arrays, max_bytes)
     return Plan(layout, arrays)
 

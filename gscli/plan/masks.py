@@ -7,13 +7,12 @@ depends on its values, so masks are replaced before the layout is made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.arrays import Array
-from gscli.base.records import Record
 from gscli.base.words import format_shape
 from gscli.declare import Signature
 from gscli.layout.subscripts import (
@@ -26,15 +25,10 @@ from gscli.layout.subscripts import (
 )
 from gscli.plan.indices import true_cells
 
+ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Mapping[str, object]]
+"""Inputs by their names, the input that each is from where that is another, and attributes."""
+
 ARRAY = Item("i")
-
-
-class ExpandedMasks(Record):
-    """Inputs without masks, the input that each is from, and the attributes with the subscript."""
-
-    arrays: dict[str, Array]
-    sources: dict[str, str]
-    attrs: Mapping[str, object]
 
 
 def extract_subscript(
@@ -64,22 +58,22 @@ def extract_subscript(
 
 def expand_masks(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> ExpandedMasks:
+) -> ExpandedInputs:
     """Every mask as index arrays, one per axis it covers; the subscript says which they are.
 
     The index arrays are numbered anew. A mask must have the sizes of the axes it covers.
 
     >>> from gscli.frameworks.numpy import add_at
     >>> inputs = {"a": np.zeros(3), "indices_0": np.array([True, False, True]), "b": np.ones(2)}
-    >>> found = expand_masks(add_at, inputs, {})
-    >>> found.arrays["indices_0"], found.attrs
+    >>> arrays, _, attrs = expand_masks(add_at, inputs, {})
+    >>> arrays["indices_0"], attrs
     (array([0, 2]), {'subscript': 'm'})
     """
     names = operator.variadic_inputs(arrays)
     data = arrays.get(operator.input_names[0])
     letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):
-        return ExpandedMasks(dict(arrays), {name: name for name in arrays}, attrs)
+        return dict(arrays), {name: name for name in arrays}, attrs
     subscript = attrs.get("subscript")
     items = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
     check_array_count(items, len(names))
@@ -102,7 +96,7 @@ def expand_masks(
     for number, (name, part) in enumerate(parts):
         key = f"{operator.variadic}_{number}"
         result[key], sources[key] = part, name
-    return ExpandedMasks(result, sources, {**attrs, "subscript": format_subscript(every)})
+    return result, sources, {**attrs, "subscript": format_subscript(every)}
 
 
 def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:

@@ -35,7 +35,7 @@ def test_inputs_without_masks_are_left_alone() -> None:
     assert attrs == {}
     assert sources == {name: name for name in inputs}
     gather = find_operator("onnx.gather")
-    assert expand_masks(gather, {"data": GRID, "indices": MASK}, {}).arrays["indices"] is MASK
+    assert expand_masks(gather, {"data": GRID, "indices": MASK}, {})[0]["indices"] is MASK
 
 
 def test_a_mask_may_follow_an_index_array() -> None:
