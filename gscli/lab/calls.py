@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from gscli.base import UsageError
@@ -100,6 +101,29 @@ def _restore_attributes(operator: Operator, attrs: dict[str, object]) -> None:
                 with suppress(ValueError):
                     number = parse(value)
                     attrs[item.name] = number if to_json(number) == value else attrs[item.name]
+
+
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+
+
+def find_flaw(
+    record: object, needed: Mapping[str, type], others: Mapping[str, type] = MappingProxyType({})
+) -> str:
+    """What keeps a value from having the parts of a call on record, in words; "" for nothing.
+
+    `needed`: of what kind the parts are that have to be there; `others`: the same of the rest.
+
+    >>> find_flaw({"op": "gather", "inputs": []}, {"op": str, "inputs": dict})
+    'inputs is not an object'
+    """
+    if not isinstance(record, dict):
+        return "it is not an object"
+    if missing := [key for key in needed if key not in record]:
+        return f"it has no {', '.join(missing)}"
+    for key, kind in {**needed, **others}.items():
+        if not isinstance(record.get(key, kind()), kind):
+            return f"{key} is not {_KINDS[kind]}"
+    return ""
 
 
 def read_input_values(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
-from gscli.lab.calls import read_call, read_name
+from gscli.lab.calls import find_flaw, read_call, read_name
 from gscli.lab.difference import Tolerance
 
 ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
@@ -40,6 +40,7 @@ MAX_OUTPUT_BYTES = 16 * DOCUMENT_VALUES
 GRADIENT_TOLERANCE = Tolerance(1e-9, 1e-12)
 """Sums and products of gradients may be made in any order."""
 
+_NEEDED = {"id": object, "op": object, "inputs": dict, "expect": object}
 _CASE_EXAMPLE = '{"id": …, "framework": …, "op": …, "inputs": {…}, "attrs": {…}, "expect": …}'
 
 MAX_COMMAND_CHARACTERS = 2000
@@ -96,7 +97,8 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
     """One line of a cases file, and which it is."""
     try:
         check_memory(line, where)
-        record = _parse_record(line)
+        record = json.loads(line)
+        _check_parts(record)
         inputs, attrs = read_call(record, lambda value, _: load_json(value, where))
         output = load_json(record["output"], where) if "output" in record else None
         flow = load_json(record["cotangent"], where) if "cotangent" in record else None
@@ -109,7 +111,7 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
             sanitize(str(record["id"])), read_name(record), inputs, attrs,
             _parse_expected_kind(record), output, number, flow, gradients,
         )  # fmt: skip
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         flaw = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise ContentRefused(
             "not a recorded case",
@@ -120,32 +122,18 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
         ) from None
 
 
-def _parse_record(line: bytes) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(line)
-    if flaw := _find_flaw(record):
+def _check_parts(record: Any) -> None:
+    """ValueError for a value that has not the parts of a case."""
+    if flaw := find_flaw(record, _NEEDED, {"attrs": dict, "gradients": dict}):
         raise ValueError(flaw)
-    return record
-
-
-def _find_flaw(record: object) -> str:
-    """What keeps a value from having the parts of a case, in words; "" for nothing."""
-    if not isinstance(record, dict):
-        return "a case is an object"
-    if missing := [key for key in ("id", "op", "inputs", "expect") if key not in record]:
-        return f"it has no {', '.join(missing)}"
-    groups = {key: record.get(key, {}) for key in ("inputs", "attrs", "gradients")}
-    for group, members in groups.items():
-        if not isinstance(members, dict):
-            return f"{group} is not an object"
     tensors = {key: record[key] for key in ("output", "cotangent") if key in record}
-    tensors |= {f"{name} in inputs": tensor for name, tensor in groups["inputs"].items()}
-    for name, tensor in groups["gradients"].items():
+    tensors |= {f"{name} in inputs": tensor for name, tensor in record["inputs"].items()}
+    for name, tensor in record.get("gradients", {}).items():
         if tensor is not None:
             tensors[f"{name} in gradients"] = tensor
     for name, tensor in tensors.items():
         if not isinstance(tensor, dict):
-            return f'{name} is not a tensor {{"dtype", "shape", "data"}}'
-    return ""
+            raise TypeError(f'{name} is not a tensor {{"dtype", "shape", "data"}}')
 
 
 def _parse_expected_kind(record: Mapping[str, Any]) -> ExpectedOutput:

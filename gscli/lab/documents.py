@@ -12,14 +12,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from types import MappingProxyType
+from typing import Any
 
 from gscli.base import ContentRefused, InputRefused
 from gscli.base.arrays import to_json
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find_operator
-from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import SCHEMA as COMPARED
 from gscli.lab.answers import (
     ComparisonResult,
@@ -27,13 +27,13 @@ from gscli.lab.answers import (
     comparison_to_dict,
     group_equal_results,
 )
-from gscli.lab.calls import read_call, read_name
+from gscli.lab.calls import find_flaw, read_call, read_name
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
 
 
-def replay_trace(document: Mapping[str, object]) -> Trace:
+def replay_trace(document: Mapping[str, Any]) -> Trace:
     """The trace that the document was written from. Raises GscliError.
 
     >>> made = trace("onnx.gather", {"data": [1, 2], "indices": [-1]})
@@ -47,10 +47,7 @@ def replay_trace(document: Mapping[str, object]) -> Trace:
             valid=SCHEMA,
             hint="write one with --json",
         )
-    for key in ("framework", "op"):
-        require_text(document, key)
-    for key in ("inputs", "attrs"):
-        require_mapping(document, key)
+    _check_parts(document, {"framework": str, "op": str, "inputs": dict, "attrs": dict})
     operator = find_operator(read_name(document))
     inputs, attrs = read_call(document, lambda described, name: load_input(name, described))
     # A default is left out: old versions refuse later attributes, whatever they say.
@@ -74,20 +71,12 @@ def _changed_document(problem: str, where: str, deed: str) -> ContentRefused:
     return ContentRefused(problem, where=where, hint=hint)
 
 
-def require_text(document: Mapping[str, object], key: str) -> str:
-    """A text of a document, or ContentRefused."""
-    value = document.get(key)
-    if not isinstance(value, str):
-        raise ContentRefused(f"the run has no {key}", valid="a gscli/1 document")
-    return value
-
-
-def require_mapping(document: Mapping[str, object], key: str) -> list[tuple[str, object]]:
-    """The pairs of a part of a document, or ContentRefused."""
-    value = document.get(key)
-    if not isinstance(value, Mapping):
-        raise ContentRefused(f"the run has no {key}", valid="a gscli/1 document")
-    return [(str(name), item) for name, item in value.items()]
+def _check_parts(
+    document: object, needed: Mapping[str, type], others: Mapping[str, type] = MappingProxyType({})
+) -> None:
+    """ContentRefused for a document without some part, or with one of another kind."""
+    if flaw := find_flaw(document, needed, others):
+        raise ContentRefused(f"not a run that gscli wrote: {flaw}", valid="a gscli/1 document")
 
 
 def load_input(name: str, described: object) -> object:
@@ -101,49 +90,50 @@ def load_input(name: str, described: object) -> object:
     return load_json(described, sanitize(name, 60))
 
 
-def replay_comparison(recorded: Mapping[str, object]) -> ComparisonResult:
+def replay_comparison(recorded: Mapping[str, Any]) -> ComparisonResult:
     """The comparison that a document was written from. Raises GscliError.
 
     >>> made = compare("gather", {"data": [1, 2], "indices": [-1]}, only=["onnx", "tf"])
     >>> replay_comparison(json.loads(json.dumps(comparison_to_dict(made)))).refusal_count
     1
     """
-    name = require_text(recorded, "concept")
-    concept = next((known for known in get_args(ConceptName) if known == name), None)
-    call, only = dict(require_mapping(recorded, "call")), recorded.get("as")
+    lists = {"opsets": list, "typed": list}
+    _check_parts(recorded, {"concept": str, "call": dict, "inputs": dict, "rows": list}, lists)
+    for row in recorded["rows"]:
+        _check_parts(row, {"label": str, "operator": str}, {"error": dict})
+    concept = next((known for known in CONCEPTS if known == recorded["concept"]), None)
+    call, inputs, only = recorded["call"], recorded["inputs"], recorded.get("as")
     axis, batch_dims = call.get("axis"), call.get("batch_dims")
     if concept is None or not isinstance(only, list):
         raise ContentRefused("not a comparison that gscli wrote", valid=COMPARED)
-    described, typed = require_mapping(recorded, "inputs"), recorded.get("typed")
     compared = partial(
         compare,
         concept,
-        {key: load_input(key, n) for key, n in described},
+        {key: load_input(key, tensor) for key, tensor in inputs.items()},
         axis=axis if isinstance(axis, int) and CONCEPTS[concept].takes_axis else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=str(call.get("reduction", "none")),
-        typed={key: not isinstance(typed, list) or key in typed for key, _ in described},
+        typed={key: key in recorded.get("typed", inputs) for key in inputs},
     )
-    opsets = recorded.get("opsets")
-    versions = [n for n in opsets if isinstance(n, int)] if isinstance(opsets, list) else []
+    versions = [number for number in recorded.get("opsets", ()) if isinstance(number, int)]
     comparing = compared(only=[str(n) for n in only], opsets=versions)
     if _rule_set_outputs(comparison_to_dict(comparing)) != _rule_set_outputs(recorded):
         problem = "the answers are not what the calls give"
         raise _changed_document(problem, f"compare {concept}", "compare")
-    runtime_rows = [row for row in _document_rows(recorded) if row.get("runtime")]
+    runtime_rows = [row for row in recorded["rows"] if row.get("runtime")]
     if not runtime_rows:
         return comparing
-    names = {require_text(row, "operator").partition(".")[0] for row in runtime_rows}
+    names = {row["operator"].partition(".")[0] for row in runtime_rows}
     rules = {row.label: row for row in compared(only=sorted(names)).rows}
     answers = [_restore_runtime_result(row, rules) for row in runtime_rows]
     return replace(comparing, groups=group_equal_results([*comparing.rows, *answers]))
 
 
 def _restore_runtime_result(
-    recorded: Mapping[str, object], rules: Mapping[str, RuleSetResult]
+    recorded: Mapping[str, Any], rules: Mapping[str, RuleSetResult]
 ) -> RuleSetResult:
     """A runtime's own row, `Runtime: rule set` being its label."""
-    label = sanitize(require_text(recorded, "label"), 200)
+    label = sanitize(recorded["label"], 200)
     rule = rules.get(label.partition(": ")[2])
     if rule is None:
         raise ContentRefused(
@@ -154,18 +144,14 @@ def _restore_runtime_result(
     name, output = label.partition(": ")[0], recorded.get("output")
     if isinstance(output, Mapping):
         return rule.with_runtime_answer(name, load_json(output, label), None)
-    problem = require_text(dict(require_mapping(recorded, "error")), "problem")
+    _check_parts(recorded.get("error"), {"problem": str})
+    problem = recorded["error"]["problem"]
     refused = rule.error is not None and rule.error.problem == problem
     error = rule.error if refused else InputRefused(sanitize(problem, 600))
     return rule.with_runtime_answer(name, None, error)
 
 
-def _document_rows(recorded: Mapping[str, object]) -> list[Mapping[str, object]]:
-    rows = recorded.get("rows")
-    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-
-
-def _rule_set_outputs(recorded: Mapping[str, object]) -> object:
+def _rule_set_outputs(recorded: Mapping[str, Any]) -> object:
     """Labels and outputs of the rows that rules answer, as JSON holds them."""
-    rows = [row for row in _document_rows(recorded) if not row.get("runtime")]
-    return json.loads(json.dumps([(row.get("label"), row.get("output")) for row in rows]))
+    rows = [row for row in recorded["rows"] if not row.get("runtime")]
+    return json.loads(json.dumps([(row["label"], row.get("output")) for row in rows]))

@@ -105,7 +105,7 @@ class OutputDiagnosis:
         """Letters of the entries that reach a differing cell, as far as they are looked through."""
         if not self.difference.has_same_shape or not self.difference.differing_count:
             return ()
-        return self._entries_reaching(np.flatnonzero(self._sampled_expectation[1]))
+        return self.find_letters(self._cells_at(np.flatnonzero(self._sampled_expectation[1])))
 
     @property
     def differing_slice_count(self) -> int:
@@ -121,12 +121,16 @@ class OutputDiagnosis:
         """Counts slices while cells are compared; nothing where the shapes differ."""
         return count_slices(self.trace.layout)
 
-    def _entries_reaching(self, positions: Indices) -> tuple[str, ...]:
-        """Letters of the entries that reach one of some cells among those causes are tried on.
+    def _cells_at(self, positions: Indices) -> Indices:
+        """Some of the cells on which causes are tried, by their flat numbers."""
+        return positions if self.sampled_cells is None else self.sampled_cells[positions]
+
+    def find_letters(self, numbers: Sequence[int] | Indices) -> tuple[str, ...]:
+        """Letters of the entries that reach one of some flat cells of the output.
 
         All of those that read them, of those that write them the first MAX_SEARCHED_ENTRIES.
         """
-        cells = positions if self.sampled_cells is None else self.sampled_cells[positions]
+        cells = np.asarray(numbers, np.int64)
         if self.trace.kind == "gather":
             entries, _ = find_reading_entries(self.trace.layout, cells)
             return tuple(map(entry_name, np.unique(entries).tolist()))
@@ -138,14 +142,6 @@ class OutputDiagnosis:
             if ((low <= places) & (places < high)).all(axis=0).any():
                 names.append(entry_name(number))
         return tuple(names)
-
-    def entry_letters_at(self, at: tuple[int, ...]) -> str:
-        """Letters of the entries that reach one cell of the output."""
-        return " ".join(
-            entry_name(number)
-            for number, box in self._entry_boxes
-            if all(start <= place < stop for place, (start, stop) in zip(at, box, strict=True))
-        )
 
     @cached_property
     def _entry_boxes(self) -> list[tuple[int, Box]]:
@@ -233,7 +229,9 @@ class OutputDiagnosis:
             or self._fits_by_chance(*differing)
         ):
             return None
-        return PossibleCause(cause, mended.size, self._entries_reaching(mended), is_exact=is_exact)
+        return PossibleCause(
+            cause, mended.size, self.find_letters(self._cells_at(mended)), is_exact=is_exact
+        )
 
     @cached_property
     def _written_mask(self) -> BoolArray:

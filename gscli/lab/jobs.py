@@ -28,7 +28,7 @@ from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadRequest
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import prepare, run_plan
-from gscli.lab.calls import read_call, read_input_values, read_name
+from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
@@ -87,11 +87,9 @@ def _identify_line(name: object, number: int) -> dict[str, object]:
     return {"id": None, "line": number} if name is None else {"id": name}
 
 
-def _validate_job(job: object, number: int) -> Mapping[str, Any]:
-    if not isinstance(job, dict) or not isinstance(job.get("inputs"), dict) or "op" not in job:
-        raise ContentRefused("not a job", where=f"line {number}", valid=_JOB_EXAMPLE)
-    if not isinstance(job.get("attrs", {}), dict):
-        raise ContentRefused("attrs is not an object", where=f"line {number}", valid=_JOB_EXAMPLE)
+def _validate_job(job: Any, number: int) -> dict[str, Any]:
+    if flaw := find_flaw(job, {"op": object, "inputs": dict}, {"attrs": dict}):
+        raise ContentRefused(f"not a job: {flaw}", where=f"line {number}", valid=_JOB_EXAMPLE)
     if "expect" not in job and job.keys() & {"rtol", "atol"}:
         raise UsageError("rtol and atol go with expect", where=f"line {number}")
     path = job.get("output", "output.npy")
@@ -101,7 +99,7 @@ def _validate_job(job: object, number: int) -> Mapping[str, Any]:
         raise ContentRefused(
             f"a job has no {sanitize(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)
         )
-    return job
+    return dict(job)
 
 
 def _run_call(job: Mapping[str, Any]) -> Trace:

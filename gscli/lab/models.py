@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -123,52 +123,43 @@ class OnnxModel:
         """Names of the model's outputs, in order."""
         return tuple(value.name for value in self.graph.output)
 
-    def find_node(self, address: str) -> ModelNode:
-        """The node that a name, an output or `Gather#1` addresses; UsageError for none."""
-        called = [node for node in self.nodes if address in node.addresses]
-        for node in called:
-            if len(called) == 1 or address == node.address:
-                return node
-        if called:
+    def find_supported_node(self, address: str | None) -> ModelNode:
+        """The gather or scatter that a name, an output or `Gather#1` addresses; the only one where
+        none is named. UsageError where that is none, or several; ForeignNode for another node.
+        """
+        called = [*self.supported_nodes]
+        if address is not None:
+            called = [node for node in self.nodes if address in node.addresses]
+            called = [node for node in called if address == node.address] or called
+        shown = sanitize(address or "", 60)
+        if not called:
+            if address is None:
+                raise self.no_supported_node_error()
+            known = [name for node in self.nodes for name in (node.address, *node.outputs)]
             raise UsageError(
-                f"{len(called)} nodes are called {sanitize(address, 60)!r}",
+                f"{self.where} has no node {shown!r}",
+                valid=_format_addresses(self.supported_nodes),
+                hint=suggest_names(
+                    address, known, f"gscli run {self.where}", write=lambda name: sanitize(name, 60)
+                ),
+            )
+        if len(called) > 1:
+            problem = f"the model has {len(called)} gathers and scatters"
+            raise UsageError(
+                problem if address is None else f"{len(called)} nodes are called {shown!r}",
                 where=self.where,
-                valid=_format_some([sanitize(node.address, 60) for node in called]),
+                valid=_format_addresses(called),
                 hint=f"name one: --node {sanitize(called[0].address, 60)}",
             )
-        known = [name for node in self.nodes for name in (node.address, *node.outputs)]
-        raise UsageError(
-            f"{self.where} has no node {sanitize(address, 60)!r}",
-            valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
-            hint=suggest_names(
-                address, known, f"gscli run {self.where}", write=lambda name: sanitize(name, 60)
-            ),
-        )
-
-    def find_supported_node(self, address: str) -> ModelNode:
-        """The same, of the gathers and scatters; ForeignNode for another node."""
-        node = self.find_node(address)
-        if node not in self.supported_nodes:
+        if called[0] not in self.supported_nodes:
+            kind = sanitize(called[0].op_type, 60)
             raise ForeignNode(
-                f"node {sanitize(address, 60)!r} is no gather or scatter, but "
-                f"{sanitize(node.op_type, 60)}",
+                f"node {shown!r} is no gather or scatter, but {kind}",
                 where=self.where,
-                valid=_format_some([sanitize(own.address, 60) for own in self.supported_nodes]),
+                valid=_format_addresses(self.supported_nodes),
                 hint=f"gscli run {self.where} lists what can be run",
             )
-        return node
-
-    def single_supported_node(self) -> ModelNode:
-        """The one node that gscli has an operator for; UsageError where there are more."""
-        if not self.supported_nodes:
-            raise self.no_supported_node_error()
-        if len(self.supported_nodes) > 1:
-            raise UsageError(
-                f"{self.where} has {len(self.supported_nodes)} gathers and scatters",
-                valid=_format_some([sanitize(node.address, 60) for node in self.supported_nodes]),
-                hint=f"name one: --node {sanitize(self.supported_nodes[0].address, 60)}",
-            )
-        return self.supported_nodes[0]
+        return called[0]
 
     def no_supported_node_error(self) -> InputRefused:
         """What to say of a model without a gather or scatter."""
@@ -303,6 +294,10 @@ def _format_tensor(code: int, sizes: Sequence[object]) -> str:
 
 
 _LISTED = 12
+
+
+def _format_addresses(nodes: Iterable[ModelNode]) -> str:
+    return _format_some([sanitize(node.address, 60) for node in nodes])
 
 
 def _format_some(names: Sequence[str]) -> str:

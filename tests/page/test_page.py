@@ -389,8 +389,8 @@ def test_attributes_that_an_old_version_does_not_have_come_back() -> None:
     ("change", "problem"),
     [
         ({"schema": "other/1"}, "not a run that gscli wrote"),
-        ({"op": 3}, "the run has no op"),
-        ({"inputs": []}, "the run has no inputs"),
+        ({"op": 3}, "op is not a text"),
+        ({"inputs": []}, "inputs is not an object"),
         ({"inputs": {"data": {"dtype": "int64", "shape": [2]}}}, "does not hold its inputs"),
         ({"output": {"data": [1]}}, "the output is not what the call gives"),
         ({"op": "gather_all"}, "unknown operator"),

@@ -112,7 +112,7 @@ def show_run(
 
     return report_difference(
         diagnosis.difference, diagnosis.describe, settings, below=bool(text),
-        find_letters=diagnosis.entry_letters_at, shown_count=shown_count,
+        find_letters=diagnosis.find_letters, shown_count=shown_count,
     )  # fmt: skip
 
 

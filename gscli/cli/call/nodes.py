@@ -65,7 +65,7 @@ def run_node(
     if node is not None and place.node is not None:
         raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
     label = place.node if node is None else node
-    chosen = model.single_supported_node() if label is None else model.find_supported_node(label)
+    chosen = model.find_supported_node(label)
     operator = chosen.operator
     names = [item.name for item in operator.inputs]
     if len(chosen.inputs) > len(names):

@@ -136,16 +136,16 @@ def report_difference(
     settings: Settings,
     *,
     below: bool,
-    find_letters: Callable[[tuple[int, ...]], str] = lambda _: "",
+    find_letters: Callable[[Sequence[int]], Sequence[str]] = lambda _: (),
     shown_count: int = 0,
 ) -> int:
     """Print it below the picture, in quiet the verdict alone; 1 where the answers differ.
 
-    `describe` makes the sentences, `find_letters` the letters of the entries that reach a cell.
+    `describe` makes the sentences, `find_letters` the letters of the entries that reach some cells.
     `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
     if settings.is_screen_used:
-        letters = [find_letters(cell.at) for cell in difference.cells]
+        letters = [" ".join(find_letters([cell.number])) for cell in difference.cells]
         text = render_difference(difference, describe(), settings, letters, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
