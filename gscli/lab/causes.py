@@ -70,20 +70,15 @@ def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterato
 
 def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
-    trace, names = call.trace, ("data", "indices", "updates")
-    for known, comparison in trace.operator.framework.operator_mappings:
-        if known is not trace.operator or not _is_expressible(comparison, trace):
+    trace, operator = call.trace, call.trace.operator
+    for comparison in operator.concept_mappings:
+        if not _is_expressible(comparison, trace):
             continue
+        names = zip(("data", "indices", "updates"), comparison.inputs, strict=False)
+        inputs = {name: trace.inputs[own] for name, own in names}
         try:
-            comparing = compare(
-                comparison.concept,
-                {
-                    name: trace.inputs[own]
-                    for name, own in zip(names, comparison.inputs, strict=False)
-                },
-                run=call.run,
-                **find_concept_arguments(known, comparison, trace.attributes, trace.inputs),
-            )
+            words = find_concept_arguments(operator, comparison, trace.attributes, trace.inputs)
+            comparing = compare(comparison.concept, inputs, run=call.run, **words)
         except GscliError:
             continue
         for group in comparing.groups:

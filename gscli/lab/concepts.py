@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from gscli.base.records import Record
 from gscli.declare.attributes import parse_reduction
+from gscli.frameworks import NAMES, load_framework
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Operator
 from gscli.layout.axes import Reduction
 
@@ -71,6 +72,16 @@ CONCEPTS: dict[ConceptName, Concept] = {
     "scatter-update": Concept("write slices along one axis, one per index", scatters=True),
     "take": Concept("gather under each framework's own default axis", axis=None),
 }
+
+
+def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
+    """How calls of a concept, or of any, become calls of operators, in the order of frameworks.
+
+    >>> [operator.full_name for operator, _ in list_mappings("take")][:2]
+    ['onnx.gather', 'numpy.take']
+    """
+    pairs = [pair for name in NAMES for pair in load_framework(name).operator_mappings]
+    return [pair for pair in pairs if concept in ("", pair[1].concept)]
 
 
 def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:

@@ -193,8 +193,10 @@ class OnnxModel:
         )
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
-        """In words, where a tensor comes from that the model does not hold."""
-        owner, _ = self.find_tensor(graph, tensor)
+        """In words, where a tensor comes from."""
+        owner, values = self.find_tensor(graph, tensor)
+        if values is not None:
+            return "held by the model"
         maker = self._producers[owner].get(tensor)
         if maker is not None:
             return f"made by {sanitize(maker.address, 60)}"

@@ -18,7 +18,7 @@ from gscli.frameworks.operator import (
     Operator,
 )
 from gscli.lab.answers import UnsupportedRuleSet
-from gscli.lab.concepts import translate_attributes
+from gscli.lab.concepts import list_mappings, translate_attributes
 
 SCATTER_ELEMENTS_SINCE = 11
 """The opset from which ONNX's Scatter is called ScatterElements."""
@@ -45,12 +45,7 @@ def _select_by_name(
     concept: ConceptName, only: Sequence[str]
 ) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
     """Declared comparisons by what asked for them, in that order, and frameworks without any."""
-    declared = [
-        (operator, comparison)
-        for name in NAMES
-        for operator, comparison in load_framework(name).operator_mappings
-        if comparison.concept == concept
-    ]
+    declared = list_mappings(concept)
     chosen: dict[str, list[DeclaredComparison]] = {}
     if not only:
         for pair in declared:

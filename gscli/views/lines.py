@@ -8,7 +8,7 @@ no rich.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from io import StringIO
 from itertools import zip_longest
@@ -59,6 +59,11 @@ def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     glued = glued if max(map(len, glued.split(" "))) <= width else text
     parts = wrap(glued, width, subsequent_indent=indent, break_on_hyphens=False)
     return [part.replace("\u00a0", " ") for part in parts] or [""]
+
+
+def wrap_lines(lines: Iterable[str], width: int) -> str:
+    """Lines of at most `width`, each with its end."""
+    return "".join(f"{part}\n" for line in lines for part in wrap_text(line, width))
 
 
 def wrap_paragraph(

@@ -82,22 +82,15 @@ def _parse_words(words: str) -> tuple[tuple[str, str, bool], ...]:
 
 
 _ELEMENTS, _SLICES = "input=self index src", "input=self index source"
-_SUBSCRIPT = "self indices values"
-_LOSSES = "torch.nll_loss", "input=self target weight?", "ignore_index reduction"
-_BAGS = (
-    "torch.embedding_bag", "input=indices weight offsets per_sample_weights?",
-    "mode include_last_offset padding_idx", "segments",
-)  # fmt: skip
 
-RULES: dict[str, AtenRule] = {
+_RULES: dict[str, AtenRule] = {
     "gather": AtenRule("torch.gather", "input=self index", "dim"),
     "take": AtenRule("torch.take", "input=self index"),
     "index_select": AtenRule("torch.index_select", "input=self index", "dim"),
-    "index": AtenRule("torch.index", "input=self indices"),
-    "_unsafe_index": AtenRule("torch.index", "input=self indices"),
-    "index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
-    "_index_put_impl": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
-    "_unsafe_index_put": AtenRule("torch.index_put_", _SUBSCRIPT, "accumulate", "index", "values"),
+    "index _unsafe_index": AtenRule("torch.index", "input=self indices"),
+    "index_put _index_put_impl _unsafe_index_put": AtenRule(
+        "torch.index_put_", "self indices values", "accumulate", "index", "values"
+    ),
     "scatter": AtenRule(
         "torch.scatter", "input=self index src=src?", "dim value? reduce?", "gather", "src"
     ),
@@ -110,17 +103,22 @@ RULES: dict[str, AtenRule] = {
     "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
     "masked_scatter": AtenRule("torch.masked_scatter", "input=self mask source", write="mask"),
     "embedding": AtenRule("torch.embedding", "input=indices weight"),
-    "_embedding_bag": AtenRule(*_BAGS),
-    "_embedding_bag_forward_only": AtenRule(*_BAGS),
+    "_embedding_bag _embedding_bag_forward_only": AtenRule(
+        "torch.embedding_bag", "input=indices weight offsets per_sample_weights?",
+        "mode include_last_offset padding_idx", "segments",
+    ),
     "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
     "segment_reduce": AtenRule(
         "torch.segment_reduce", "data lengths? offsets?", "reduce axis unsafe initial", "segments"
     ),
     "max_unpool2d": AtenRule("torch.max_unpool2d", "input=self indices"),
     "max_unpool3d": AtenRule("torch.max_unpool3d", "input=self indices"),
-    "nll_loss_forward": AtenRule(*_LOSSES),
-    "nll_loss2d_forward": AtenRule(*_LOSSES),
-}
+    "nll_loss_forward nll_loss2d_forward": AtenRule(
+        "torch.nll_loss", "input=self target weight?", "ignore_index reduction"
+    ),
+}  # fmt: skip
+
+RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
 """By name, without the underscore of what works in place."""
 
 COMPOSITES: dict[str, AtenRule] = {

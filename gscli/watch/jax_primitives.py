@@ -40,6 +40,13 @@ MODES = {
     "ONE_HOT": "clip",
 }  # fmt: skip
 SCATTERS = ("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max", "scatter-sub")
+INPUTS = {
+    "gather": ("operand", "start_indices"),
+    "dynamic_slice": ("operand",),
+    "dynamic_update_slice": ("operand", "update"),
+    **dict.fromkeys(SCATTERS, ("operand", "scatter_indices", "updates")),
+}
+"""The primitives that are judged, and their inputs; where a window begins stands behind these."""
 KINDS: dict[str, WatchKind] = {"index": "moved", "moved": "moved", "duplicate": "lost"}
 LOOPS = ("while", "scan", "cond")
 """What runs compiled even so, under vmap."""
@@ -49,45 +56,28 @@ def bind_primitive(
     name: str, params: Mapping[str, Any], values: Sequence[Any]
 ) -> ProgramCall | None:
     """A gather, scatter or dynamic slice in our names; None for another primitive."""
-    if name in ("dynamic_slice", "dynamic_update_slice"):
-        return _bind_window(name, params, values)
-    if name != "gather" and name not in SCATTERS:
+    names = INPUTS.get(name)
+    if names is None:
         return None
-    numbers = params["dimension_numbers"]
-    names = getattr(numbers, "_fields", None) or numbers.__dataclass_fields__
-    attrs: dict[str, object] = {field: tuple(getattr(numbers, field)) for field in names}
-    mode = getattr(params["mode"], "name", "")
-    if mode in MODES:
-        drops = mode == "FILL_OR_DROP" and name != "gather"
-        attrs["mode"] = "drop" if drops else MODES[mode]
-    if name == "gather":
+    inputs, attrs = dict(zip(names, values, strict=False)), dict[str, object]()
+    if "slice_sizes" in params:
         attrs["slice_sizes"] = tuple(params["slice_sizes"])
-        inputs: dict[str, object] = {"operand": values[0], "start_indices": values[1]}
-    else:
-        inputs = {"operand": values[0], "scatter_indices": values[1], "updates": values[2]}
-    return _make_call(f"jax.lax.{name.replace('-', '_')}", inputs, attrs, name)
-
-
-def _bind_window(name: str, params: Mapping[str, Any], values: Sequence[Any]) -> ProgramCall | None:
-    """One window, which is moved inside."""
-    is_read = name == "dynamic_slice"
-    starts = values[1:] if is_read else values[2:]
-    if not starts:
-        return None
-    inputs = {"operand": values[0], "start_indices": np.array([int(start) for start in starts])}
-    if is_read:
-        attrs: dict[str, object] = {"slice_sizes": tuple(params["slice_sizes"])}
-    else:
-        inputs = {"operand": values[0], "update": values[1]} | inputs
-        attrs = {}
-    return _make_call(f"jax.lax.{name}", inputs, attrs | {"allow_negative_indices": False}, name)
-
-
-def _make_call(
-    operator: str, inputs: Mapping[str, Any], attrs: dict[str, object], name: str
-) -> ProgramCall:
+    if "dimension_numbers" in params:
+        numbers = params["dimension_numbers"]
+        fields = getattr(numbers, "_fields", None) or numbers.__dataclass_fields__
+        attrs |= {field: tuple(getattr(numbers, field)) for field in fields}
+        mode = getattr(params["mode"], "name", "")
+        if mode in MODES:
+            drops = mode == "FILL_OR_DROP" and name != "gather"
+            attrs["mode"] = "drop" if drops else MODES[mode]
+    else:  # one window, which is moved inside
+        starts = [int(start) for start in values[len(names) :]]
+        if not starts:
+            return None
+        inputs["start_indices"] = np.array(starts)
+        attrs["allow_negative_indices"] = False
     arrays = {key: np.asarray(value) for key, value in inputs.items()}
-    return ProgramCall(operator, arrays, attrs, inputs, name)
+    return ProgramCall(f"jax.lax.{name.replace('-', '_')}", arrays, attrs, inputs, name)
 
 
 class JaxWatch(CallWatch):

@@ -98,7 +98,11 @@ class ModelWatch(Report):
         try:
             _, answer = execute(operator, inputs, attrs)
         except GscliError as error:
-            self._add_refusal(error, label, [*self._describe_inputs(message, node, inputs)])
+            details = self._describe_inputs(message, node, inputs)
+            error.detail_items = (*details, *error.detail_items)
+            error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
+            error.hint = f"gscli run {self.model.where} lists the gathers and scatters"
+            self.add("index", error)
             return None
         for finding in iter_findings(operator, inputs, attrs, 1) if is_counted else ():
             if finding.kind == "duplicate":
@@ -110,25 +114,13 @@ class ModelWatch(Report):
         """A warning at a node."""
         self.add(kind, Notice(problem, where=f"{self.model.where}: {label}"))
 
-    def _add_refusal(self, error: GscliError, label: str, inputs: Sequence[str]) -> None:
-        error.detail_items = (*inputs, *error.detail_items)
-        error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
-        error.hint = f"gscli run {self.model.where} lists the gathers and scatters"
-        self.add("index", error)
-
     def _describe_inputs(
         self, message: Any, node: ModelNode | None, inputs: Mapping[str, Array]
     ) -> Iterator[str]:
         for tensor, (name, array) in zip(filter(None, message.input), inputs.items(), strict=False):
             shape = ",".join(map(str, array.shape))
-            maker = "" if node is None else f", {_describe_maker(self.model, node, tensor)}"
+            maker = "" if node is None else f", {self.model.describe_producer(node.graph, tensor)}"
             yield f"{name} is {sanitize(tensor, 60)!r} {array.dtype} [{shape}]{maker}"
-
-
-def _describe_maker(model: OnnxModel, node: ModelNode, tensor: str) -> str:
-    if model.has_values(node.graph, tensor):
-        return "held by the model"
-    return model.describe_producer(node.graph, tensor)
 
 
 class _BadNode(Exception):

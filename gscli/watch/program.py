@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -181,17 +181,15 @@ def _print_reports(options: ProgramOptions, reports: Sequence[Report]) -> None:
     """Everything that was seen, on stderr, where nobody may listen, or in a file."""
     reports = reports or [Report()]
     try:
-        if options.json is None:
-            screen = {"color": options.color, "width": options.width, "utf8": options.utf8}
+        path = options.json
+        plain = nullcontext(sys.stderr)
+        with plain if path in (None, "-") else open(str(path), "w", encoding="utf-8") as stream:
             for report in reports:
-                sys.stderr.write(report.report(**screen))  # type: ignore[arg-type]  # three kinds
-        elif options.json == "-":
-            for report in reports:
-                report.write_lines(sys.stderr)
-        else:
-            with open(options.json, "w", encoding="utf-8") as file:
-                for report in reports:
-                    report.write_lines(file)
+                if path is not None:
+                    report.write_lines(stream)
+                    continue
+                screen = {"color": options.color, "width": options.width, "utf8": options.utf8}
+                stream.write(report.report(**screen))  # type: ignore[arg-type]  # three kinds
     except OSError as error:
         refusal = GscliError("cannot write the findings", where=f"{error}"[:200])
         sys.stderr.write(format_message(refusal, color=False, width=options.width))

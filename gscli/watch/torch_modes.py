@@ -208,9 +208,23 @@ class WatchedAten:
         self.known_calls: dict[tuple[object, ...], KnownCall] = {}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ProgramCall:
-        """A call in our names; what is not declared here becomes what its index is of."""
+        """A call in our names; what is not declared here becomes what its index is of.
+
+        An index of rows with more axes is laid flat.
+        """
         arguments = {**self._defaults, **dict(zip(self._parameters, args, strict=False)), **kwargs}
-        return bind_call(self.rule, arguments)
+        bound = self.rule.bind(arguments)
+        if "output_size" in arguments:
+            pooled = bound.inputs["input"].shape[-len(arguments["output_size"]) :]
+            sizes = zip(arguments["output_size"], pooled, strict=True)
+            bound.attrs["kernel_size"] = tuple(size - count + 1 for size, count in sizes)
+            bound.attrs["stride"] = (1,) * len(pooled)
+        elif self.rule.operator == FLAT and "dim" not in bound.attrs:
+            bound.attrs["dim"] = 0
+            bound.inputs["index"] = bound.inputs["index"].reshape(-1)
+        elif bound.attrs.get("padding_idx", 0) == NO_PADDING:
+            del bound.attrs["padding_idx"]
+        return bound
 
     def infer_ranges(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Any]
@@ -329,25 +343,6 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 NO_PADDING = -1
 """What ATen calls no row of padding."""
-
-
-def bind_call(rule: AtenRule, arguments: dict[str, Any]) -> ProgramCall:
-    """A call in our names; what is not declared here becomes what its index is of.
-
-    An index of rows with more axes is laid flat.
-    """
-    bound = rule.bind(arguments)
-    if "output_size" in arguments:
-        pooled = bound.inputs["input"].shape[-len(arguments["output_size"]) :]
-        sizes = zip(arguments["output_size"], pooled, strict=True)
-        bound.attrs["kernel_size"] = tuple(size - count + 1 for size, count in sizes)
-        bound.attrs["stride"] = (1,) * len(pooled)
-    elif rule.operator == FLAT and "dim" not in bound.attrs:
-        bound.attrs["dim"] = 0
-        bound.inputs["index"] = bound.inputs["index"].reshape(-1)
-    elif bound.attrs.get("padding_idx", 0) == NO_PADDING:
-        del bound.attrs["padding_idx"]
-    return bound
 
 
 class _DispatchMode(TorchDispatchMode):

@@ -127,8 +127,10 @@ def build_compare_command(
 
 def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
-    own = [entry for known, entry in operator.framework.operator_mappings if known is operator]
-    fitting = [entry for entry in own if entry.vector_layout == "last" and not entry.has_zero_data]
+    fitting = [
+        entry for entry in operator.concept_mappings
+        if entry.vector_layout == "last" and not entry.has_zero_data
+    ]  # fmt: skip
     return [entry for entry in fitting if (CONCEPTS[entry.concept].axis is None) == flat] + [
         entry for entry in fitting if not CONCEPTS[entry.concept].takes_axis
     ]

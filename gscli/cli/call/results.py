@@ -156,11 +156,10 @@ def report_difference(
 def report_causes(trace: Trace, expected: Expected, settings: Settings) -> None:
     """What would give the expected answer of a call that is refused."""
     from gscli.lab.expectation import diagnose_output
-    from gscli.views.lines import wrap_text
+    from gscli.views.lines import wrap_lines
 
-    width = make_view_options(settings).width
-    for line in diagnose_output(trace, *expected).describe():
-        sys.stdout.writelines(f"{part}\n" for part in wrap_text(line, width))
+    lines = diagnose_output(trace, *expected).describe()
+    sys.stdout.write(wrap_lines(lines, make_view_options(settings).width))
 
 
 def render_difference(
@@ -171,13 +170,13 @@ def render_difference(
     shown_count: int = 0,
 ) -> str:
     """The sentences, and the cells that differ in a table or in sentences of their own."""
-    from gscli.views.lines import render_text, wrap_text
+    from gscli.views.lines import render_text, wrap_lines
     from gscli.views.terminal.tables import describe_cells, make_difference_drawing
 
     options = make_view_options(settings)
     if settings.plain:
         lines = [sentences[0], *describe_cells(difference, options, letters), *sentences[1:]]
-        return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
+        return wrap_lines(lines, options.width)
     listed = shown_count < difference.differing_count
     view = make_difference_drawing(difference, sentences, options, letters, listed=listed)
     return render_text(view, options)

@@ -24,9 +24,9 @@ from gscli.cli.options import (
     print_json,
 )
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES, load_framework
+from gscli.frameworks import NAMES
 from gscli.frameworks.operator import ConceptName
-from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -65,14 +65,13 @@ def _explain_wrong_name(name: str) -> None:
             valid=" ".join(CONCEPTS),
             hint=f"name the operation, and --as {name} behind it",
         )
-    for framework_name in NAMES:
-        for operator, comparison in load_framework(framework_name).operator_mappings:
-            if operator.command == name:
-                raise UsageError(
-                    f"compare knows {operator.full_name} as {comparison.concept}",
-                    valid=" ".join(CONCEPTS),
-                    hint=f"gscli compare {comparison.concept} --help",
-                )
+    for operator, comparison in list_mappings():
+        if operator.command == name:
+            raise UsageError(
+                f"compare knows {operator.full_name} as {comparison.concept}",
+                valid=" ".join(CONCEPTS),
+                hint=f"gscli compare {comparison.concept} --help",
+            )
 
 
 def _help(name: ConceptName) -> str:
@@ -93,11 +92,7 @@ def _help(name: ConceptName) -> str:
 
 def _complete_frameworks(name: ConceptName, incomplete: str) -> list[str]:
     """Names for `--as`: frameworks that declare a comparison of the concept."""
-    declared = [
-        known
-        for known in NAMES
-        if any(entry.concept == name for _, entry in load_framework(known).operator_mappings)
-    ]
+    declared = dict.fromkeys(operator.framework_name for operator, _ in list_mappings(name))
     return make_list_completer(declared)(incomplete)
 
 

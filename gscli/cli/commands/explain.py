@@ -50,7 +50,7 @@ def print_backward(call: Call) -> int:
     """What flows back through the call: a sentence, and an equation for each input."""
     from gscli.cli.options import make_view_options
     from gscli.gradients.conventions import choose_convention
-    from gscli.views.lines import wrap_text
+    from gscli.views.lines import wrap_lines
     from gscli.views.words.formula import Formula
 
     trace = call.run_in_memory()
@@ -58,8 +58,7 @@ def print_backward(call: Call) -> int:
     convention = choose_convention(trace.operator.framework.name)
     backward = formula.list_gradients(convention)
     lines = [trace.title, formula.equation, *backward, f"for {formula.ranges}"]
-    width = make_view_options(call.settings).width
-    sys.stdout.writelines(f"{part}\n" for line in lines for part in wrap_text(line, width))
+    sys.stdout.write(wrap_lines(lines, make_view_options(call.settings).width))
     return 0
 
 

@@ -145,23 +145,17 @@ def _choose_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
 
 def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) -> str:
     """The picture, or sentences, and below what neither shows."""
-    from gscli.views.lines import render_text, wrap_text
+    from gscli.views.lines import render_text, wrap_lines
     from gscli.views.picture import make_picture
     from gscli.views.words.gradient_words import describe_gradients, iter_sentences
 
     options, gradients = make_view_options(settings), flow.gradients
-    below = [
-        f"{part}\n"
-        for line in iter_sentences(gradients, chosen)
-        for part in wrap_text(line, options.width)
-    ]
+    below = wrap_lines(iter_sentences(gradients, chosen), options.width)
     if settings.plain:
         limit = LISTED if settings.limit is None else settings.limit
-        lines = describe_gradients(gradients, chosen, limit)
-        listed = [f"{part}\n" for line in lines for part in wrap_text(line, options.width)]
-        return "".join([*listed, *below])
+        return wrap_lines(describe_gradients(gradients, chosen, limit), options.width) + below
     picture = render_text(make_picture(flow, options), options).rstrip("\n")
-    return "".join([picture, "\n", *(["\n"] if below else []), *below])
+    return f"{picture}\n" + "\n" * bool(below) + below
 
 
 def _make_document(

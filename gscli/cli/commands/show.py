@@ -59,15 +59,15 @@ def show(
         if len(words) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not stat  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
-        if listed is None:
-            drawn = not (stat or settings.plain or settings.json or settings.dtype)
+        if stat:
+            _print_statistics(text, listed, settings)
+        elif listed is None:
+            drawn = not (settings.plain or settings.json or settings.dtype)
             loaded = files.load(
                 text, name="tensor", dtype=settings.dtype, empty_dtype="int64", max_bytes=limit,
                 leave=drawn,
             )  # fmt: skip
-            _print_tensor(loaded, settings, statistics_only=stat)
-        elif stat:
-            _print_member_statistics(text, listed, settings)
+            _print_tensor(loaded, settings)
         elif settings.slice is not None:
             hint = f"name one of them: {member_place(text, listed[0].name)}" if listed else ""
             raise UsageError("--slice is a part of one tensor", where=sanitize(text), hint=hint)
@@ -145,16 +145,6 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     sys.stdout.write(node_table)
 
 
-def _print_member_statistics(text: str, members: Sequence[Member], settings: Settings) -> None:
-    from gscli import files
-
-    width = max((len(sanitize(member.name)) for member in members), default=0)
-    for member in members:
-        word = f"{text}::{member.name}"
-        loaded = files.load(word, dtype=settings.dtype, max_bytes=settings.max_bytes)
-        sys.stdout.write(_format_statistics(loaded, settings, member.name, width))
-
-
 def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, ...] | None]:
     """What --slice leaves of a tensor and where it lies; all of it without one."""
     from gscli.views.choices import take_slice
@@ -162,29 +152,37 @@ def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, 
     return (array, None) if settings.slice is None else take_slice(array, settings.slice)
 
 
-def _format_statistics(
-    loaded: LoadedInput, settings: Settings, name: str | None = None, width: int = 0
-) -> str:
-    """One line: the sentence, or the document with --json, behind the name of a member."""
+def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Settings) -> None:
+    """A line of each tensor, behind the names of members; the document with --json."""
+    from gscli import files
+    from gscli.cli.call import write_results
     from gscli.files.statistics import compute_statistics
 
-    summary = compute_statistics(*_take_chosen(loaded.array, settings))
-    if settings.json is None:
-        head = "" if name is None else f"{sanitize(name):<{width}}  "
-        return f"{head}{summary.text()}\n"
-    label = {} if name is None else {"name": name}
-    return json.dumps({**label, **summary.to_dict()}) + "\n"
+    names = [None] if listed is None else [member.name for member in listed]
+    width = max((len(sanitize(name)) for name in names if name is not None), default=0)
+    for name in names:
+        word = text if name is None else f"{text}::{name}"
+        array = files.load(
+            word, name="tensor", dtype=settings.dtype, empty_dtype="int64",
+            max_bytes=settings.max_bytes,
+        ).array  # fmt: skip
+        summary = compute_statistics(*_take_chosen(array, settings))
+        head, label = "", dict[str, str]()
+        if name is not None:
+            head, label = f"{sanitize(name):<{width}}  ", {"name": name}
+        line = f"{head}{summary.text()}"
+        if settings.json is not None:
+            line = json.dumps({**label, **summary.to_dict()})
+        write_results([array], settings, text=f"{line}\n")
 
 
-def _print_tensor(loaded: LoadedInput, settings: Settings, *, statistics_only: bool) -> None:
+def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
     from gscli.cli.call import write_results
     from gscli.files.formats.jsonarray import dump_json
 
     array = loaded.array
-    if statistics_only:
-        write_results([array], settings, text=_format_statistics(loaded, settings))
-    elif settings.json is not None:
+    if settings.json is not None:
         chosen, _ = _take_chosen(array, settings)
         write_results([array], settings, make_document=partial(dump_json, chosen))
     else:
