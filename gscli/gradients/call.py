@@ -10,11 +10,13 @@ from gscli.base import DtypeRefused, ShapeRefused, UpdatesTypeRefused
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
+from gscli.frameworks.execute import prepare, resolve_dtypes, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE, BackwardWalk, compute_gradients
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
 from gscli.layout import Layout
-from gscli.traces import Trace, trace_call
+from gscli.plan import CallInputs
+from gscli.traces import Trace
 
 DIFFERENTIABLE = ("float32", "float64")
 """Element types that have a gradient here."""
@@ -80,31 +82,20 @@ def grad(
     {'data': array([ 10.,   0., 101.])}
     """
     operator = find_called(name, inputs, attrs)
-    trace = _trace_in_floats(operator, inputs, attrs or {})
-    return trace_gradients(trace, cotangent, rules).arrays
+    call = CallInputs.from_values(operator, inputs, attrs or {})
+    plan = prepare(operator, call, strict=True, dtype=choose_dtype(operator, call))
+    return trace_gradients(Trace(operator, *run_plan(operator, plan)), cotangent, rules).arrays
 
 
-def _trace_in_floats(
-    operator: Operator, inputs: Mapping[str, object], attrs: Mapping[str, object]
-) -> Trace:
-    """Run the call, lists of whole numbers for data and updates as float64."""
-    trace: Trace | None = None
+def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
+    """float64, where whole numbers without a type are data or updates: these have no gradient."""
+    trial = CallInputs(dict(inputs.arrays), inputs.origins, dict(inputs.is_typed), inputs.attrs)
     try:
-        trace = trace_call(operator, inputs, attrs)
-        values = [*value_inputs(trace.layout, trace.inputs)]
-    except UpdatesTypeRefused as refusal:
-        values = [operator.input_names[0], refusal.name]
-        if all(hasattr(inputs.get(name), "dtype") for name in values):
-            raise
-    arrays = {
-        name: as_array(inputs[name], name)
-        for name in values
-        if name in inputs and not hasattr(inputs[name], "dtype")
-    }
-    whole = {
-        name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind in "iu"
-    }
-    return trace if trace and not whole else trace_call(operator, {**inputs, **whole}, attrs)
+        values = value_inputs(resolve_dtypes(operator, trial, strict=False), trial.arrays)
+    except UpdatesTypeRefused:
+        return None if all(inputs.is_typed.values()) else "float64"
+    whole = {name for name, array in values.items() if array.dtype.kind in "iu"}
+    return None if all(inputs.is_typed[name] for name in whole) else "float64"
 
 
 def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array]:

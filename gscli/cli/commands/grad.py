@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import DtypeRefused, UpdatesTypeRefused, UsageError
+from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import suggest_names
 from gscli.cli.building import Call
 from gscli.cli.options import (
@@ -55,13 +55,15 @@ def run_grad(
     from gscli import files
     from gscli.cli.call import check_outputs, write_results
     from gscli.cli.call.results import render_files, report_difference, show_steps
-    from gscli.gradients.call import trace_gradients
+    from gscli.gradients.call import choose_dtype, trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
     expected = check_outputs(settings._replace(expect=source or None), call.words)
-    _convert_to_floats(call)
+    if settings.dtype is None:
+        with call.add_error_locations():
+            call.settings = settings._replace(dtype=choose_dtype(call.operator, call.inputs))
     own_flow = None
     if cotangent is not None:
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
@@ -97,26 +99,6 @@ def run_grad(
         return status
     describe, difference = verdict.describe, verdict.difference
     return report_difference(difference, describe, settings, below=bool(text)) or status
-
-
-def _convert_to_floats(call: Call) -> None:
-    """Plan the call; numbers that were typed for data and updates are float64."""
-    from gscli.gradients.call import value_inputs
-
-    inputs = call.inputs
-    try:
-        values = value_inputs(call.plan.layout, call.plan.inputs)
-    except UpdatesTypeRefused:
-        if all(inputs.is_typed.values()):
-            raise
-        untyped = True
-    else:
-        untyped = any(
-            not inputs.is_typed[name] and array.dtype.kind in "iu" for name, array in values.items()
-        )
-    if untyped and call.settings.dtype is None:
-        call.settings = call.settings._replace(dtype="float64")
-        call.__dict__.pop("plan", None)  # it is made anew
 
 
 def _split_name(text: str) -> tuple[str, str]:
