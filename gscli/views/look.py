@@ -206,14 +206,17 @@ Line: TypeAlias = list[TextRun]
 
 _GROUNDS = {
     "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
+    "256": tuple(f"color({number})" for number in (74, 166, 221, 25, 175, 36, 178)),
     "16": tuple(f"color({number})" for number in (6, 1, 3, 4, 5, 2, 7)),
 }
 _INKS = {
     "truecolor": ("#000000",) * 3 + ("#ffffff",) + ("#000000",) * 3,
+    "256": tuple(f"color({number})" for number in (16, 16, 16, 231, 16, 16, 16)),
     "16": tuple(f"color({number})" for number in (0, 15, 0, 15, 15, 0, 0)),
 }
 _ALARM = {
     "truecolor": ("#ffffff", "#870000"),
+    "256": ("color(231)", "color(88)"),
     "16": ("color(15)", "color(9)"),
 }
 
@@ -264,7 +267,7 @@ def _look(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
     several = Style(bold=True, reverse=True)
     if name == "mono":
         return StyleSheet((bold,), (bold,), several, several, dim, bold, note, signs, bars=False)
-    depth = "16" if "16" in (name, color) else "truecolor"  # rich finds the nearest of 256
+    depth = "16" if name == "16" else color
     pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
     ink, ground = _ALARM[depth]
     return StyleSheet(

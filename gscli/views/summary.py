@@ -132,61 +132,46 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
     ('Each number of indices names a row of data', 'row')
     """
     layout = trace.layout
-    columns = layout.addressing.columns
-    source = layout.index_inputs[0] if layout.index_inputs else "indices"
+    columns, inputs = layout.addressing.columns, layout.index_inputs
+    source = inputs[0] if inputs else "indices"
     thing = name_slice(layout.addressing.window)
     if any(axis.span > 1 and axis.column is not None for axis in layout.axes):
         sentence, thing = f"Each entry of {source} says where a window begins", "window"
-    elif len(layout.index_inputs) > 1:
-        sentence = (
-            f"Numbers that stand together in {' and '.join(layout.index_inputs)} are an address"
-        )
+    elif len(inputs) > 1:
+        sentence = f"Numbers that stand together in {' and '.join(inputs)} are an address"
     elif columns and columns[0].vector_dim is not None:
-        sentence = _describe_vectors(trace, source)
+        sentence = _describe_vectors(trace, source, columns[0].vector_dim)
     elif trace.attributes.get("subscript") and layout.is_flattened:
         sentence = f"The mask {source}, without axes, takes all of {layout.data_name} if it is true"
     elif layout.is_flattened:
-        sentence = (
-            f"Each number of {source} counts through the cells of {layout.data_name or 'output'}"
-        )
+        data = layout.data_name or "output"
+        sentence = f"Each number of {source} counts through the cells of {data}"
     elif not columns:
         sentence = "Every entry has its own place"
     else:
-        return _describe_numbers(layout, source)
+        number, thing = _describe_numbers(layout)
+        sentence = f"Each number of {source} {number}"
     return sentence, thing
 
 
-def _describe_vectors(trace: Trace, source: str) -> str:
-    layout, rank = trace.layout, len(trace.inputs[source].shape)
-    place = layout.addressing.columns[0].vector_dim
-    each = (
-        f"Each row of {source}"
-        if place == rank - 1
-        else f"Each line along axis {place} of {source}"
-    )
-    whole = f"{each} is" if rank > 1 else f"{source} is"
-    batch = " within its own batch" if any(axis.is_positional for axis in layout.axes) else ""
-    return f"{whole} an address{batch}"
+def _describe_vectors(trace: Trace, source: str, place: int) -> str:
+    rank = len(trace.inputs[source].shape)
+    line = "row" if place == rank - 1 else f"line along axis {place}"
+    batch = " within its own batch" * any(axis.is_positional for axis in trace.layout.axes)
+    return f"{f'Each {line} of ' * (rank > 1)}{source} is an address{batch}"
 
 
-def _describe_numbers(layout: Layout, source: str) -> tuple[str, str]:
-    """Numbers that stand alone, each for a coordinate on one axis."""
-    axis, names = layout.column_axes[0], _axis_words(layout)
-    if _is_elementwise(layout):
-        return _describe_elements(source, axis, names), "cell"
-    data = layout.data_name or "output"
+def _describe_numbers(layout: Layout) -> tuple[str, str]:
+    """What a number that stands alone is, a coordinate on one axis, and what it names."""
+    axis, names, data = layout.column_axes[0], _axis_words(layout), layout.data_name or "output"
+    if _is_elementwise(layout):  # the other coordinates are where the number stands
+        if len(names) == _GRID:
+            return f"names a {names[axis]}, in the {names[1 - axis]} where it stands", "cell"
+        return f"is a coordinate on axis {axis}, the others are its own place's", "cell"
     if len(names) <= _GRID:
-        return f"Each number of {source} names a {names[axis]} of {data}", names[axis]
-    batch = " in its own batch" if any(axis.is_positional for axis in layout.axes) else ""
-    return f"Each number of {source} names a slice on axis {axis} of {data}{batch}", "slice"
-
-
-def _describe_elements(source: str, axis: int, names: tuple[str, ...]) -> str:
-    """The elements: one coordinate is the number, the others are where the number stands."""
-    if len(names) == _GRID:
-        other = names[1 - axis]
-        return f"Each number of {source} names a {names[axis]}, in the {other} where it stands"
-    return f"Each number of {source} is a coordinate on axis {axis}, the others are its own place's"
+        return f"names a {names[axis]} of {data}", names[axis]
+    batch = " in its own batch" * any(axis.is_positional for axis in layout.axes)
+    return f"names a slice on axis {axis} of {data}{batch}", "slice"
 
 
 _SEVERAL = r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)"
