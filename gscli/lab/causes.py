@@ -17,8 +17,9 @@ import numpy as np
 from gscli.base import GscliError
 from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
+from gscli.base.words import INTEGERS
 from gscli.frameworks.operator import Comparison
-from gscli.kernel.reductions import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS, saturating_cast
 from gscli.lab.compare import compare
 from gscli.lab.concepts import find_concept_arguments
 from gscli.lab.sample import (
@@ -137,6 +138,14 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     yield "nothing was written", partial(read_untouched, call)
     if layout.reduction == "sub" and layout.data_name is not None:
         yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
+    yield from _reduction_mistakes(call)
+    if layout.data_name is not None:
+        zeros = layout._replace(data_name=None, fill_value=0)
+        yield "data is ignored and everything starts from 0", partial(call.with_layout, zeros)
+
+
+def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+    layout = call.trace.layout
     for reduction, words in REDUCTION_WORDS.items():
         if words.missing and reduction != layout.reduction:
             other = layout._replace(reduction=reduction, unspecified_order="")
@@ -145,13 +154,12 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
         yield f"data {without} the reduction", partial(call.with_layout, flipped)
+        if layout.dtype in INTEGERS and np.dtype(layout.dtype).itemsize < np.dtype(int).itemsize:
+            yield f"results beyond {layout.dtype} stay at its ends", partial(_saturate, call)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
             yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
-    if layout.data_name is not None:
-        zeros = layout._replace(data_name=None, fill_value=0)
-        yield "data is ignored and everything starts from 0", partial(call.with_layout, zeros)
 
 
 def _unusual_indices(trace: Trace) -> set[str]:
@@ -172,6 +180,13 @@ def read_untouched(call: CallVariants) -> Array:
         return np.full(shape, layout.fill_value, call.trace.output.dtype)
     data = call.trace.inputs[layout.data_name]
     return data.reshape(layout.output_shape) if call.cells is None else take_cells(data, call.cells)
+
+
+def _saturate(call: CallVariants) -> Array:
+    """What a type of integers gives that does not wrap around."""
+    values = filter(None, call.trace.layout.value_names)
+    wide = call.with_inputs(dict.fromkeys(values, lambda array: array.astype(np.float64)))
+    return saturating_cast(wide, call.trace.output.dtype)
 
 
 def _subtract_swapped(call: CallVariants) -> Array:
@@ -263,12 +278,17 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         indices: _index_transforms(call.trace, indices), updates: _UPDATE_TRANSFORMS,
         layout.data_name or "": _DATA_TRANSFORMS,
     }  # fmt: skip
+    parts = {
+        "last number": any(column.vector_dim is not None for column in layout.addressing.columns),
+        "batch": any(axis.column is None for axis in layout.axes[:1]),
+    }
     for name, changes in changed.items():
         array = inputs.get(name)
         if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
             continue
         for cause, change in changes.items():
-            yield cause, partial(call.with_inputs, {name: change})
+            if all(has_them for word, has_them in parts.items() if word in cause):
+                yield cause, partial(call.with_inputs, {name: change})
         for order in _transpositions(array):
             transpose = partial(np.transpose, axes=order)
             yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})

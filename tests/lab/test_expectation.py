@@ -178,6 +178,13 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
      {"condition": np.array([True, False, True]), "a": DATA}, {"axis": 0}, DATA[:, [0, 2]]),
     ("data is read in column-major order", "torch.masked_select",
      {"input": SQUARE, "mask": SQUARE > 9}, {}, SQUARE.T[SQUARE > 9]),
+    ("results beyond uint8 stay at its ends", "numpy.subtract_at",
+     {"a": np.array([20, 250], np.uint8), "indices_0": np.array([0, 1, 0]),
+      "b": np.array([10, 3, 100], np.uint8)}, {}, np.array([0, 247], np.uint8)),
+    ("results beyond int8 stay at its ends", "onnx.scatter_elements",
+     {"data": np.array([100, -100], np.int8), "indices": np.array([0, 1]),
+      "updates": np.array([100, -100], np.int8)}, {"reduction": "add"},
+     np.array([127, -128], np.int8)),
     ("negative indices count from the end", "jax.segment_sum",
      {"data": BITS, "segment_ids": np.array([0, 1, -1, 1])}, {"num_segments": 3},
      np.array([4.0, 12.0, 6.0])),
@@ -274,6 +281,12 @@ def test_nothing_is_said_of_negative_indices_where_there_are_none() -> None:
     inputs = {"params": BITS, "indices": np.array([9, 1])}
     found = told("tensorflow.gather", inputs, {"device": "gpu"}, BITS[[3, 1]])
     assert not any("negative" in fit.cause for fit in found.causes)
+
+
+def test_nothing_is_said_of_batches_and_vectors_where_there_are_none() -> None:
+    found = told("onnx.gather", {"data": BITS, "indices": np.array([-1])}, {}, BITS[[0]])
+    assert "negative indices are read as 0" in [fit.cause for fit in found.causes]
+    assert not any("batch" in fit.cause or "vector" in fit.cause for fit in found.causes)
 
 
 def test_what_nothing_explains_is_said_so() -> None:

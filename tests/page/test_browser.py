@@ -680,6 +680,23 @@ def test_paper_shows_every_column(show: Any, name: str) -> None:
     assert window.run("return document.querySelectorAll('.part-of, [hidden]').length") == 0
 
 
+def test_paper_tells_all_while_steps_are_predicted(show: Any) -> None:
+    window = show(gathered())
+    seen = """
+        const all = what => [...document.querySelectorAll(what)];
+        return all('.data td[data-e]').map(cell => cell.ariaLabel).concat(
+            all('.entries .s').map(line => getComputedStyle(line).visibility));
+    """
+    result = window.run(seen)
+    window.click(PREDICT)
+    asked = window.run(seen)
+    window.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert window.run(seen) == result != asked
+    window.run("window.dispatchEvent(new Event('afterprint'))")
+    assert window.run(seen) == asked
+    assert words(window.run(ASKED)).startswith("Which row does a read?")
+
+
 @pytest.mark.parametrize("name", ["large", *slow(EXAMPLES)])
 def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
     window = show((EXAMPLES | {"large": large})[name]())

@@ -205,14 +205,21 @@ function Example(section) {
     });
   });
 
-  // Paper shows the result.
-  var paused = 0;
+  // Paper shows the result, and all that leads to it while that is predicted.
+  var paused = { step: 0, asks: false };
   window.addEventListener("beforeprint", function () {
-    paused = step;
+    paused = { step: step, asks: asks };
+    asks = false;
+    veil();
     output.go(output.last);
     light([]);
   });
-  window.addEventListener("afterprint", function () { output.go(paused); rest(); });
+  window.addEventListener("afterprint", function () {
+    asks = paused.asks;
+    veil();
+    output.go(paused.step);
+    rest();
+  });
 
   // Narrow tensors get columns in which every sum finds room, if they stay where they are then.
   var grid = stage.querySelector(".output");
