@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from importlib.resources import files as package_files
 from itertools import islice
@@ -42,21 +42,24 @@ MIN_CASES_PER_RULE = 2
 CANDIDATES_PER_CASE = 8
 """Calls drawn for each case of a pack."""
 
-FEWEST_CANDIDATES = 400
+FEWEST_CANDIDATES, MOST_CANDIDATES = 400, 20_000
+"""Calls that are drawn at least, and at most where there are fewer cases: each rule is met."""
 
 OTHERS_FILE = "others.jsonl"
 """Where a folder of node tests has the cases that none can hold."""
 
 
 class CaseSuite:
-    """Cases of one operator, and which of its rules they meet."""
+    """Cases of one operator, and which of its rules they meet; `on_call`: a call was drawn."""
 
-    def __init__(self, operator: Operator, count: int, seed: int) -> None:
-        drawn = list(
-            islice(
-                generate_cases(operator, seed), max(CANDIDATES_PER_CASE * count, FEWEST_CANDIDATES)
-            )
-        )
+    def __init__(
+        self, operator: Operator, count: int, seed: int, on_call: Callable[[], object] = int
+    ) -> None:
+        most = max(min(CANDIDATES_PER_CASE * count, MOST_CANDIDATES), FEWEST_CANDIDATES, count)
+        drawn: list[FuzzCase] = []
+        for call in islice(generate_cases(operator, seed), most):
+            drawn.append(call)
+            on_call()
         self.operator = operator
         self.rule_counts = Counter(rule for trial in drawn for rule in trial.covered_rules)
         self.cases = _select_cases(drawn, count)

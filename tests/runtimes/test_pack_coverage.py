@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from recording import onnx_tests
 
 from gscli.cli import run_safely
+from gscli.frameworks import find_operator
+from gscli.runtimes import packs
 from gscli.runtimes.packs import ONNX_COVERAGE_FILE, load_onnx_coverage, measure_suites
 
 RECORDED = Path(__file__).parents[2] / "gscli/runtimes" / ONNX_COVERAGE_FILE
@@ -66,3 +69,14 @@ def test_a_pack_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
     assert (code, err.startswith("error: ")) == (66, True)
     code, _, err = cases("onnx.gather", "--measure", str(tmp_path))
     assert (code, err.startswith("error: ")) == (66, True)
+
+
+def test_calls_are_counted_as_they_are_drawn_and_many_cases_draw_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(packs, "MOST_CANDIDATES", 50)
+    monkeypatch.setattr(packs, "FEWEST_CANDIDATES", 20)
+    for count, drawn in {1: 20, 5: 40, 20: 50, 60: 60}.items():
+        calls = iter(range(1000))
+        suite = packs.CaseSuite(find_operator("onnx.gather"), count, 7, partial(next, calls))
+        assert (len(suite.cases), next(calls)) == (count, drawn)

@@ -67,11 +67,13 @@ def cases(
         load_onnx_coverage,
         measure_suites,
     )
+    from gscli.views.progress_bar import ProgressBar
 
     check_stdout_free(output, settings)
     chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
-    made = [CaseSuite(operator, count, seed) for operator in chosen]
+    with ProgressBar("calls", None) as progress:
+        made = [CaseSuite(operator, count, seed, progress.advance) for operator in chosen]
     written = 0
     if output is not None:
         written = write_cases([case for suite in made for case in suite.cases], output)
