@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import _thread
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import suppress
-from functools import partial
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from itertools import repeat
-from queue import SimpleQueue
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
-from gscli.base import GscliError
+from gscli.base import translate_errors
 from gscli.base.arrays import Array
 from gscli.disk.atomic import AtomicFile
 from gscli.disk.system import write_error
 from gscli.disk.uncached import MIN_DIRECT_BYTES, allocate_pages, set_direct, write_at
-
-PreparedCall: TypeAlias = Callable[[], object]
 
 BUFFER_BYTES = 6 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
@@ -44,7 +41,7 @@ def write_parts(file: AtomicFile, parts: Iterable[Array], size: int) -> Generato
         with WriteBehind(file.name, THREADS) as behind:
             for buffer in fill_buffers(parts, repeat(BUFFER_BYTES)):
                 file.poll()
-                behind.submit(write_at, file.fileno(), buffer.data, position)
+                behind.start(write_at, file.fileno(), buffer.data, position)
                 position += buffer.size
                 yield buffer.size
     finally:
@@ -74,78 +71,45 @@ def fill_buffers(parts: Iterable[Array], sizes: Iterator[int]) -> Iterator[Array
 
 
 class WriteBehind:
-    """Calls that are done by other threads, in turn, while the caller goes on; when a block ends,
-    all are done. As many are on their way at a time as there are threads.
-
-    The threads are plain ones that go through a queue. A Thread ends in a weak reference's
-    callback, where the exception of a signal that arrives just then would be dropped; and a queue
-    knows what was given to it, whenever a signal comes.
+    """Calls that are done by other threads while the caller goes on; when a block ends, all are
+    done. As many are on their way at a time as there are threads.
     """
 
     def __init__(self, name: str, threads: int) -> None:
         """`name`: of what is written, for messages. Without threads a call is done at once."""
-        self._name = name
-        self._calls = SimpleQueue[PreparedCall | None]()
-        self._slots = SimpleQueue[None]()
-        for _ in range(max(threads, 1)):
-            self._slots.put(None)
-        self._error: Exception | None = None
-        self._threads: list[_thread.LockType] = []
-        with suppress(RuntimeError):  # no more threads
-            for _ in range(threads):
-                self._threads.append(self._start_thread())
+        self._name, self._threads = name, threads
+        self._pool = ThreadPoolExecutor(threads) if threads else None
+        self._futures = deque[Future[object]]()
 
     # No generator: a signal that arrives while it is entered would be lost.
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.join()
+        if self._pool is not None:
+            self._pool.shutdown()
         if kind is None:
-            self.raise_error()
+            with self._write_errors():
+                for future in self._futures:
+                    future.result()
 
-    def submit(self, call: Callable[..., object], *arguments: object) -> None:
-        """Take a call; nobody may change its arguments any more. Raises what an earlier one met."""
-        self._slots.get()
-        if self._threads:
-            self._calls.put(partial(call, *arguments))
-        else:
-            self._run_call(partial(call, *arguments))
-        self.raise_error()
+    def start(self, call: Callable[..., object], *arguments: object) -> None:
+        """Take a call; nobody may change its arguments any more. Raises what an earlier one met:
+        GscliError as it is, else CannotWrite.
+        """
+        with self._write_errors():
+            if self._futures and len(self._futures) == self._threads:
+                self._futures.popleft().result()
+            if self._pool is not None:
+                try:
+                    self._futures.append(self._pool.submit(call, *arguments))
+                except RuntimeError:
+                    # No more threads. One that is there may have the call, too, and then it is
+                    # done twice.
+                    self._pool.shutdown()
+                    self._pool = None
+            if self._pool is None:
+                call(*arguments)
 
-    def join(self) -> None:
-        """Wait until all is done."""
-        for _ in self._threads:
-            self._calls.put(None)
-        while self._threads:
-            with self._threads[-1]:
-                pass
-            del self._threads[-1]
-
-    def raise_error(self) -> None:
-        """Raise what a call raised: GscliError as it is, else CannotWrite."""
-        if self._error is not None:
-            known = isinstance(self._error, GscliError)
-            raise self._error if known else write_error(self._error, self._name) from self._error
-
-    def _start_thread(self) -> _thread.LockType:
-        """A thread; what it returns can be locked when the thread has ended."""
-        ended = _thread.allocate_lock()
-        ended.acquire()
-        _thread.start_new_thread(self._run_calls, (ended,))
-        return ended
-
-    def _run_calls(self, ended: _thread.LockType) -> None:
-        try:
-            while (call := self._calls.get()) is not None:
-                self._run_call(call)
-        finally:
-            ended.release()
-
-    def _run_call(self, call: PreparedCall) -> None:
-        try:
-            call()
-        except Exception as error:  # noqa: BLE001  a block that is not written must be told of
-            self._error = error
-        finally:
-            self._slots.put(None)
+    def _write_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(lambda error: write_error(error, self._name), Exception)

@@ -10,9 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -208,21 +207,17 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
 
-@pytest.fixture(params=["its own", "Python's", "no"])
+@pytest.fixture(params=["all", "one", "no"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the writer starts, threads that a measurement of branches sees, or none."""
+    """Which threads of the writer can be started."""
+    starts, start = itertools.count(), threading.Thread.start
 
-    def started(work: Callable[..., None], given: tuple[object, ...]) -> None:
-        threading.Thread(target=work, args=given).start()
+    def start_some(thread: threading.Thread) -> None:
+        if next(starts) >= {"all": 2, "one": 1, "no": 0}[request.param]:
+            raise RuntimeError("can't start new thread")
+        start(thread)
 
-    def refused(*_: object) -> None:
-        raise RuntimeError("can't start new thread")
-
-    if request.param != "its own":
-        start = started if request.param == "Python's" else refused
-        monkeypatch.setattr(writeback, "_thread", SimpleNamespace(
-            start_new_thread=start, allocate_lock=threading.Lock,
-        ))  # fmt: skip
+    monkeypatch.setattr(threading.Thread, "start", start_some)
 
 
 def byte_array(content: bytes) -> Array:
@@ -266,7 +261,7 @@ def test_what_fails_in_the_thread_is_told(
     calls = itertools.count()
 
     def pwrite(descriptor: int, data: memoryview, position: int) -> int:
-        if next(calls) == failing:
+        if next(calls) >= failing:
             raise OSError(errno.ENOSPC, "No space left on device")
         return PWRITE(descriptor, data, position)
 

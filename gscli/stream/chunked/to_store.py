@@ -124,12 +124,12 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
         target = create_like(store, hidden)
         if not layout.is_noop:
             with _write_behind(target) as behind:
-                write = partial(behind.submit, target.write_chunk)
+                write = partial(behind.start, target.write_chunk)
                 touched = _iter_touched(plan, grid, folder)
                 yield from scatter_by_chunk(layout, grid, store, touched, write)
         with WriteBehind(target.name, MAX_PENDING) as behind:
             for key in iter_untouched(store.stored_keys(), hidden):
-                behind.submit(copy_chunk, store, key, hidden)
+                behind.start(copy_chunk, store, key, hidden)
                 yield store.chunk_bytes
         return
     target = create_zarr_array(ZarrPath(hidden), dtype, layout.output_shape, like=store)
@@ -138,7 +138,7 @@ def _write_result(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[in
         sizes = (prod(target.chunk_sizes(at)) * dtype.itemsize for at in places)
         chunks = fill_buffers(iter_pieces(plan, dtype, folder), sizes)
         for at, cells in zip(np.ndindex(*target.chunk_counts), chunks, strict=False):
-            behind.submit(target.write_chunk, at, cells.view(dtype))
+            behind.start(target.write_chunk, at, cells.view(dtype))
             yield cells.size
 
 
