@@ -38,10 +38,8 @@ from gscli.views.look import (
 )
 from gscli.views.sheet import is_part_requested
 from gscli.views.subject import (
-    GRIDS,
     TensorView,
     add_expected,
-    add_grid_headers,
     list_samples,
     make_views,
     take_box,
@@ -141,12 +139,11 @@ class Picture(Drawing):
         """
         options, trace, look = self.options, self.trace, self.look
         lines = [*render_title(trace, options, width)] if self.title else []
-        first = options.show is None
-        views = make_views(trace, self.marked_entries, GRIDS[trace.kind] if first else options.show)
-        views = add_expected(add_grid_headers(trace, views) if first else views, self.diagnosis)
+        views = make_views(trace, self.marked_entries, options.show)
+        views = add_expected(views, self.diagnosis)
         drawing, group = render_with_table(trace, self.listed_entries, views, options, width)
         self.shown_differences = group.wrong
-        if first:
+        if options.show is None:
             lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
             text, means = self._render_remarks(group.numbers, width), self._format_counts()
         else:

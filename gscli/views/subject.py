@@ -91,22 +91,36 @@ class TensorView(Record):
     is_target: bool = False
 
 
+_GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
+"""Which tensors stand as grids beside the table of entries."""
+
+
 def make_views(
     trace: Trace, entries: Sequence[Entry], show: Sequence[str] | None = None
 ) -> list[TensorView]:
     """The tensors of `trace` in drawing order, marked by `entries`; `show` picks by role or name.
 
+    Without it those that stand as grids beside the table of entries, which say what is addressed,
+    and what was and is.
+
     >>> from gscli.traces import trace
     >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
     >>> views = make_views(run, run.entries())
     >>> [(view.name, [mark.box for mark in view.marks]) for view in views]
-    [('data', [((2, 3),)]), ('indices', [((0, 1),)]), ('output', [((0, 1),)])]
+    [('data', [((2, 3),)]), ('output', [((0, 1),)])]
     """
-    return [
+    chosen: Sequence[str] = _GRIDS[trace.kind] if show is None else show
+    views = [
         _subject(trace, tensor, entries)
         for tensor in trace.tensors
-        if show is None or tensor.role in show or tensor.name in show
+        if tensor.role in chosen or tensor.name in chosen
     ]
+    if show is not None:
+        return views
+    scatters = trace.kind == "scatter"
+    before = PreviousValues(initial_output(trace), words=trace.change_words) if scatters else None
+    target = "output" if scatters else "data"
+    return [view._replace(is_target=view.role == target, before=before) for view in views]
 
 
 def add_expected(
@@ -174,23 +188,6 @@ def _batch(trace: Trace, tensor: TracedTensor) -> int:
     if tensor.role == "output" and flattened:
         return 0
     return min(batch, len(tensor.shape))
-
-
-GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
-"""Which tensors stand as grids beside the table of entries."""
-
-
-def add_grid_headers(trace: Trace, views: Sequence[TensorView]) -> list[TensorView]:
-    """Tensors as they stand beside the table of entries: which is addressed, was and is."""
-    scatters = trace.kind == "scatter"
-    previous = PreviousValues(initial_output(trace), words=trace.change_words) if scatters else None
-    return [
-        view._replace(
-            is_target=(view.role == "output") is scatters,
-            before=view.before or previous,
-        )
-        for view in views
-    ]
 
 
 def initial_output(trace: Trace) -> Array:

@@ -13,7 +13,7 @@ from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.explain import make_explanation
-from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 from gscli.views.words.compare_words import describe_comparison
 from recording.scenes import COLOR, COLOR_WIDE, MONO, NARROW, PLAIN, SCENES, WIDE
@@ -103,7 +103,7 @@ def _screens() -> Iterator[tuple[str, str]]:
         yield f"{name}_explain.txt", render_text(make_explanation(made, PLAIN, plain=False), PLAIN)
         yield f"{name}_plain.txt", str(make_explanation(made, PLAIN, plain=True))
     for name in ("duplicates", "filled"):
-        steps = make_frames(SCENES[name](), PLAIN)
+        steps = Frames(SCENES[name](), PLAIN)
         yield (
             f"{name}_steps.txt",
             "\n".join(render_text(steps.step(number + 1), PLAIN) for number in range(len(steps))),

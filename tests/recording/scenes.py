@@ -11,6 +11,7 @@ from gscli.views.look import ViewOptions
 
 F4 = np.float32
 
+ROLES = ("data", "indices", "updates", "output")
 PLAIN = ViewOptions(color="none")
 WIDE = ViewOptions(width=120, color="none")
 COLOR = ViewOptions()

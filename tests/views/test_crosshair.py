@@ -14,7 +14,7 @@ from gscli.traces import Trace, trace
 from gscli.views.figure import CELL, CROSSHAIR_MARGIN, LINE, render_svg
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
-from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.frames import Frames
 
 OPTIONS = ViewOptions(width=100, figure=True)
 
@@ -75,7 +75,7 @@ def words(svg: str) -> list[tuple[str, float, float, float]]:
 @pytest.mark.parametrize("width", [60, *slow([40, 80, 120])])
 @pytest.mark.parametrize("name", RUNS)
 def test_elbows_strike_no_text(name: str, width: int) -> None:
-    steps = make_frames(RUNS[name], OPTIONS._replace(width=width))
+    steps = Frames(RUNS[name], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
         svg = render_svg(steps.step(step), "t")
         elbows = segments(svg)
@@ -92,7 +92,7 @@ def test_elbows_strike_no_text(name: str, width: int) -> None:
 
 
 def test_bands_lead_from_the_heads_to_the_cell() -> None:
-    frame = make_frames(RUNS["scatter"], OPTIONS).step(3)
+    frame = Frames(RUNS["scatter"], OPTIONS).step(3)
     root = ET.fromstring(render_svg(frame, "t"))
     bands = [one.attrib for one in root.iter() if "fill-opacity" in one.attrib]
     row, column = ((float(one["x"]), float(one["y"])) for one in bands)
@@ -110,7 +110,7 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
     name: str, width: int
 ) -> None:
     """The last elbow begins beside the cells in data and ends at the output's."""
-    steps = make_frames(RUNS[name], OPTIONS._replace(width=width))
+    steps = Frames(RUNS[name], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
         frame = steps.step(step)
         lines = frame.render_lines()
@@ -135,7 +135,7 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
 
 @pytest.mark.parametrize("width", [90, *slow([72, 120])])
 def test_a_copy_runs_clear_of_the_edge_of_its_sheet(width: int) -> None:
-    steps = make_frames(RUNS["sheets"], OPTIONS._replace(width=width))
+    steps = Frames(RUNS["sheets"], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
         svg = render_svg(steps.step(step), "t")
         *_, copied = segments(svg)
@@ -197,6 +197,6 @@ def test_a_skipped_entry_has_none() -> None:
         {"tensor": [1, 2], "indices": [[7], [0]], "updates": [5, 6]},
         {"device": "gpu"},
     )
-    steps = make_frames(found, OPTIONS)
+    steps = Frames(found, OPTIONS)
     assert not segments(render_svg(steps.step(1), "t"))
     assert segments(render_svg(steps.step(2), "t"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recording.scenes import PLAIN, SCENES, duplicates, outside
+from recording.scenes import PLAIN, ROLES, SCENES, duplicates, outside
 
 from gscli.base import IndexRefused
 from gscli.traces import Trace, trace
@@ -17,7 +17,7 @@ from gscli.views.picture import make_picture
 from gscli.views.subject import make_views
 from gscli.views.summary import Counts, cell_numbers, count_cells
 from gscli.views.terminal.explain import make_explanation
-from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.frames import Frames
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula, explain_entry
@@ -179,7 +179,7 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
             used[part] = True
     assert found.output.sum() == updates[used].sum()
     assert [entry.dropped_count for entry in entries] == ([0, 0, 0, 0] if xla else [0, 4, 3, 0])
-    (numbers,) = [one for one in make_views(found, entries) if one.name == "updates"]
+    (numbers,) = [one for one in make_views(found, entries, ROLES) if one.name == "updates"]
     assert {mark.number for mark in numbers.marks if mark.alarm} == {1, 2, 3}
     alarmed = np.zeros(updates.shape, bool)
     for mark in numbers.marks:
@@ -376,7 +376,7 @@ def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:
     )  # fmt: skip
     picture = render_text(make_picture(run, PLAIN), PLAIN)
     assert re.search(r"0\.25.*\n.*0\.5", picture), picture
-    frame = render_text(make_frames(run, PLAIN).step(1), PLAIN)
+    frame = render_text(Frames(run, PLAIN).step(1), PLAIN)
     assert "max(1, 0.25) = 1" in frame
 
 

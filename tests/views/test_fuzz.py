@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 from conftest import slow
+from recording.scenes import ROLES
 from rich.cells import cell_len
 from views.worlds import every_operator, random_trace
 
@@ -19,7 +20,7 @@ from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture, make_picture
 from gscli.views.subject import make_views
 from gscli.views.terminal.explain import make_explanation
-from gscli.views.terminal.frames import make_frames
+from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 
 WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)
@@ -61,7 +62,7 @@ def check_text(text: str, options: ViewOptions) -> None:
 
 def check_letters(drawn: Picture, options: ViewOptions) -> None:
     """Each drawn entry has its letter in every tensor it touches, or is counted as hidden."""
-    for subject in make_views(drawn.trace, drawn.marked_entries):
+    for subject in make_views(drawn.trace, drawn.marked_entries, ROLES):
         if subject.array.dtype.kind in "UTO" or subject.array.dtype.kind == "c":
             continue
         group = render_tensors([subject], options, options.width)
@@ -112,7 +113,7 @@ def test_every_declared_operator(seed: int) -> None:
         assert isinstance(plain, str)
         assert plain.isascii()
         assert all(character == "\n" or character.isprintable() for character in plain)
-        steps = make_frames(trace, options)
+        steps = Frames(trace, options)
         for number in {0, 1, len(steps) // 2, len(steps)} & set(range(len(steps) + 1)):
             check_text(render_text(steps.step(number), options), options)
 

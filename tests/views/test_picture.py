@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from recording.scenes import SCENES, duplicates
+from recording.scenes import ROLES, SCENES, duplicates
 
 from gscli.base import UsageError
 from gscli.layout.axes import box_size
@@ -36,7 +36,7 @@ def cells_of(subject: TensorView, width: int = 400) -> list[list[str]]:
 def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
     found = SCENES[name]()
     entries = found.entries()
-    for subject, tensor in zip(make_views(found, entries), found.tensors, strict=True):
+    for subject, tensor in zip(make_views(found, entries, ROLES), found.tensors, strict=True):
         if len(tensor.shape) != 2:
             continue
         for place, text in np.ndenumerate(np.array(cells_of(subject))):
@@ -53,15 +53,15 @@ def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
 
 def test_marks_are_the_boxes_of_the_trace() -> None:
     found = duplicates()
-    data = make_views(found, found.entries())[0]
+    data = make_views(found, found.entries(), ROLES)[0]
     assert [mark.label for mark in data.marks] == list("abcdfg")
     assert [mark.box for mark in data.marks][3] == ((3, 4), (0, 1))
-    assert [mark.alarm for mark in make_views(found, found.entries())[1].marks][4]
+    assert [mark.alarm for mark in make_views(found, found.entries(), ROLES)[1].marks][4]
 
 
 def test_flat_operators_mark_the_cell_in_the_shape_of_the_input() -> None:
     found = trace("numpy.take", {"a": np.arange(6).reshape(2, 3), "indices": [4]})
-    assert make_views(found, found.entries())[0].marks[0].box == ((1, 2), (1, 2))
+    assert make_views(found, found.entries(), ROLES)[0].marks[0].box == ((1, 2), (1, 2))
 
 
 def test_more_than_four_entries_on_a_cell_are_counted() -> None:
@@ -83,8 +83,8 @@ def test_a_large_number_of_entries_is_said() -> None:
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
     few = trace("onnx.gather", {"data": np.zeros((9, 2, 2)), "indices": [0]})
     many = trace("onnx.gather", {"data": np.zeros((90, 2, 2)), "indices": [0] * 500})
-    assert make_views(few, few.entries())[0].dims_unmarked
-    assert not make_views(many, many.entries(200))[0].dims_unmarked
+    assert make_views(few, few.entries(), ROLES)[0].dims_unmarked
+    assert not make_views(many, many.entries(200), ROLES)[0].dims_unmarked
     assert "planes untouched" not in drawn(many)
 
 
@@ -166,7 +166,7 @@ def test_text_in_attributes_cannot_steer_the_terminal() -> None:
 def test_boxes_of_every_scene_lie_inside() -> None:
     for made in SCENES.values():
         found = made()
-        for subject in make_views(found, found.entries(50)):
+        for subject in make_views(found, found.entries(50), ROLES):
             for mark in subject.marks:
                 assert box_size(mark.box) > 0
                 ends = zip(mark.box, subject.array.shape, strict=True)

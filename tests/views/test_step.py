@@ -17,11 +17,11 @@ from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.steps import views_after
-from gscli.views.terminal.frames import KEY_LINES, make_frames, run_step_keys, show_steps
+from gscli.views.terminal.frames import KEY_LINES, Frames, run_step_keys, show_steps
 
 
 def screen(found: Trace, number: int) -> str:
-    return render_text(make_frames(found, PLAIN).step(number + 1), PLAIN)
+    return render_text(Frames(found, PLAIN).step(number + 1), PLAIN)
 
 
 def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
@@ -35,7 +35,7 @@ def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
         except StopIteration:
             raise EOFError from None
 
-    run_step_keys(make_frames(found, options), file, next_key)
+    run_step_keys(Frames(found, options), file, next_key)
     return file.getvalue()
 
 
@@ -92,7 +92,7 @@ def test_nothing_moves_from_frame_to_frame() -> None:
 
 def test_frames_are_made_when_asked_for() -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(100_000, np.int64)})
-    steps = make_frames(found, PLAIN)
+    steps = Frames(found, PLAIN)
     assert len(steps) == 100_000
     assert "step 301 of 100000" in render_text(steps.step(301), PLAIN)
     with pytest.raises(UsageError):
@@ -126,7 +126,7 @@ def test_the_table_shows_what_the_sum_starts_from() -> None:
 def test_a_frame_fits_a_screen_of_24_lines() -> None:
     for number in range(8):
         options = ViewOptions(color="none", height=24)
-        drawn = render_text(make_frames(duplicates(), options).step(number), options)
+        drawn = render_text(Frames(duplicates(), options).step(number), options)
         assert drawn.startswith("jax at-add")
         assert len(drawn.splitlines()) + KEY_LINES <= 24
 
@@ -167,13 +167,13 @@ def test_keys(typed: str, expected: list[int]) -> None:
 
 def test_arrow_keys_arrive_as_one_key() -> None:
     file, keys = io.StringIO(), iter(["\x1b[C", "\x1b[C", "\x1b[D", "q"])
-    run_step_keys(make_frames(duplicates(), PLAIN), file, lambda: next(keys))
+    run_step_keys(Frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2]
 
 
 def test_keys_typed_fast_arrive_together() -> None:
     file, keys = io.StringIO(), iter(["nn", "gb\r\x1b[C", "p\x1b[Dq", "n"])
-    run_step_keys(make_frames(duplicates(), PLAIN), file, lambda: next(keys))
+    run_step_keys(Frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2, 3, 2, 1]
 
 
@@ -225,7 +225,7 @@ def added() -> Trace:
 def test_a_step_holds_final_cells_against_what_is_expected() -> None:
     """Cell 0 is never written, cell 1 twice: until then it is not called wrong."""
     expectation = OutputDiagnosis(added(), np.array([2, 40, 1, 21]), "the expected answer")
-    found = make_frames(added(), PLAIN, expectation)
+    found = Frames(added(), PLAIN, expectation)
     told = [render_text(found.step(number), PLAIN) for number in range(4)]
     marked = [re.findall(r"[^ ]*≠[0-9]+", text) for text in told]
     assert marked == [["1≠2"], ["1≠2"], ["1≠2"], ["1≠2", "c:11→41≠40"]]
@@ -238,14 +238,12 @@ def test_a_step_holds_final_cells_against_what_is_expected() -> None:
 
 def test_a_gather_is_held_against_what_is_expected_once_it_is_read() -> None:
     found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})
-    steps = make_frames(
-        found, PLAIN, OutputDiagnosis(found, np.array([30, 20]), "the expected answer")
-    )
+    steps = Frames(found, PLAIN, OutputDiagnosis(found, np.array([30, 20]), "the expected answer"))
     marked = [re.findall(r"[^ ]*≠[0-9]+", render_text(steps.step(one), PLAIN)) for one in range(3)]
     assert marked == [[], [], ["b:10≠20"]]
 
 
 def test_the_key_tells_the_signs_that_occur_and_no_others() -> None:
-    text = render_text(make_frames(duplicates(), PLAIN).step(1), PLAIN)
+    text = render_text(Frames(duplicates(), PLAIN).step(1), PLAIN)
     assert text.endswith("↺ counts from the end   ✗ out of range, dropped\n")
-    assert "↺" not in render_text(make_frames(added(), PLAIN).step(1), PLAIN)
+    assert "↺" not in render_text(Frames(added(), PLAIN).step(1), PLAIN)

@@ -47,14 +47,14 @@ def _render_svgs(
     from gscli.views.figure import render_svg
     from gscli.views.picture import make_picture
     from gscli.views.summary import describe_purpose
-    from gscli.views.terminal.frames import make_frames, select_steps
+    from gscli.views.terminal.frames import Frames, select_steps
 
     path, title, text = str(settings.svg), f"gscli {trace.title}", describe_purpose(trace)
     options = make_view_options(settings, is_for_file=True)._replace(figure=True)
     if settings.step is None:
         whole = make_picture(trace, options, diagnosis=expectation)
         return {path: render_svg(whole, title, text, settings.theme)}
-    steps = make_frames(trace, options, expectation)
+    steps = Frames(trace, options, expectation)
 
     def render_step(number: int) -> str:
         return render_svg(steps.step(number), f"{title}, step {number}", text, settings.theme)

@@ -25,7 +25,7 @@ from gscli.views.lines import Drawing, render_text, wrap_paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
 from gscli.views.picture import make_picture, render_legend, render_title, render_with_table
 from gscli.views.steps import OutputReplay, views_after
-from gscli.views.subject import GRIDS, add_expected, add_grid_headers
+from gscli.views.subject import add_expected
 from gscli.views.summary import describe_purpose
 from gscli.views.terminal.legend import render_entries
 from gscli.views.words.below import explain_outcome_signs
@@ -51,14 +51,18 @@ class Frames:
     """The frames of a trace, made when they are asked for.
 
     Cells that no later entry reaches and that differ from an `expectation` show both values.
+
+    >>> from gscli.traces import trace
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
+    >>> len(Frames(found, ViewOptions()))
+    2
     """
 
     def __init__(
         self, trace: Trace, options: ViewOptions, expectation: OutputDiagnosis | None = None
     ) -> None:
-        self.trace = trace
-        self.options = options
-        self.diagnosis = expectation
+        check_view_options(trace, options)
+        self.trace, self.options, self.diagnosis = trace, options, expectation
         self.done = OutputReplay(trace)
         self._entries = trace.entries(FRAMES_PER_LAYOUT)
 
@@ -103,16 +107,14 @@ class Frames:
         trace, options, look = self.trace, self.options, make_style_sheet(self.options)
         signs, entries = look.signs, self.entries(number + 1)
         lit = entries[number : number + 1] if number >= 0 else []
-        first = options.show is None
         begin = max(number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
         views = views_after(
             trace,
             entries[begin : begin + FRAMES_PER_LAYOUT],
             number - begin,
-            GRIDS[trace.kind] if first else options.show,
+            options.show,
             self.done.output_after(entries, begin),
         )
-        views = add_grid_headers(trace, views) if first else views
         if self.diagnosis is not None:
             views = add_expected(views, self.diagnosis, self.last_entry_by_cell > number)
         near = max(min(number - rows // 2, len(entries) - rows), 0)
@@ -144,20 +146,6 @@ STEPPED_ENTRIES = 100
 """Frames that are printed in a row, unless a limit says otherwise."""
 
 
-def make_frames(
-    trace: Trace, options: ViewOptions, expectation: OutputDiagnosis | None = None
-) -> Frames:
-    """One renderable per entry.
-
-    >>> from gscli.traces import trace
-    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
-    >>> len(make_frames(found, ViewOptions()))
-    2
-    """
-    check_view_options(trace, options)
-    return Frames(trace, options, expectation)
-
-
 def select_steps(frames: Frames, options: ViewOptions) -> range:
     """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
     limit = STEPPED_ENTRIES if options.limit is None else options.limit
@@ -171,7 +159,7 @@ def show_steps(
     expectation: OutputDiagnosis | None = None,
 ) -> None:
     """Frame number `step`; else by keys on a terminal, and one after the other elsewhere."""
-    frames = make_frames(trace, options, expectation)
+    frames = Frames(trace, options, expectation)
     if step is not None:
         sys.stdout.write(render_text(frames.step(step), options))
     elif frames and sys.stdin.isatty() and sys.stdout.isatty():

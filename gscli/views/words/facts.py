@@ -166,14 +166,10 @@ class Describer:
         """
         places: list[str] = []
         columns = self.trace.layout.addressing.columns
+        vector_dims = {column.source: column.vector_dim for column in columns}
         for name, box in entry.indices:
-            vector_dim = next(column.vector_dim for column in columns if column.source == name)
-            place = [str(start) for start, _ in box]
-            if vector_dim is not None:
-                place[vector_dim] = ":"
-                if vector_dim == len(place) - 1:
-                    place.pop()
-            places.append(f"{name}[{','.join(place)}]" if place else name)
+            own = box[:-1] if vector_dims[name] == len(box) - 1 else box
+            places.append(format_cell(name, own, self.trace.inputs[name].shape[: len(own)]))
         alone = len(columns) == 1 and columns[0].vector_dim is None
         vector = ", ".join(map(str, entry.vector))
         return ", ".join(places), vector if alone else f"({vector})"
@@ -196,9 +192,8 @@ class Describer:
         """The cell of data that was read, or of output that was written."""
         assert entry.target is not None
         layout = self.trace.layout
-        read = self.trace.kind == "gather" and layout.data_name
-        name = layout.data_name if read and layout.data_name else self.trace.output_name
-        return format_cell(name, entry.target, layout.data_shape)
+        read = layout.data_name if self.trace.kind == "gather" else None
+        return format_cell(read or self.trace.output_name, entry.target, layout.data_shape)
 
     def format_result(self, entry: Entry) -> str:
         """The cell of output that gather wrote, or of updates that scatter took."""
