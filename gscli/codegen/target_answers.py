@@ -147,10 +147,16 @@ def describe_snippet(answer: Snippet) -> str:
 
 
 def describe_run(answer: Snippet) -> str:
-    """What a run said, in words."""
+    """What a run said, in words.
+
+    >>> said = {"result": "equal", "version": "1.32.0"}
+    >>> describe_run(Snippet("onnx", "ONNX", "exact", "Gather", run_result=said))
+    'run in onnxruntime 1.32.0: equal'
+    """
     said = answer.run_result
     version, text = said.get("version", ""), said.get("text", "")
-    who = f"run in {answer.title} {version}: " if version else ""
+    title = {"onnx": "onnxruntime", "stablehlo": "jax"}.get(answer.target, answer.title)
+    who = f"run in {title} {version}: " if version else ""
     return f"{who}{said['result']}" + (f", {text}" if text else "")
 
 

@@ -19,6 +19,7 @@ from gscli.base.words import NARROW_FLOATS
 from gscli.kernel.reductions import (
     REDUCTIONS,
     canonical_updates,
+    divide_as_c,
     divide_means,
     prepare_updates,
     saturating_cast,
@@ -196,7 +197,11 @@ class ScatterOutput:
                 self.rows = self.accumulator.reshape(self.rows.shape)
             touched = self.counts > int(self.keeps_lone)
             terms = self.counts[touched, None] + self.layout.own_terms
-            self.rows[touched] = divide_means(self.rows[touched], terms, rule.divisor)
+            if self.keeps_lone and self.dtype.kind == "c":
+                means = divide_as_c(self.rows[touched], terms.astype(self.dtype))
+            else:
+                means = divide_means(self.rows[touched], terms, rule.divisor)
+            self.rows[touched] = means
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)

@@ -67,10 +67,36 @@ def divide_cells(cells: Array, divisors: Array) -> Array:
     >>> divide_cells(np.array([10, 1], np.int64), np.array([4, -2], np.int64))
     array([ 2.5, -0.5])
     """
+    if cells.dtype.kind == "c":
+        return divide_as_c(cells, divisors)
     if cells.dtype.kind in "biu":
         real = np.float64 if cells.itemsize == np.dtype(np.int64).itemsize else np.float32
         cells, divisors = cells.astype(real), divisors.astype(real)
     return np.asarray(np.divide(cells, divisors))
+
+
+def divide_as_c(cells: Array, divisors: Array) -> Array:
+    """Complex quotients; those that are not finite as compilers of C make them (annex G).
+
+    Where both parts would be NaN, what is infinite or divided by 0 still has its infinities, and
+    what is divided by an infinity is 0.
+
+    >>> with np.errstate(all="ignore"):
+    ...     divide_as_c(np.array([complex(-np.inf, 1), 1 + 1j]), np.array([1 + 1j, 0]))
+    array([-inf+infj,  inf+infj])
+    """
+    a, b, c, d = parts = cells.real, cells.imag, divisors.real, divisors.imag
+    result, norm = np.array(np.divide(cells, divisors)), c * c + d * d
+    x, y = (a * c + b * d) / norm, (b * c - a * d) / norm
+    infinity, (e, f, g, h) = np.copysign(np.inf, c), [np.copysign(np.isinf(p), p) for p in parts]
+    cases = [
+        np.isfinite(result), ~np.isnan(x) | ~np.isnan(y), norm == 0,
+        np.isinf(cells) & np.isfinite(divisors), np.isinf(divisors) & np.isfinite(cells),
+    ]  # fmt: skip
+    reals = result.real, x, infinity * a, np.inf * (e * c + f * d), 0 * (a * g + b * h)
+    others = result.imag, y, infinity * b, np.inf * (f * c - e * d), 0 * (b * g - a * h)
+    result.real, result.imag = np.select(cases, reals, np.nan), np.select(cases, others, np.nan)
+    return result
 
 
 def convert_exponents(cells: Array, exponents: Array) -> Array:

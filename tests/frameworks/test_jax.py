@@ -477,3 +477,21 @@ def test_complex_powers_go_by_angle(base: str, exponent: str, expected: str) -> 
     x, value, answer = (np.array([complex(text)]) for text in (base, exponent, expected))
     raised = JAX["at.power"](x, (np.array([0]),), value)
     assert_same(raised.view(float), answer.view(float))
+
+
+def test_complex_numbers_are_divided_as_xla_divides_them() -> None:
+    """Recorded with JAX 0.10.2: the infinities are those of compilers of C."""
+    inf, nan = np.inf, np.nan
+    cases: list[tuple[complex, list[complex], complex]] = [
+        (-2.5 + 0j, [complex(inf, -2.5)], complex(-0.0, 0)),
+        (complex(1, inf), [0j], complex(inf, inf)),
+        (complex(nan, -inf), [0j], complex(nan, -inf)),
+    ]
+    for cell, values, expected in cases:
+        inputs = {
+            "x": np.array([cell], np.complex64),
+            "indices_0": np.zeros(len(values), np.int64),
+            "values": np.array(values, np.complex64),
+        }
+        with np.errstate(all="ignore"):
+            assert_same(gscli.run("jax.at.divide", inputs, {}), np.array([expected], np.complex64))

@@ -376,3 +376,17 @@ def test_a_result_that_no_array_can_hold_is_refused() -> None:
     wide = np.zeros((0, 10**13), np.int8)
     with pytest.raises(LimitRefused, match="no array can have the shape"):
         TF["gather"](wide, wide.astype(np.int32), axis=0)
+
+
+def test_means_of_complex_segments_keep_infinities() -> None:
+    """Recorded with TensorFlow 2.21: the sum is divided as compilers of C divide it."""
+    inf, nan = np.inf, np.nan
+    cases: list[tuple[list[complex], complex]] = [
+        ([complex(inf, -2.5), complex(-2.5, inf)], complex(inf, inf)),
+        ([complex(inf, 0), complex(nan, -inf), complex(-inf, 0)], complex(nan, -inf)),
+        ([0j, complex(0, inf)], complex(nan, inf)),
+    ]
+    for rows, expected in cases:
+        inputs = {"data": np.array(rows, np.complex64), "segment_ids": np.zeros(len(rows), int)}
+        found = gscli.run("tensorflow.segment_mean", inputs, {})
+        assert_same(found, np.array([expected], np.complex64))
