@@ -26,7 +26,7 @@ from gscli.base.arrays import (
     parse_dtype,
     to_native,
 )
-from gscli.base.words import format_count, format_shape, sanitize
+from gscli.base.words import format_count, format_place, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsontext import (
     JsonPath,
@@ -213,7 +213,7 @@ def _build_array(
     shape, values = levels
 
     def place(number: int) -> str:
-        return f"{parsed.path_prefix}{_format_position(_unravel(number, shape))}"
+        return format_place(parsed.path_prefix, _position(number, shape))
 
     if not values:
         kind = dtype or request.dtype_if_empty or np.dtype("float64")
@@ -232,27 +232,19 @@ def _ragged_error(
     note = f"{here}, the one before is {before}"
     if is_lists:
         note = f"{format_count(forms[number], 'value')}, the row before has {forms[0]}"
-    path = (*path, *_unravel(number, shape))
+    path = (*path, *_position(number, shape))
     start, end = find_value(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
-    position = _format_position(tuple(step for step in path if isinstance(step, int)))
+    position = tuple(step for step in path if isinstance(step, int))
     line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""
     return ContentRefused(
         f"{parsed.name} is not a rectangular array",
-        where=f"{parsed.name}{line}: {parsed.argument}{position}",
+        where=format_place(f"{parsed.name}{line}: {parsed.argument}", position),
         details=(detail,),
         hint="all lists of one level need the same length",
     )
 
 
-def _unravel(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The position of element `number`, without NumPy's limit on the size of a shape."""
-    position: list[int] = []
-    for length in reversed(shape):
-        number, step = divmod(number, length)
-        position.append(step)
-    return tuple(reversed(position))
-
-
-def _format_position(position: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, position))}]" if position else ""
+def _position(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Where element `number` stands."""
+    return tuple(map(int, np.unravel_index(number, shape)))
