@@ -75,11 +75,8 @@ def _silence_dask_logs() -> Iterator[None]:
     So do asyncio, when tasks of Dask that failed are freed and nobody waited for them, and Tornado,
     when a callback comes late and finds its connection closed.
     """
-    loggers = logging.root.manager.loggerDict
-    names = ["asyncio", *(name for name in loggers if name.startswith(("distributed", "tornado")))]
-    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
-    for logger in levels:
-        logger.setLevel(SILENT_LOG_LEVEL)
+    before = logging.root.manager.disable
+    logging.disable()
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -88,8 +85,7 @@ def _silence_dask_logs() -> Iterator[None]:
         gc.collect()
         raise
     finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
+        logging.disable(before)
 
 
 def _start_local_cluster(distributed: Any, workers: int) -> Any:
