@@ -90,17 +90,11 @@ class ZarrArray(ChunkedArray):
         return str(self.array.metadata.encode_chunk_key(coordinates))
 
     def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
-        """One chunk, by the library, if it is there."""
-        sizes, path = self.chunk_sizes(coordinates), self._path(coordinates)
+        """One chunk, by the library, after a look at its file."""
         with zarr_errors(self.name):
-            if self.folder is not None and not self._is_regular_file(path):
-                values = np.full(sizes, self.fill, self.array.dtype)
-            else:
-                values = np.asarray(self.array[self.chunk_slices(coordinates)])
-            return self.normalize_values(values)
-
-    def _path(self, coordinates: tuple[int, ...]) -> str:
-        return os.path.join(self.folder or "", self.chunk_key(coordinates))
+            if self.folder is not None:
+                self._check_file(os.path.join(self.folder, self.chunk_key(coordinates)))
+            return self.normalize_values(np.asarray(self.array[self.chunk_slices(coordinates)]))
 
     def read_all(self) -> Array:
         """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
@@ -163,18 +157,17 @@ class ZarrArray(ChunkedArray):
             buffer = sync(self.array.store.get(self._store_key(key), default_buffer_prototype()))
         return None if buffer is None else bytes(buffer.to_bytes())
 
-    def _is_regular_file(self, path: str) -> bool:
+    def _check_file(self, path: str) -> None:
         where = f"{self.name}: {sanitize(os.path.basename(path), 60)}"
         size, root = file_size(path, "a chunk", where), os.path.realpath(str(self.array.store.root))
         if size is None:
-            return False
+            return
         if not os.path.realpath(path).startswith(root + os.sep):
             raise link_error("the folder of a chunk is a link", where)
         if size > self._stored_limit:
             raise too_large_error(size, self._stored_limit, self.name)
         if not size:  # of a shard the library would make the fill value
             raise ContentRefused("a chunk is empty", where=f"{self.name}: {sanitize(path, 60)}")
-        return True
 
 
 MAX_DIGITS = 19
