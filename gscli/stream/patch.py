@@ -30,7 +30,6 @@ from gscli.stream.gather import Rows
 from gscli.stream.scatter import (
     ExternalSort,
     RowBlock,
-    Updates,
     apply_updates,
     sort_by_row,
     update_records,
@@ -82,9 +81,9 @@ def patch_in_place(
         with write_errors(file.name), lock_file(file), replace() as out:
             clone_file(file, out)
             written = ProgressCounter(progress, patch.nbytes)
-            for rows, block, updates in patch.iter_batches():
-                write_rows(out.fileno(), offset, rows, patch.apply(block, updates))
-                written.add(block.nbytes)
+            for rows, _, new in patch.iter_batches():
+                write_rows(out.fileno(), offset, rows, new)
+                written.add(new.nbytes)
         return patch.rows.size
     if direct:
         where = f"{file.name}: another element type or order than the result has"
@@ -138,8 +137,8 @@ class RowUpdates:
         """Bytes of all touched rows."""
         return self.rows.size * self.source.width
 
-    def iter_batches(self) -> Iterator[tuple[Indices, Array, Updates]]:
-        """A few megabytes of rows (n,) at a time, their bytes (n, width), and their updates.
+    def iter_batches(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """A few megabytes of rows (n,) at a time, their bytes (n, width), before and after.
 
         They can be passed over once.
         """
@@ -147,12 +146,8 @@ class RowUpdates:
             rows = self.rows[part.first : part.last]
             block = np.empty((rows.size, self.source.width), np.uint8)
             self.source.take(rows, block)
-            yield rows, block, part.updates
-
-    def apply(self, block: Array, updates: Updates) -> Array:
-        """The bytes of rows after their updates; `block`: those before, overwritten."""
-        new = apply_updates(self.layout, block.view(self.dtype), updates)
-        return new.reshape(len(block), -1).view(np.uint8)
+            new = apply_updates(self.layout, block.copy().view(self.dtype), part.updates)
+            yield rows, block, new.reshape(len(block), -1).view(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -197,10 +192,10 @@ class DirectPatch:
         saved = ProgressCounter(self.saving, patch.nbytes)
         try:
             with write_errors(*failure), interrupts.allow():
-                for rows, block, updates in patch.iter_batches():
+                for rows, old, new in patch.iter_batches():
                     interrupts.deliver_pending()
-                    undo_file.add(rows, block.copy(), patch.apply(block, updates))
-                    saved.add(block.nbytes)
+                    undo_file.add(rows, old, new)
+                    saved.add(old.nbytes)
                 self.check()
                 self.file.check_unchanged()
                 undo_file.commit()
