@@ -51,57 +51,56 @@ Message: TypeAlias = tuple[dict[str, Any], "bytes | memoryview"]
 """What is said, in JSON, and the bytes that belong to it."""
 
 
-class IsolatedLibrary:
-    """A module of ours that answers requests about one open file, in a process of its own."""
+def _start(module: str, descriptor: int) -> Child:
+    """A module of ours that answers requests about one open file, in a process of its own.
 
-    def __init__(self, module: str, descriptor: int) -> None:
-        """Raises CannotRead where no process can be started."""
-        paths = json.dumps([path for path in sys.path if os.path.isabs(path)])
-        arguments = (paths, module, str(descriptor))
-        program = python_program(sys.executable, _SCRIPT, *arguments, descriptors=(descriptor,))
-        try:
-            self._child = Child(program)
-        except OSError as error:
-            problem = "the process that reads such files does not start"
-            raise CannotRead(problem, where=f"{sys.executable}: {error.strerror}") from error
+    Raises CannotRead where no process can be started.
+    """
+    paths = json.dumps([path for path in sys.path if os.path.isabs(path)])
+    arguments = (paths, module, str(descriptor))
+    program = python_program(sys.executable, _SCRIPT, *arguments, descriptors=(descriptor,))
+    try:
+        return Child(program)
+    except OSError as error:
+        problem = "the process that reads such files does not start"
+        raise CannotRead(problem, where=f"{sys.executable}: {error.strerror}") from error
 
-    def ask(self, name: str, request: Request, payload: memoryview | None) -> Iterator[Message]:
-        """The messages that answer a request about the file that people know by `name`.
 
-        Raises what the module raised, and ContentRefused where the process ended or hung.
-        """
-        line = self._check(name, self._child.exchange(_encode(request), PATIENCE))
-        if payload is not None:  # the first line says that it reads on
-            line = self._check(name, self._child.exchange(payload, PATIENCE))
-        while message := json.loads(line):
-            if "error" in message:
-                _raise_error(message["error"])
-            size = min(message["follow"], PIECE)
-            yield message, self._check(name, self._child.receive(size, PATIENCE))
-            line = self._check(name, self._child.exchange(b"", PATIENCE))
+def _ask(
+    child: Child, name: str, request: Request, payload: memoryview | None
+) -> Iterator[Message]:
+    """The messages that answer a request about the file that people know by `name`.
 
-    def _check(self, name: str, answer: bytes | Failure) -> bytes:
+    Raises what the module raised, and ContentRefused where the process ended or hung.
+    """
+
+    def check(answer: bytes | Failure) -> bytes:
         if isinstance(answer, bytes):
             return answer
-        self.close()
         where = f"{name}: the library that reads it: {answer.text}"
         raise ContentRefused(f"{name} is not sound", where=where)
 
-    def close(self) -> None:
-        """End the process."""
-        self._child.stop()
+    line = check(child.exchange(_encode(request), PATIENCE))
+    if payload is not None:  # the first line says that it reads on
+        line = check(child.exchange(payload, PATIENCE))
+    while message := json.loads(line):
+        if "error" in message:
+            _raise_error(message["error"])
+        size = min(message["follow"], PIECE)
+        yield message, check(child.receive(size, PATIENCE))
+        line = check(child.exchange(b"", PATIENCE))
 
 
-_kept: dict[tuple[object, ...], IsolatedLibrary] = {}
+_kept: dict[tuple[object, ...], Child] = {}
 """The process for the file that was asked about last: its other arrays are often next."""
 
 _lock = threading.Lock()
-_kept_by_parents: list[IsolatedLibrary] = []
+_kept_by_parents: list[Child] = []
 
 
 def _close_kept() -> None:
     while _kept:
-        _kept.popitem()[1].close()
+        _kept.popitem()[1].stop()
 
 
 def _forget_kept() -> None:
@@ -119,7 +118,7 @@ os.register_at_fork(after_in_child=_forget_kept)
 def ask_isolated(
     module: str, content: Content, request: Request, payload: memoryview | None = None
 ) -> Generator[Message]:
-    """What a module answers about a file; raises as `IsolatedLibrary` does.
+    """What a module answers about a file; raises as `_start` and `_ask` do.
 
     Whoever does not read to the end closes it; until then nobody else's questions are answered.
     """
@@ -128,14 +127,12 @@ def ask_isolated(
         key = (module, status.st_dev, status.st_ino, Stamp.from_status(status))
         if key not in _kept:
             _close_kept()
-            _kept[key] = IsolatedLibrary(module, descriptor)
-        is_whole = False
+            _kept[key] = _start(module, descriptor)
         try:
-            yield from _kept[key].ask(content.name, request, payload)
-            is_whole = True
-        finally:
-            if not is_whole:  # whatever comes next belongs to this request
-                _close_kept()
+            yield from _ask(_kept[key], content.name, request, payload)
+        except BaseException:  # whatever comes next belongs to this request
+            _close_kept()
+            raise
 
 
 @contextmanager

@@ -121,7 +121,7 @@ def test_a_fork_starts_a_process_of_its_own(path: str) -> None:
     isolated._forget_kept()
     [(again, _)] = ask(path, "name")
     assert again["process"] != first["process"]
-    parent.close()
+    parent.stop()
 
 
 def test_the_other_side_in_this_process(
