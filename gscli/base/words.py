@@ -87,6 +87,16 @@ def format_count(count: int, thing: str, things: str = "") -> str:
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
+def format_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of texts as lines, their columns two blanks apart.
+
+    >>> format_columns([("a", "one", ""), ("bc", "", "two")])
+    ['a   one', 'bc       two']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
 def format_shape(shape: Sequence[int]) -> str:
     """A shape as messages write it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gscli.base.records import group_pairs
 from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
@@ -64,10 +65,11 @@ def format_article_table(number: int) -> str:
 
 def _format_behaviour(name: str, column: str) -> str:
     """One answer, or one per mode, device or release when they differ."""
-    variants: dict[str, list[str]] = {}
-    for rule in compute_rules([find_operator(name)]):
-        for variant in _short_variant_names(rule):
-            variants.setdefault(getattr(rule, column), []).append(variant)
+    variants = group_pairs(
+        (str(getattr(rule, column)), variant)
+        for rule in compute_rules([find_operator(name)])
+        for variant in _short_variant_names(rule)
+    )
     if len(variants) == 1:
         return next(iter(variants))
     return "; ".join(

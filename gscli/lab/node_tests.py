@@ -29,11 +29,10 @@ DATA_SET = "test_data_set_"
 
 
 class NodeUnderTest(Record):
-    """The one node of a test model: its operator, attributes and the model's opset."""
+    """The one node of a test model: its operator, attributes, the model's opset among them."""
 
     operator: Operator
     attrs: dict[str, object]
-    opset: int
     input_count: int
 
 
@@ -133,7 +132,7 @@ def load_inputs(node: NodeUnderTest, data_set: Path) -> dict[str, NDArray[Any]]:
 def _run_data_set(node: NodeUnderTest, data_set: Path) -> str:
     inputs = load_inputs(node, data_set)
     recorded = _load_tensor(data_set / "output_0.pb", "output")
-    answer = execute(node.operator, inputs, {**node.attrs, "opset": node.opset})[1]
+    answer = execute(node.operator, inputs, node.attrs)[1]
     return describe_difference(answer, recorded)
 
 
@@ -173,4 +172,5 @@ def read_test_node(path: Path) -> NodeUnderTest:
         )
     node = model.graph.node[0]
     operator = find_operator(node.op_type, node.domain)
-    return NodeUnderTest(operator, read_attributes(node), model.opset, len(node.input))
+    attrs = {**read_attributes(node), "opset": model.opset}
+    return NodeUnderTest(operator, attrs, len(node.input))

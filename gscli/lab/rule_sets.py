@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from gscli.base import UsageError
+from gscli.base.records import group_pairs
 from gscli.base.words import suggest_names
 from gscli.frameworks import ALIASES, NAMES, load_framework
 from gscli.frameworks.operator import (
@@ -46,11 +47,9 @@ def _select_by_name(
 ) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
     """Declared comparisons by what asked for them, in that order, and frameworks without any."""
     declared = list_mappings(concept)
-    chosen: dict[str, list[DeclaredComparison]] = {}
     if not only:
-        for pair in declared:
-            chosen.setdefault(pair[0].framework.title, []).append(pair)
-        return chosen, []
+        return group_pairs((pair[0].framework.title, pair) for pair in declared), []
+    chosen: dict[str, list[DeclaredComparison]] = {}
     absent: list[UnsupportedRuleSet] = []
     for word in only:
         name = ALIASES.get(word.lower(), word.lower())

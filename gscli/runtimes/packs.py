@@ -238,8 +238,7 @@ def _read_cases(path: str) -> Iterator[FuzzCase]:
         except ForeignNode:
             continue
         for data_set in sorted(folder.glob("test_data_set_*")):
-            attrs = {**node.attrs, "opset": node.opset}
-            yield FuzzCase(node.operator, load_inputs(node, data_set), attrs)
+            yield FuzzCase(node.operator, load_inputs(node, data_set), node.attrs)
 
 
 def load_onnx_coverage() -> dict[str, SuiteCoverage]:

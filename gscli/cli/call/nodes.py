@@ -11,7 +11,7 @@ from typing import Any
 from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import format_count, sanitize
+from gscli.base.words import format_columns, format_count, sanitize
 from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
 from gscli.lab.model_nodes import ModelNode
@@ -189,19 +189,15 @@ def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
     count = len(model.nodes)
     verb = "is" if len(rows) == 1 else "are"
     of = f"{len(rows)} of {format_count(count, 'node')} {verb} gather or scatter"
-    lines = [f"{model.where}: opset {model.opset}, {of}"]
-    widths = [
-        max((len(sanitize(row[key], 60)) for row in rows), default=0) for key in ("node", "op")
-    ]
+    texts = []
     for row in rows:
         attributes = " ".join(f"{name}={value}" for name, value in row["attrs"].items())
         inputs, outputs = (
             ", ".join(map(_format_tensor, row[key])) for key in ("inputs", "outputs")
         )
-        head = f"{sanitize(row['node'], 60):<{widths[0]}}  {row['op']:<{widths[1]}}"
-        lines.append(
-            f"{head}  {inputs} -> {outputs}" + f"  {sanitize(attributes, 80)}" * bool(attributes)
-        )
+        flow = f"{inputs} -> {outputs}  {sanitize(attributes, 80)}"
+        texts.append((sanitize(row["node"], 60), row["op"], flow))
+    lines = [f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]
     return "".join(f"{line}\n" for line in lines), rows
 
 

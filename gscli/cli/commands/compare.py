@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -162,13 +162,17 @@ def compare_concept(
         axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
     )  # fmt: skip
     comparing = call(only=only or (), opsets=opsets or ())
-    if gradients:
-        return _print_gradients(comparing, call, settings, on, python, patience)
+    others: list[GradientRow] = []
     if on:
-        from gscli.runtimes.runtime_answers import add_runtime_results
+        from gscli.runtimes.runtime_answers import add_runtime_results, ask_for_gradients
 
         with start_checked(on, python, patience) as (runtime, _):
-            comparing = add_runtime_results(comparing, call, runtime)
+            if gradients:
+                others = [*ask_for_gradients(comparing, call, runtime)]
+            else:
+                comparing = add_runtime_results(comparing, call, runtime)
+    if gradients:
+        return _print_gradients(comparing, others, settings)
     comparing = add_equivalents(comparing)
     write_results(
         comparing.inputs.values(), settings, text=_render_screen(comparing, settings, lines=lines),
@@ -187,19 +191,12 @@ def _convert_to_floats(inputs: CallInputs) -> None:
 
 
 def _print_gradients(
-    comparing: ComparisonResult, call: Callable[..., ComparisonResult], settings: Settings,
-    on: str, python: str | None, patience: float,
-) -> int:  # fmt: skip
+    comparing: ComparisonResult, others: Sequence[GradientRow], settings: Settings
+) -> int:
     """The gradients of every answer, and those of a runtime; exit status 1 when they differ."""
     from gscli.lab.gradient_comparison import compare_gradients
     from gscli.views.words.gradient_words import describe_comparison
 
-    others: list[GradientRow] = []
-    if on:
-        from gscli.runtimes.runtime_answers import ask_for_gradients
-
-        with start_checked(on, python, patience) as (runtime, _):
-            others = [*ask_for_gradients(comparing, call, runtime)]
     result = compare_gradients(comparing, others)
     if settings.json is not None:
         print_json(result.to_dict())
@@ -237,7 +234,7 @@ def _render_screen(comparing: ComparisonResult, settings: Settings, *, lines: bo
         from gscli.views.words.compare_words import describe_comparison
 
         return describe_comparison(comparing, options)
-    if settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
+    if settings.is_verdict_alone:
         from gscli.views.words.comparison import ComparisonTexts
 
         options = options._replace(utf8=options.utf8 and not settings.plain)

@@ -16,6 +16,7 @@ from typing import Any
 
 import gscli
 from gscli.base import UsageError
+from gscli.base.words import format_columns
 from gscli.cli.building import (
     format_input_metavars,
     format_option_help,
@@ -41,8 +42,7 @@ def help(  # noqa: A001  the name of the command
 ) -> int:
     width = detect_screen(sys.stdout, width=settings.width).width
     if not words:
-        names = max(map(len, TOPICS)) + 2
-        sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, text in TOPICS.items())
+        sys.stdout.writelines(f"{line}\n" for line in format_columns([*TOPICS.items()]))
     elif len(words) == 1 and words[0] in TOPICS:
         sys.stdout.write(
             format_manual_page() if words[0] == "man" else rewrap(read_topic(words[0]), width)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, UsageError
-from gscli.base.records import Record
-from gscli.base.words import format_count, sanitize
+from gscli.base.records import Record, group_pairs
+from gscli.base.words import format_columns, format_count, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.completion import complete_names
 from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json, print_stderr
@@ -117,9 +117,7 @@ def write_cases(cases: Sequence[FuzzCase], output: str) -> int:
     from gscli.cli.call.results import save_text
     from gscli.runtimes import packs
 
-    by_operator: dict[str, list[FuzzCase]] = {}
-    for case in cases:
-        by_operator.setdefault(case.operator.full_name, []).append(case)
+    by_operator = group_pairs((case.operator.full_name, case) for case in cases)
     if is_json_lines(output):
         save_text(output, packs.format_json_lines(by_operator.values()))
         written = len(cases)
@@ -193,14 +191,12 @@ def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
         ]
         print_json(documents)
         return
-    width = max(len(member.adapter.name) for member in members) + 2
-    versions = max(len(member.version or "-") for member in members) + 2
+    rows = []
     for member in members:
-        state = member.version or "-"
         more = f"needs {' '.join(member.missing)}" if member.version and member.missing else ""
         variants = f"  :{member.adapter.variants}" if member.adapter.variants else ""
-        line = f"{member.adapter.name:<{width}}{state:<{versions}}{more}{variants}"
-        sys.stdout.write(line.rstrip() + "\n")
+        rows.append((member.adapter.name, member.version or "-", more + variants))
+    sys.stdout.writelines(f"{line}\n" for line in format_columns(rows))
 
 
 @contextmanager
