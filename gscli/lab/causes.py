@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import permutations
+from itertools import islice, permutations
 from typing import TypeAlias
 
 import numpy as np
@@ -289,9 +289,10 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         for cause, change in changes.items():
             if all(has_them for word, has_them in parts.items() if word in cause):
                 yield cause, partial(call.with_inputs, {name: change})
-        for order in _transpositions(array):
-            transpose = partial(np.transpose, axes=order)
-            yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
+        for order in _other_orders(array):
+            if tuple(array.shape[axis] for axis in order) == array.shape:
+                transpose = partial(np.transpose, axes=order)
+                yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
     if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
         for cause, change in _LEFT_OUT.items():
             yield cause, partial(call.with_inputs, {indices: change, updates: change})
@@ -312,42 +313,32 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
 def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     """The right result with its axes in another order."""
     output = call.trace.output
-    if call.cells is not None or not 1 < output.ndim <= MAX_TRANSPOSED_AXES:
-        return
-    for order in permutations(range(output.ndim)):
-        if order != tuple(range(output.ndim)):
-            yield "the result is transposed", partial(np.transpose, output, order)
+    for order in _other_orders(output) if call.cells is None else ():
+        yield "the result is transposed", partial(np.transpose, output, order)
 
 
-def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
-    """Other orders of the axes that keep the shape."""
-    if array.ndim > MAX_TRANSPOSED_AXES:
-        return
-    for order in permutations(range(array.ndim)):
-        same = tuple(array.shape[axis] for axis in order) == array.shape
-        if order != tuple(range(array.ndim)) and same:
-            yield order
+def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:
+    """Every order of the axes but their own, where there are few."""
+    few = array.ndim <= MAX_TRANSPOSED_AXES
+    return islice(permutations(range(array.ndim if few else 0)), 1, None)
 
 
 def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
-    trace = call.trace
-    rank = len(trace.layout.data_shape)
-    for name in _AXES:
-        value = trace.attributes.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            for axis in range(rank):
-                if axis != value % max(rank, 1):
-                    yield (
-                        f"{name} is {axis}, not {value}",
-                        partial(call.with_attributes, {name: axis}),
-                    )
-    own = trace.inputs.get("axis")
+    trace, own = call.trace, call.trace.inputs.get("axis")
+    axes = {name: trace.attributes.get(name) for name in _AXES}
     if own is not None and own.size == 1:
-        value = own.item()
+        axes["axis"] = own.item()
+    rank = len(trace.layout.data_shape)
+    for name, value in axes.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            continue
         for axis in range(rank):
-            if axis != int(value) % max(rank, 1):
-                change = partial(np.full_like, fill_value=axis)
-                yield f"axis is {axis}, not {value}", partial(call.with_inputs, {"axis": change})
+            if axis == value % rank:
+                continue
+            run = partial(call.with_attributes, {name: axis})
+            if name in trace.inputs:
+                run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})
+            yield f"{name} is {axis}, not {value}", run
     if trace.attributes.get(_BATCHES):
         yield f"{_BATCHES} is ignored", partial(call.with_attributes, {_BATCHES: 0})
 
