@@ -5,6 +5,7 @@ Letters stand left and numbers right; the cells of a slice are a bar.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -82,25 +83,22 @@ def fit_columns(
     sheet: VisibleTensor, measures: ColumnWidths, across: str, room: int
 ) -> list[Chunk]:
     """All columns where they fit the sheet's lines of width `room`; else the least important go."""
-    selection, lines, count = sheet.selection, sheet.lines, len(sheet.selection.columns)
+    selection, count = sheet.selection, len(sheet.selection.columns)
     if not count:
         return []
     wide = measures.equalize()
     alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
     chunks = _split_columns(selection, range(count), wide if alike else measures, across, room)
-    if len(chunks) <= lines and selection.has_all_columns:
+    if len(chunks) <= sheet.lines and selection.has_all_columns:
         return chunks
     place_of = {column: place for place, column in enumerate(selection.columns)}
     order = [place_of[column] for column in sheet.by_importance]
-    fits, low, high = chunks, 1, count
-    while low <= high:
-        kept = (low + high) // 2
-        chunks = _split_columns(selection, sorted(order[:kept]), measures, across, room)
-        if len(chunks) <= lines or kept == 1:
-            fits, low = chunks, kept + 1
-        else:
-            high = kept - 1
-    return fits
+
+    def split(kept: int) -> list[Chunk]:
+        return _split_columns(selection, sorted(order[:kept]), measures, across, room)
+
+    counts = range(count + 1)  # one column at least
+    return split(bisect_right(counts, sheet.lines, 2, key=lambda kept: len(split(kept))) - 1)
 
 
 def _split_columns(

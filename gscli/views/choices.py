@@ -131,18 +131,12 @@ def rank_coordinates(
         if len(chosen) >= budget:
             break
     near = [place + step for place in chosen for step in (-1, 1) if 0 <= place + step < count]
-    edge = limits.edge if chosen else max(limits.edge, 3)
-    whole = count <= budget
+    edge, whole = limits.edge if chosen else max(limits.edge, 3), count <= budget
     if (limits.fill or whole) and not chosen:
         edge = (min(budget, count) + 1) // 2
-    chosen.update(dict.fromkeys((0, count - 1) if edge else ()))
-    chosen.update(dict.fromkeys(near))
-    for offset in range(1, edge):
-        if offset < count:
-            chosen.update({offset: None, count - 1 - offset: None})
-    if whole:
-        chosen.update(dict.fromkeys(range(count)))
-    return [allowed[place] for place in islice(chosen, budget)]
+    ends = [place for at in range(min(edge, count)) for place in (at, count - 1 - at)]
+    order = [*chosen, *ends[:2], *near, *ends[2:], *(range(count) if whole else ())]
+    return [allowed[place] for place in islice(dict.fromkeys(order), budget)]
 
 
 def select_planes(

@@ -66,24 +66,20 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
     margin = CROSSHAIR_MARGIN if stepped else MARGIN
     grid, inks = PixelGrid(margin), FIGURE_PALETTES[theme]
     crosshair = Crosshair(runs, grid, inks.foreground, planes)
-    size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
-    wide, high = size.split()
-    root = (
+    wide, high = f"{width * CELL + 2 * margin:.1f}", len(lines) * LINE + 2 * margin
+    head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
-        f' viewBox="0 0 {size}" role="img" aria-labelledby="title description"'
+        f' viewBox="0 0 {wide} {high}" role="img" aria-labelledby="title description"'
         f' font-family="{_FONTS}" font-size="{SIZE}" fill="{inks.foreground}"'
-        ' shape-rendering="crispEdges">'
+        ' shape-rendering="crispEdges">\n'
+        f'<title id="title">{escape(title)}</title>\n'
+        f'<desc id="description">{escape(description)}</desc>'
     )
-    head = [
-        root,
-        f'<title id="title">{escape(title)}</title>',
-        f'<desc id="description">{escape(description)}</desc>',
-    ]
     body = _render_body(runs, "", grid, inks)
     for name, sheet in planes.items():
         inside = _render_body(runs, name, grid, inks)
         body += [_open_plane_group(sheet, grid, inks), *inside, "</g>"]
-    parts = [*head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
+    parts = [head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
     return "\n".join(parts) + "\n"
 
 

@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.answers import ResultGroup, RuleSetResult
@@ -99,15 +98,14 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     if len(sizes) != 1 or None in sizes:
         return None
     size = sizes.pop()
-    entries = traces[0].entries(MOST_ENTRIES + 1)
-    numbers = [int(entry.vector[0]) for entry in entries]
-    if not size or not 0 < len(numbers) <= MOST_ENTRIES:
+    data, indices = comparing.inputs["data"], comparing.inputs["indices"]
+    if not size or not 0 < indices.size <= MOST_ENTRIES:
         return None
+    numbers = [int(number) for number in indices.flat]
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if places.stop - places.start > MOST_PLACES:  # len() of such a range can overflow
         return None
     behaviours = tuple(_make_behaviour(answers, group, numbers) for group in answers.groups)
-    data: Array = next(iter(comparing.inputs.values()))
     is_line = data.ndim == 1 and data.size == size
     values = tuple(answers.numbers.format_values(data)) if is_line else ("",) * size
     return NumberLine(size, places, values, behaviours)

@@ -296,17 +296,12 @@ def make_visible_tensors(
 
         allowed = parse_slice(options.slice, shape)
     whole = VisibleTensor(subject, limits, allowed)
-    if (
-        region_limits is None
-        or whole.selection.is_complete
-        or subject.array.size <= MAX_WHOLE_CELLS
-    ):
+    is_small = whole.selection.is_complete or subject.array.size <= MAX_WHOLE_CELLS
+    if region_limits is None or is_small:
         return [whole]
     from gscli.views.lenses import REACH, split_into_regions
 
-    regions = split_into_regions(
-        shape, whole.boxes, options.edge, reach=REACH if reach is None else reach
-    )
+    regions = split_into_regions(shape, whole.boxes, options.edge, reach=reach or REACH)
     return [VisibleTensor(subject, region_limits, lens, lens=True) for lens in regions] or [whole]
 
 

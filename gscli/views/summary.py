@@ -48,11 +48,8 @@ def describe_purpose(trace: Trace) -> str:
         if into.updates is None or into.updates.scale is None:
             return f"{sentence}; the {thing}s of a bag meet in output: {meeting}."
         loss = f"{sentence}; with the other sign that {thing} is a loss"
-        return (
-            f"{loss}."
-            if into.output_size == trace.entry_count
-            else f"{loss}; losses are {meeting}."
-        )
+        are_alone = into.output_size == trace.entry_count
+        return f"{loss}." if are_alone else f"{loss}; losses are {meeting}."
     if layout.kind == "gather":
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"

@@ -43,7 +43,6 @@ class EntryFacts(Record):
     case: str
     texts: dict[str, str]
     amount: str = ""
-    notes: tuple[str, ...] = ()
 
 
 class Describer:
@@ -101,19 +100,17 @@ class Describer:
             return self._describe_gradient(entry, brackets, texts)
         change, reduction = entry.change, self.trace.reduction
         sign = self.reduction_sign(boolean=False)
-        by = (
-            f"{sign}=" if sign or reduction == "none" else f"{REDUCTION_WORDS[reduction].name} with"
-        )
+        words = REDUCTION_WORDS[reduction]
+        by = f"{sign}=" if sign or reduction == "none" else f"{words.name} with"
         texts |= {"by": f"{by} {texts['result']}", "reduction": reduction}
-        texts["past"] = REDUCTION_WORDS[reduction].past.format(**texts)
-        notes = ["lost"] if entry.dropped else []
-        texts["lost"] = self.format_dropped(entry) if entry.dropped else ""
-        texts["lie"] = "is" if entry.dropped_count == 1 else "are"
+        texts["past"] = words.past.format(**texts)
+        if entry.dropped:
+            texts["lost"] = self.format_dropped(entry)
+            texts["lie"] = "is" if entry.dropped_count == 1 else "are"
         if change is None:
-            return EntryFacts("unknown", texts, "", tuple(notes))
+            return EntryFacts("unknown", texts)
         if change.previous_writer is not None:
             texts["again"] = entry_label(change.previous_writer)
-            notes.insert(0, "again")
         after = running_value(self.trace, change)
         old, update, texts["new"] = (
             self.format_values(value, brackets) for value in (change.old, change.update, after)
@@ -125,9 +122,8 @@ class Describer:
         amount = _classify_amount(after, texts)
         case = "set" if reduction == "none" else "mean" if self.trace.is_mean else "met"
         if change.is_first_write and amount == "one":
-            case = "first"
-            notes.append("fresh")
-        return EntryFacts(case, texts, amount, tuple(notes))
+            case, texts["fresh"] = "first", ""
+        return EntryFacts(case, texts, amount)
 
     def _describe_gradient(
         self, entry: Entry, brackets: ListFormat, texts: dict[str, str]

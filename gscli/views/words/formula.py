@@ -93,7 +93,7 @@ class Formula:
         if layout.kind == "gather":
             name = layout.data_name or "data"
             return f"{self._result('output')} = {self._format_target(name)}"
-        target, update = self._format_target("output"), self._update()
+        target, update = self._format_target("output"), self._scale + self._update()
         own = f"{target} and " if layout.include_self else ""
         equation = REDUCTION_WORDS[layout.reduction].equation
         return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
@@ -134,9 +134,7 @@ class Formula:
         data, flow = f"g({layout.data_name})", "g(output)"
         if layout.kind == "gather" or updates is None:
             return [f"{self._format_target(data)} += {self._result(flow)}"]
-        source = self._update()
-        scale = "" if updates.scale is None else f"{updates.scale} * "
-        source = source.removeprefix(scale)
+        scale, source = self._scale, self._update()
         name = updates.name or "value"
         own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
         words = {"flow": self._format_target(flow), "update": source, "result": "output"}
@@ -283,25 +281,29 @@ class Formula:
             for dim, size in enumerate(shape)
         ]
 
+    @property
+    def _scale(self) -> str:
+        scale = self._layout.updates and self._layout.updates.scale
+        return "" if scale is None else f"{scale} * "
+
     def _update(self) -> str:
         updates, needed = self._layout.updates, self._addressing.result_shape
         assert updates is not None
-        scale = "" if updates.scale is None else f"{updates.scale} * "
         if updates.name is None:
-            return f"{scale}{sanitize(str(updates.value))}"
+            return sanitize(str(updates.value))
         name, shape = updates.name, self._trace.inputs[updates.name].shape
         letters = [self.letters[position] for position in self._addressing.result_axes]
         if updates.fit is Fit.CYCLE:
             number = _flat_number(letters, needed)
             number = f"({number})" if "+" in number else number
-            return f"{scale}{name}.flat[{number} % {prod(shape)}]"
+            return f"{name}.flat[{number} % {prod(shape)}]"
         if updates.fit is Fit.BROADCAST:
             letters = self._broadcast(shape, needed, letters)
         elif updates.fit is Fit.RESHAPE and shape != needed:
             name = f"{name}.reshape({_numbers(needed)})"
         else:
             letters = letters[: len(shape)]
-        return scale + _format_subscript(name, letters, ",")
+        return _format_subscript(name, letters, ",")
 
 
 def _mask_letter(number: int) -> str:

@@ -114,7 +114,7 @@ def format_entry(
     names = (facts.case, "met" if facts.case in ("mean", "first") else facts.case)
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
-    notes = [vocabulary.notes[note] for note in vocabulary.notes if note in facts.notes]
+    notes = [vocabulary.notes[note] for note in vocabulary.notes if note in texts]
     return [template.format(**texts) for template in parts], [
         template.format(**texts) for template in notes
     ]
