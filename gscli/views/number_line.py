@@ -181,9 +181,8 @@ def name_behaviour(group: ResultGroup) -> str:
 
 def _name_by_policy(row: RuleSetResult) -> str:
     try:
-        layout = (
-            row.trace.layout if row.trace else infer_layout(row.operator, row.inputs, row.attrs)
-        )
+        trace = row.trace
+        layout = trace.layout if trace else infer_layout(row.operator, row.inputs, row.attrs)
     except GscliError:
         return "refuse the call"
     counts = outcome_of(layout.policy, negative=True) == "from_end"
@@ -192,11 +191,8 @@ def _name_by_policy(row: RuleSetResult) -> str:
 
 def _name_by_outcomes(trace: Trace) -> str:
     """What becomes of the numbers of this call, whatever the rules say of others."""
-    seen = {
-        index.outcome
-        for entry in ComparisonTexts.unusual_entries(trace)
-        for index in entry.adjustments
-    }
+    entries = ComparisonTexts.unusual_entries(trace)
+    seen = {index.outcome for entry in entries for index in entry.adjustments}
     counts = "from_end" in seen
     for outcome in ("wrapped", "clipped", "below", "outside"):
         if outcome in seen:

@@ -119,19 +119,13 @@ class RunSection:
 
     def _tensors(self, *, quiz: bool) -> str:
         """What is given on one side: data, where it is drawn by itself, and output on the other."""
-        inputs, made = "", ""
+        sides = {"given": "", "made": ""}
         for tensor in self._scene.tensors:
-            role = tensor.subject.role
-            tables = TensorTables(
-                tensor, self._skipped, self._name(tensor), self._column_headers(tensor),
-                is_question=quiz,
-            )  # fmt: skip
-            markup = tables.render()
-            if role in ("indices", "updates"):
-                inputs += markup
-            else:
-                made += markup
-        return f'<div class="given">{inputs}</div><div class="made">{made}</div>'
+            name, heads = self._name(tensor), self._column_headers(tensor)
+            tables = TensorTables(tensor, self._skipped, name, heads, is_question=quiz)
+            side = "given" if tensor.subject.role in ("indices", "updates") else "made"
+            sides[side] += tables.render()
+        return "".join(f'<div class="{side}">{markup}</div>' for side, markup in sides.items())
 
     def _name(self, tensor: PageTensor) -> str:
         """A scatter's grid is a copy of data at first, and output in the end."""

@@ -64,17 +64,15 @@ class PageTensor:
         for sheet in sheets:
             written, cells = CellTexts(sheet, numbers), sheet.cells()
             self.texts |= zip(cells, chain.from_iterable(written.planes), strict=True)
-            self.initial_texts |= dict.fromkeys(cells, "")
-            if first is not None and cells:
-                started = map(numbers.format_column, sheet.read_shown(first))
-                self.initial_texts |= zip(cells, chain.from_iterable(started), strict=True)
+            blocks = map(numbers.format_column, sheet.read_shown(first))
+            started = [*chain.from_iterable(blocks)] or [""] * len(cells)
+            self.initial_texts |= zip(cells, started, strict=True)
+            locate = sheet.to_coordinates
             for place, marks in written.marked.items():
-                self.entries[sheet.to_coordinates(place)] = [mark.number for mark in marks]
-            self.signs |= {
-                sheet.to_coordinates(place): how for place, how in written.outcomes.items()
-            }
+                self.entries[locate(place)] = [mark.number for mark in marks]
+            self.signs |= {locate(place): how for place, how in written.outcomes.items()}
             for place, tail in written.difference_tails.items():
-                cell = sheet.to_coordinates(place)
+                cell = locate(place)
                 self.texts[cell] = self.texts[cell].removesuffix(tail)
                 self.expected_texts[cell] = tail.removeprefix(UTF8.differs)
 

@@ -12,7 +12,7 @@ from gscli.base import IndexRefused, PictureNotice
 from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
-from gscli.lab.answers import ComparisonResult, ResultGroup, RuleSetResult, UnsupportedRuleSet
+from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
@@ -54,10 +54,10 @@ Difference: TypeAlias = tuple[str, str, str]
 
 
 class ComparisonTexts:
-    """Texts about one comparison."""
+    """Texts about one comparison. `reference`: what others are compared with, if any answers."""
 
     def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
-        self.comparing = comparing
+        self.comparing, self.reference = comparing, comparing.reference
         self.signs = choose_signs(options)
         outputs = (group.first.output for group in comparing.groups)
         self._outputs = [output for output in outputs if output is not None]
@@ -69,11 +69,6 @@ class ComparisonTexts:
         """Rows that answer alike in the same way: what was asked for first, then the largest."""
         ways, fixed = self.comparing.outcome_groups, self.comparing.is_ordered
         return [*ways[:fixed], *sorted(ways[fixed:], key=lambda group: -len(group.rows))]
-
-    @property
-    def reference(self) -> RuleSetResult | None:
-        """What the others are compared with; None where all refuse."""
-        return self.comparing.reference
 
     @property
     def has_others(self) -> bool:
