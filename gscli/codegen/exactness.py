@@ -9,7 +9,7 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
-from gscli.layout.axes import OutOfBounds, SegmentNumbers
+from gscli.layout.axes import OutOfBounds, SegmentNumbers, Truncation
 from gscli.plan.outcomes import OUTCOMES, describe_skips, outcome_of
 
 WIDE = ("int64", "uint64", "uint32", "float64")
@@ -35,7 +35,7 @@ def list_breaking_inputs(
         return ["any cell that is moved: these inputs move none"]
     sentences = [*_breaking_indices(analysis, target, native, handlings)]
     layout = analysis.layout
-    if target.computes_in_32_bits and layout.dtype in WIDE:
+    if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(layout)):
         sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
     if analysis.has_mask:
         sentences.append("another mask: the shapes and positions here are those of this one")
@@ -71,7 +71,17 @@ def _breaking_indices(
             if ours != theirs:
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
                 sentences.setdefault(which, sentence)
+    cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]
+    if cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis.layout):
+        sentence = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it is not"
+        sentences.setdefault("out of range", sentence)
     return list(sentences.values())
+
+
+def _has_wide_indices(layout: Layout) -> bool:
+    """Whether an input may hold an index that 32 bits do not."""
+    columns, sources = layout.addressing.columns, layout.index_inputs
+    return any(column.dtype in WIDE for column in columns if column.source in sources)
 
 
 def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:

@@ -30,15 +30,29 @@ def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:
 
 
 def test_openvino_does_with_an_index_what_its_declarations_say() -> None:
-    """Seen in OpenVINO 2026.4: the writers refuse, GatherElements counts -1 from the end."""
-    narrow: dict[str, object] = {"data": np.ones((2, 3), np.int32), "indices": [[0, 2], [1, 0]]}
+    """Seen in OpenVINO 2026.4: the writers refuse, GatherElements counts -1 from the end, and the
+    index -2**63 is taken for 0."""
+    indices = np.array([[0, 2], [1, 0]], np.int32)
+    narrow: dict[str, object] = {"data": np.ones((2, 3), np.int32), "indices": indices}
     found = answer("onnx.gather_elements", narrow, "openvino", axis=1)
     assert (found.verdict, found.breaks) == ("exact", ())
     inputs = {**narrow, "updates": np.ones(2, np.int32)}
-    assert answer("scatter_nd", inputs, "openvino", reduction="add").verdict == "exact"
-    (told,) = answer("onnx.gather_nd", {**narrow, "indices": [[0]]}, "openvino").breaks
+    inputs["indices"] = indices.astype(np.int64)
+    (told,) = answer("scatter_nd", inputs, "openvino", reduction="add").breaks
+    assert told.startswith("numbers beyond 32 bits")
+    told, _ = answer("onnx.gather_nd", {**narrow, "indices": [[0]]}, "openvino").breaks
     assert told.startswith("an index out of range: in ONNX gather_nd it is refused, in OpenVINO's ")
     assert told.endswith("GatherND-8 it is not checked")
+
+
+def test_an_index_beyond_32_bits_breaks_what_jax_cuts() -> None:
+    """Seen: JAX takes the id 2**32 + 1 for 1, others do not."""
+    for dtype, breaks in ((np.int32, ()), (np.int64, ("an index beyond 32 bits",))):
+        ids = {"data": np.ones(2, np.float32), "segment_ids": np.array([0, -1], dtype)}
+        for target in ("numpy", "torch", "tensorflow", "onnx", "stablehlo"):
+            found = answer("jax.segment_prod", ids, target, num_segments=2)
+            told = tuple(text.partition(":")[0] for text in found.breaks)
+            assert told == breaks, (target, found.breaks)
 
 
 @pytest.mark.parametrize(("target", "reduction"), [("torch", "max"), ("tensorflow", "mul")])
