@@ -38,7 +38,16 @@ MOST_FLATITER_AXES = 32
 
 
 IndexOutcome: TypeAlias = Literal[
-    "cut", "from_end", "wrapped", "clipped", "below", "ignored", "outside", "partly", "refused"
+    "cut",
+    "from_end",
+    "narrowed",
+    "wrapped",
+    "clipped",
+    "below",
+    "ignored",
+    "outside",
+    "partly",
+    "refused",
 ]
 """What becomes of an index number; `gscli.plan.outcomes` says how it is told."""
 

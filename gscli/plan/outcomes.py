@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record, former_names
 from gscli.base.words import format_place
 from gscli.layout import Layout
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Shape
+from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Policy, Shape, Truncation
 from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, fits_axis
 from gscli.plan.plan import ValidatedPlan
 
@@ -65,6 +65,16 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         cell="from the end",
         landing="from the end",
         way="{raw_value} + {size} = {coordinate}",
+    ),
+    "narrowed": OutcomeWords(
+        "wrapped",
+        key="cut to 32 bits",
+        remark="{raw_value} is cut to 32 bits: {place}",
+        path="is cut to 32 bits:",
+        change="is cut to 32 bits and means {coordinate}",
+        landing="cut to 32 bits",
+        way="{raw_value} in 32 bits: {coordinate}",
+        notices=("index is cut to 32 bits", "indices are cut to 32 bits"),
     ),
     "wrapped": OutcomeWords(
         "wrapped",
@@ -348,6 +358,8 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
         "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),
         "refused" if policy.is_refused else "outside": skipped,
+        "narrowed": (policy.truncation is not Truncation.NEVER)
+        & ((whole > INT32_MAX) | (whole < ~INT32_MAX)),
         "clipped": clipped,
         "cut": (whole != written) & (from_end | (whole == became)),
         "from_end": from_end,

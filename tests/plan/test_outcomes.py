@@ -10,7 +10,7 @@ import pytest
 import gscli
 from gscli.base import IndexRefused
 from gscli.layout.axes import Negative, OutOfBounds, Policy
-from gscli.plan.outcomes import count_outcomes, outcome_of
+from gscli.plan.outcomes import OUTCOMES, count_outcomes, outcome_of
 from gscli.plan.plan import Plan
 from gscli.traces.check import check
 
@@ -56,3 +56,21 @@ def test_a_fraction_is_told_as_such_in_pictures_and_warnings(number: float, mean
     (index,) = trace.entries()[0].adjustments
     assert (index.outcome, index.coordinate) == ("cut", means)
     assert count_outcomes(trace.plan, 1).counts == {"cut": 1}
+
+
+@pytest.mark.parametrize(("name", "inputs"), [
+    ("jax.at.get", ("x", "indices_0")), ("jax.take", ("a", "indices")),
+    ("jax.segment_sum", ("data", "segment_ids")),
+])  # fmt: skip
+def test_a_number_that_is_cut_to_32_bits_is_told_as_such(
+    name: str, inputs: tuple[str, str]
+) -> None:
+    """2**32 + 1 names row 1 of 3; its remainder is 2, and it was not at the end."""
+    low = -(2**63) if "segment" in name else 0
+    arrays = {inputs[0]: np.arange(3.0), inputs[1]: np.array([low, 2**32 + 1, 2**31 - 1])}
+    run = gscli.trace(name, arrays, {"num_segments": 3} if "segment" in name else {})
+    counts = count_outcomes(run.plan, 3)
+    *before, told = counts.examples["narrowed"]
+    assert len(before) == (low < 0)
+    assert told.change(run.plan.layout) == "is cut to 32 bits and means 1"
+    assert told.format(OUTCOMES["narrowed"].remark, place="cell 1").endswith("32 bits: cell 1")
