@@ -6,10 +6,10 @@
      SIGNED        of whole numbers: the type by which those with a sign are compared
      LOAD, STORE   of others: what makes a number of a cell, and a cell of a number
      STORE_ROUNDS  so that a limit is one of two cells, not one of two numbers: NaN keeps its bits
-     LARGER, SMALLER  what chooses one of two numbers without a jump, where a compiler might make one
+     LIMIT         the limit of two numbers without a jump, where a compiler might make one
      EQUAL_STAYS   of two equal numbers, 0.0 and -0.0, the cell stays; without it the update does (so
                    NumPy 2.4 has it on x86 for halves and for other types; it promises neither)
-     TARGET        the processors for which it is compiled; without it, rows are for all three kinds
+     TARGET        the processors for which it is compiled; without it, rows are for two kinds
      COMBINE_EIGHT what combines eight cells of a row at once
 
    All of these are forgotten at the end. */
@@ -20,7 +20,7 @@
 #endif
 #if !defined(TARGET)
 #define TARGET
-#define EVERY_KIND
+#define BOTH_KINDS
 #endif
 
 /* What a cell holds after an update; `is_single`: it is no cell of a row. */
@@ -45,47 +45,58 @@ TARGET static INLINE CELL OF_TYPE(combined)(Int operation, int is_single, CELL c
     const CELL mask = (CELL)(0 - (CELL)stays);
     return (CELL)((cell & mask) | (update & (CELL)~mask));
 #else
-    /* NaN wins. Two questions in turn: by masks, cells and rows took a tenth longer on an AMD. */
-    NUMBER limit = operation == MAX ? (a > b ? a : b) : (a < b ? a : b);
-#if defined(LARGER)
-    if (is_single) limit = operation == MAX ? LARGER(a, b) : SMALLER(a, b);
+#if defined(LIMIT)
+    if (is_single) return STORE(LIMIT(operation, a, b));
 #endif
+    /* NaN wins. Two questions in turn: by masks, rows took a tenth longer on an AMD. */
+    const NUMBER limit = operation == MAX ? (a > b ? a : b) : (a < b ? a : b);
     return a != a ? cell : STORE(limit);
 #endif
 }
 
-/* Single cells. Those of a table that no near cache holds are fetched ahead. */
-TARGET static INLINE void OF_TYPE(combine_cells)(Int operation, const Line *line)
+/* Single cells: those of some entries, then eight at a time, which compilers need not count. Those of
+   a table that no near cache holds are fetched ahead. */
+TARGET static INLINE int OF_TYPE(combine_some)(Int operation, int far, const Line *line, Int first,
+                                             Int count)
 {
     CELL *const cells = (CELL *)(void *)line->rows;
-    const Int *const addresses = line->addresses;
-    const int32_t *const own = line->own_entries;
-    const char *const items = line->items;
-    const Int count = line->count, stride = line->item_stride;
-    const Int ahead = fetched_count(line, CELLS_AHEAD);
     for (Int number = 0; number < count; number++) {
-        const Int entry = own ? own[number] : number;
-        fetch_soon(line, number);
-        if (number < ahead)
-            PREFETCH(cells + addresses[own ? own[number + CELLS_AHEAD] : number + CELLS_AHEAD]);
-        const CELL update = *(const CELL *)(const void *)(items + entry * stride);
-        CELL *const cell = cells + addresses[entry];
-        *cell = OF_TYPE(combined)(operation, 1, *cell, update);
+        const Int entry = first + number;
+        if (far) fetch_cell(line, entry, sizeof(CELL));
+        const Int row = row_of(line, entry);
+        if (is_outside(line, row)) return 1;
+        const CELL update = *(const CELL *)(const void *)(line->items + entry * line->item_stride);
+        cells[row] = OF_TYPE(combined)(operation, 1, cells[row], update);
     }
+    return 0;
+}
+TARGET static INLINE int OF_TYPE(combine_cells)(Int operation, const Line *given)
+{
+    const Line line = *given;
+    Int entry = 0;
+    for (; entry + 8 <= line.count; entry += 8) {
+        fetch_soon(&line, entry);
+        PREFETCH(line.items + entry * line.item_stride + UPDATES_AHEAD);
+        if (is_far(&line, entry) ? OF_TYPE(combine_some)(operation, 1, &line, entry, 8)
+                                 : OF_TYPE(combine_some)(operation, 0, &line, entry, 8))
+            return 1;
+    }
+    return OF_TYPE(combine_some)(operation, 0, &line, entry, line.count - entry);
 }
 
 /* Rows of `run` cells. */
-TARGET static INLINE void OF_TYPE(combine_runs)(Int operation, Int run, const Line *line)
+TARGET static INLINE int OF_TYPE(combine_runs)(Int operation, Int run, const Line *given)
 {
-    const Int *const addresses = line->addresses;
-    const int32_t *const own = line->own_entries;
-    const char *const items = line->items;
-    const Int count = line->count, stride = line->item_stride;
-    for (Int number = 0; number < count; number++) {
-        const Int entry = own ? own[number] : number;
-        fetch_soon(line, number);
-        CELL *restrict const row = (CELL *)(void *)line->rows + addresses[entry] * run;
-        const CELL *restrict const values = (const CELL *)(const void *)(items + entry * stride);
+    const Line line = *given;
+    for (Int entry = 0; entry < line.count; entry++) {
+        const Int at = row_of(&line, entry);
+        const Int item = line.own_entries ? line.own_entries[entry] : entry;
+        if (is_outside(&line, at)) return 1;
+        if (entry % 8 == 0) fetch_soon(&line, entry);
+        fetch_row(&line, entry, run * (Int)sizeof(CELL));
+        CELL *restrict const row = (CELL *)(void *)line.rows + at * run;
+        const char *const own = line.items + item * line.item_stride;
+        const CELL *restrict const values = (const CELL *)(const void *)own;
         Int place = 0;
 #if defined(COMBINE_EIGHT)
         for (; place + 8 <= run; place += 8) COMBINE_EIGHT(operation, row + place, values + place);
@@ -93,19 +104,20 @@ TARGET static INLINE void OF_TYPE(combine_runs)(Int operation, Int run, const Li
         for (; place < run; place++)
             row[place] = OF_TYPE(combined)(operation, 0, row[place], values[place]);
     }
+    return 0;
 }
 
 /* Rows of bytes that are one line of the cache have a loop of constant length, which asks nothing. */
-TARGET static INLINE void OF_TYPE(combine_rows)(Int operation, const Line *line)
+TARGET static INLINE int OF_TYPE(combine_rows)(Int operation, const Line *line)
 {
     if (sizeof(CELL) == 1 && line->run == CACHE_LINE)
-        OF_TYPE(combine_runs)(operation, CACHE_LINE, line);
-    else OF_TYPE(combine_runs)(operation, line->run, line);
+        return OF_TYPE(combine_runs)(operation, CACHE_LINE, line);
+    return OF_TYPE(combine_runs)(operation, line->run, line);
 }
 
 /* The loops that the table of the type holds: each asks a line once for its operation. */
 #define CASE(LOOP, OPERATION)                                                                      \
-    case OPERATION: OF_TYPE(LOOP)(OPERATION, line); break;
+    case OPERATION: return OF_TYPE(LOOP)(OPERATION, line);
 #define SUMS(LOOP) CASE(LOOP, ADD) CASE(LOOP, SUB) CASE(LOOP, MUL)
 #if defined(SIGNED)
 #define LIMITS(LOOP)                                                                               \
@@ -113,30 +125,28 @@ TARGET static INLINE void OF_TYPE(combine_rows)(Int operation, const Line *line)
 #else
 #define LIMITS(LOOP) CASE(LOOP, MAX) CASE(LOOP, MIN)
 #endif
-TARGET static void OF_TYPE(cells)(const Line *line)
+TARGET static int OF_TYPE(cells)(const Line *line)
 {
     switch (line->operation) { SUMS(combine_cells) LIMITS(combine_cells) }
+    return 0;
 }
-TARGET static void OF_TYPE(rows)(const Line *line)
+TARGET static int OF_TYPE(rows)(const Line *line)
 {
     switch (line->operation) { SUMS(combine_rows) LIMITS(combine_rows) }
+    return 0;
 }
-#if defined(X86) && defined(EVERY_KIND)
-FOR_AVX2 static void OF_TYPE(rows_by_avx2)(const Line *line)
+#if defined(X86) && defined(BOTH_KINDS)
+FOR_AVX2 static int OF_TYPE(rows_by_avx2)(const Line *line)
 {
     switch (line->operation) { SUMS(combine_rows) LIMITS(combine_rows) }
-}
-FOR_AVX512 static void OF_TYPE(sums_by_avx512)(const Line *line)
-{
-    switch (line->operation) { SUMS(combine_rows) }
+    return 0;
 }
 #endif
 static const TypeLoops OF_TYPE(loops_of) = {
     .cells = OF_TYPE(cells),
     .rows = OF_TYPE(rows),
-#if defined(X86) && defined(EVERY_KIND)
+#if defined(X86) && defined(BOTH_KINDS)
     .rows_by_avx2 = OF_TYPE(rows_by_avx2),
-    .sums_by_avx512 = OF_TYPE(sums_by_avx512),
 #endif
 };
 
@@ -147,11 +157,10 @@ static const TypeLoops OF_TYPE(loops_of) = {
 #undef LOAD
 #undef STORE
 #undef STORE_ROUNDS
-#undef LARGER
-#undef SMALLER
+#undef LIMIT
 #undef EQUAL_STAYS
 #undef TARGET
-#undef EVERY_KIND
+#undef BOTH_KINDS
 #undef COMBINE_EIGHT
 #undef CASE
 #undef SUMS

@@ -6,8 +6,8 @@
    looked at. That needs -ffp-contract=off (no fused operations) and -fwrapv (whole numbers wrap).
 
    A grid is `planes` × `height` × `width` entries in row-major order. Addresses are int64 numbers of
-   rows, resolved from index numbers a chunk at a time, so that they never leave the nearest cache; no
-   row is touched before the numbers of its chunk were judged.
+   rows: index numbers as they stand, or resolved from them a chunk at a time, so that they never leave
+   the nearest cache. No row is touched before its number was judged.
 
    From top to bottom: what a processor has, index numbers to addresses, a job cut into lines of
    items, what is done to a line (take, put, combine), and the loops of gradients.
@@ -43,10 +43,11 @@
 
 #define CACHE_LINE 64
 #define CHUNK 256      /* index numbers that are resolved at a time */
-#define MOVES_AHEAD 64 /* cells that are fetched ahead where they are moved */
-#define MAX_ADDRESSES (CHUNK + MOVES_AHEAD)
-#define CELLS_AHEAD 16     /* cells that are fetched ahead where they are combined */
-#define ROWS_AHEAD 6       /* rows that are fetched ahead where they are taken */
+#define CELLS_AHEAD 64 /* cells that are fetched ahead */
+#define MAX_ADDRESSES (CHUNK + CELLS_AHEAD)
+#define ROWS_AHEAD 16     /* rows that are fetched ahead, */
+#define MAX_LINES 64      /* and how many lines of each */
+#define UPDATES_AHEAD 1024 /* bytes, where cells are combined */
 #define NUMBERS_AHEAD 512  /* entries: what the processor fetches by itself ends with each page */
 #define NEAR_BYTES 32768   /* bytes of rows that are worked on in the nearest cache */
 
@@ -54,17 +55,17 @@ typedef int64_t Int;
 static inline Int smaller(Int a, Int b) { return a < b ? a : b; }
 
 /* loops.py refuses a library that answers another number. */
-PUBLIC Int gscli_interface(void) { return 8; }
+PUBLIC Int gscli_interface(void) { return 9; }
 
 /* ---- what a processor has, and which ways it goes ------------------------------------------- */
 
 /* What this processor has: vectors of 32 bytes, conversion of float16, vectors of 64 bytes, sums of
-   float16, and who made it. (`Feature` in loops.py.) */
+   float16, and whether Intel made it. (`Feature` in loops.py.) */
 PUBLIC Int gscli_processor(void)
 {
     Int features = 0;
 #if defined(X86)
-    unsigned a = 0, b, c = 0, d;
+    unsigned a, b, c = 0, d;
     __builtin_cpu_init();
     __get_cpuid(1, &a, &b, &c, &d);
     if (__builtin_cpu_supports("avx2")) features |= 1;
@@ -73,8 +74,6 @@ PUBLIC Int gscli_processor(void)
         && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
         features |= 4;
     if (__builtin_cpu_is("intel")) features |= 16;
-    const unsigned family = (a >> 8 & 15) + (a >> 20 & 255);
-    if (__builtin_cpu_is("amd") && family == 0x19) features |= 32;
 #endif
 #if defined(FOR_FP16)
     if (__builtin_cpu_supports("avx512fp16")) features |= 8;
@@ -90,9 +89,7 @@ enum {
     GATHERED_CELLS = 4,
     CONVERTED_HALVES = 8,
     ADDED_HALVES = 16,
-    PICKED_CELLS = 32,
-    ROWS_PAST_CACHES = 64,
-    WHOLE_ROWS_AHEAD = 128, /* those after it are for loops.py alone */
+    ROWS_PAST_CACHES = 32, /* the one after it is for loops.py alone */
 };
 static Int ways;
 PUBLIC Int gscli_use(Int chosen) { return ways = chosen; }
@@ -256,18 +253,20 @@ typedef struct {
     Int sizes[3], strides[3], stream;
 } Items;
 
-/* A line: `count` items `item_stride` bytes apart, at most MAX_ADDRESSES, and their addresses among
-   the rows; `visible` addresses may be looked at ahead. The rest is the same for all lines of a
-   job: `size` is that of an item to move, in bytes; an item to combine is a row of `run` cells.
-   Threads that share the work without sharing cells are given rows `top` … `bottom`-1 only: then
-   `loop` gets the numbers of the entries to combine as `own_entries`, and all of them where that is
-   NULL. Index numbers at `soon` and rows at `next_rows`, which are read before long, are fetched on
-   the way: so many bytes for each entry. */
+/* A line: `count` items `item_stride` bytes apart, and the number of the row of each: as it stands or,
+   if negative, with `turn` added. A loop judges each number before it goes there, and returns 1 where
+   one is outside 0 … limit-1; `visible` numbers may be looked at ahead. The rest is the same for all
+   lines of a job: `size` is that of an item to move, in bytes; an item to combine is a row of `run`
+   cells. Threads that share the work without sharing cells are given rows `top` … `bottom`-1 only:
+   then `loop` gets the rows to combine, whose entries are `own_entries`, which is NULL where these
+   are all. Index numbers at `soon` and rows at `next_rows`, which are read before long, are fetched
+   on the way: so many bytes for each entry. */
 typedef struct Line Line;
-typedef void (*LineLoop)(const Line *line);
+typedef int (*LineLoop)(const Line *line);
 struct Line {
     char *rows;
-    const Int *addresses;
+    const Int *numbers;
+    Int turn, limit;
     Int count, visible;
     char *items;
     Int item_stride;
@@ -280,18 +279,54 @@ struct Line {
     Int soon_bytes, next_bytes;
 };
 
-/* A little at every eighth entry, for a processor waits where it is asked for much at once. */
+/* The row of an entry. Its number is read once, whoever may write to it meanwhile. */
+static INLINE Int row_of(const Line *line, Int entry)
+{
+    const Int number = *(const volatile Int *)(line->numbers + entry);
+    return number + (number >> 63 & line->turn);
+}
+static INLINE int is_outside(const Line *line, Int row)
+{
+    return (uint64_t)row >= (uint64_t)line->limit;
+}
+
+/* Once for eight entries, for a processor waits where it is asked for much at once. */
 static INLINE void fetch_soon(const Line *line, Int entry)
 {
-    if (entry % 8) return;
     PREFETCH(line->soon + entry * line->soon_bytes);
     if (line->next_bytes) PREFETCH(line->next_rows + entry * line->next_bytes);
 }
 
-/* How many entries of a line are followed by one that is `ahead` of them, and worth fetching. */
-static INLINE Int fetched_count(const Line *line, Int ahead)
+/* The cell of an entry that comes after this one, wherever its number, which nobody has judged, is. */
+static INLINE void fetch_cell(const Line *line, Int entry, Int size)
 {
-    return line->far ? smaller(line->visible - ahead, line->count) : 0;
+    const uintptr_t distance = (uintptr_t)(row_of(line, entry + CELLS_AHEAD) * size);
+    PREFETCH_FAR((const char *)((uintptr_t)line->rows + distance));
+}
+
+/* The lines of a row of `size` bytes at an address that may be any; of long ones the first. A row seldom
+   begins where a line does: that of its last byte is one more. */
+static INLINE void fetch_lines(uintptr_t row, Int size)
+{
+    const Int near = smaller(size, MAX_LINES * CACHE_LINE);
+    for (Int byte = 0; byte < near + CACHE_LINE - 1; byte += CACHE_LINE)
+        PREFETCH_FAR((const char *)(row + (uintptr_t)smaller(byte, near - 1)));
+}
+
+/* The row of `size` bytes that comes some entries after this one, and its item if these were picked. */
+static INLINE void fetch_row(const Line *line, Int entry, Int size)
+{
+    const Int later = entry + ROWS_AHEAD;
+    if (later >= line->visible) return;
+    fetch_lines((uintptr_t)line->rows + (uintptr_t)(row_of(line, later) * size), size);
+    if (line->own_entries)
+        fetch_lines((uintptr_t)(line->items + line->own_entries[later] * line->item_stride), size);
+}
+
+/* Whether the cells that come after those of eight entries are known, and worth fetching. */
+static INLINE int is_far(const Line *line, Int entry)
+{
+    return line->far && entry + 8 + CELLS_AHEAD <= line->visible;
 }
 
 static void copy(char *to, const char *from, Int bytes) { memcpy(to, from, (size_t)bytes); }
@@ -309,31 +344,52 @@ static void stream(char *to, const char *from, Int bytes)
     copy(to, from, bytes);
 }
 
-/* The items of planes before `end`. Returns 1 where a number is outside; then nothing of its chunk was
-   touched. */
-static Int run_planes(LineLoop loop, Line *line, const Addresses *where, const Items *items,
+/* Whether loops may read the numbers themselves: one column of rows of 8 bytes each. */
+static int is_plain(const Addresses *where)
+{
+    const Column *const column = where->columns;
+    const int is_int = column->type == INT64 || column->type == UINT64;
+    const int is_flat = column->plane_step == 0 || where->sizes[0] == 1;
+    return where->count == 1 && is_int && column->strides[2] == sizeof(Int) && is_flat
+           && column->step == 1 && column->place_step == 0 && column->first == 0;
+}
+
+/* The items of planes before `end`. Returns 1 where a number is outside. Numbers that loops cannot read
+   themselves are resolved a chunk at a time; what is next is fetched ahead, so that some addresses
+   wait until those after them are known. */
+static int run_planes(LineLoop loop, Line *line, const Addresses *where, const Items *items,
                       Cursor *index_cursor, Cursor *item_cursor, Cursor *fetch_cursor, Int end)
 {
-    const Column *column = where->columns;
-    Int addresses[MAX_ADDRESSES], resolved, kept = 0;
-    while ((resolved = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK)) > 0) {
-        const Int known = kept + resolved, is_last = index_cursor->plane == end;
-        /* What is next is fetched ahead: some addresses wait until those after them are known. */
-        kept = is_last || !line->far ? 0 : smaller(known, MOVES_AHEAD);
-        for (Int done = 0; done < known - kept; done += line->count) {
-            line->addresses = addresses + done;
-            line->count = smaller(items->sizes[2] - item_cursor->place, known - kept - done);
-            line->visible = known - done;
+    const Column *const column = where->columns;
+    const int plain = is_plain(where);
+    Int addresses[MAX_ADDRESSES], kept = 0;
+    line->turn = plain ? column->turn : 0, line->limit = plain ? column->size : INT64_MAX;
+    while (index_cursor->plane < end || kept > 0) {
+        Int known = where->sizes[2] - index_cursor->place;
+        line->numbers = addresses;
+        if (plain) {
+            line->numbers = (const Int *)(const void *)item_at(column->numbers, column->strides,
+                                                               index_cursor);
+            advance(index_cursor, where->sizes, known);
+        } else {
+            known = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK);
+            if (known < 0) return 1;
+            known += kept;
+            kept = index_cursor->plane == end || !line->far ? 0 : smaller(known, CELLS_AHEAD);
+        }
+        for (Int left = known; left > kept; left -= line->count, line->numbers += line->count) {
+            line->count = smaller(items->sizes[2] - item_cursor->place, left - kept);
+            line->visible = left;
             line->items = item_at(items->start, items->strides, item_cursor);
             line->soon = item_at(column->numbers, column->strides, fetch_cursor);
-            loop(line);
+            if (loop(line)) return 1;
             line->next_rows += line->count * line->next_bytes;
             advance(item_cursor, items->sizes, line->count);
             advance(fetch_cursor, where->sizes, line->count);
         }
-        memmove(addresses, addresses + known - kept, (size_t)kept * sizeof(Int));
+        if (kept) memmove(addresses, line->numbers, (size_t)kept * sizeof(Int));
     }
-    return resolved < 0;
+    return 0;
 }
 
 /* Plane by plane where they have their own rows: these are copied from their source just before, into
@@ -369,19 +425,32 @@ static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where
 
 /* ---- take and put: items of `size` bytes ---------------------------------------------------- */
 
-/* Cells of a constant size, whose memcpy is one load and one store, whatever the alignment. */
-static INLINE void move_cells(Int size, int is_take, const Line *line)
+/* Cells of a constant size, whose memcpy is one load and one store, whatever the alignment: those of
+   some entries, then eight at a time, which compilers need not count. */
+static INLINE int move_some(Int size, int is_take, int far, const Line *line, Int first, Int count)
 {
-    const Int *const addresses = line->addresses;
-    const Int count = line->count, stride = line->item_stride;
-    const Int ahead = fetched_count(line, MOVES_AHEAD);
-    char *const rows = line->rows, *const items = line->items;
-    for (Int entry = 0; entry < count; entry++) {
-        fetch_soon(line, entry);
-        if (entry < ahead) PREFETCH_FAR(rows + addresses[entry + MOVES_AHEAD] * size);
-        char *const row = rows + addresses[entry] * size, *const item = items + entry * stride;
+    for (Int number = 0; number < count; number++) {
+        const Int entry = first + number;
+        if (far) fetch_cell(line, entry, size);
+        const Int at = row_of(line, entry);
+        if (is_outside(line, at)) return 1;
+        char *const row = line->rows + at * size;
+        char *const item = line->items + entry * line->item_stride;
         memcpy(is_take ? item : row, is_take ? row : item, (size_t)size);
     }
+    return 0;
+}
+static INLINE int move_cells(Int size, int is_take, const Line *given)
+{
+    const Line line = *given;
+    Int entry = 0;
+    for (; entry + 8 <= line.count; entry += 8) {
+        fetch_soon(&line, entry);
+        if (is_far(&line, entry) ? move_some(size, is_take, 1, &line, entry, 8)
+                                 : move_some(size, is_take, 0, &line, entry, 8))
+            return 1;
+    }
+    return move_some(size, is_take, 0, &line, entry, line.count - entry);
 }
 
 static INLINE int is_cell(Int size)
@@ -389,67 +458,77 @@ static INLINE int is_cell(Int size)
     return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
 }
 
-static INLINE void move_cells_of_line(int is_take, const Line *line)
+static INLINE int move_cells_of_line(int is_take, const Line *line)
 {
     switch (line->size) {
-    case 1: move_cells(1, is_take, line); break;
-    case 2: move_cells(2, is_take, line); break;
-    case 4: move_cells(4, is_take, line); break;
-    case 8: move_cells(8, is_take, line); break;
-    default: move_cells(16, is_take, line);
+    case 1: return move_cells(1, is_take, line);
+    case 2: return move_cells(2, is_take, line);
+    case 4: return move_cells(4, is_take, line);
+    case 8: return move_cells(8, is_take, line);
+    default: return move_cells(16, is_take, line);
     }
 }
-static void take_cells(const Line *line) { move_cells_of_line(1, line); }
-static void put_cells(const Line *line) { move_cells_of_line(0, line); }
+static int take_cells(const Line *line) { return move_cells_of_line(1, line); }
+static int put_cells(const Line *line) { return move_cells_of_line(0, line); }
 
-static void take_rows(const Line *line)
+static int take_rows(const Line *line)
 {
-    const Int *const addresses = line->addresses;
     const Int size = line->size;
-    const Int near = ways & WHOLE_ROWS_AHEAD ? smaller(size, 64 * CACHE_LINE) : 1;
     void (*const move)(char *, const char *, Int) =
         line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
     for (Int entry = 0; entry < line->count; entry++) {
-        fetch_soon(line, entry);
-        /* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
-        for (Int byte = 0; entry + ROWS_AHEAD < line->visible && byte < near + CACHE_LINE - 1;
-             byte += CACHE_LINE)
-            PREFETCH(line->rows + addresses[entry + ROWS_AHEAD] * size + smaller(byte, near - 1));
-        move(line->items + entry * line->item_stride, line->rows + addresses[entry] * size, size);
+        const Int row = row_of(line, entry);
+        if (is_outside(line, row)) return 1;
+        if (entry % 8 == 0) fetch_soon(line, entry);
+        fetch_row(line, entry, size);
+        move(line->items + entry * line->item_stride, line->rows + row * size, size);
     }
+    return 0;
 }
-static void put_rows(const Line *line)
+static int put_rows(const Line *line)
 {
     for (Int entry = 0; entry < line->count; entry++) {
-        fetch_soon(line, entry);
-        copy(line->rows + line->addresses[entry] * line->size,
-             line->items + entry * line->item_stride, line->size);
+        const Int row = row_of(line, entry);
+        if (is_outside(line, row)) return 1;
+        if (entry % 8 == 0) fetch_soon(line, entry);
+        copy(line->rows + row * line->size, line->items + entry * line->item_stride, line->size);
     }
+    return 0;
 }
 
 /* Cells into the nearest cache, and from there past the others. */
-static void take_cells_past_caches(const Line *line)
+static int take_cells_past_caches(const Line *line)
 {
-    char near[MAX_ADDRESSES * 16];
-    Line near_line = *line;
-    near_line.items = near;
-    take_cells(&near_line);
-    stream(line->items, near, line->count * line->item_stride);
+    char near[CHUNK * 16];
+    Line part = *line;
+    for (Int left = line->count; left > 0; left -= part.count) {
+        part.count = smaller(left, CHUNK);
+        part.items = near;
+        if (take_cells(&part)) return 1;
+        const Int done = line->count - left;
+        stream(line->items + done * line->item_stride, near, part.count * line->item_stride);
+        part.numbers += part.count, part.visible -= part.count;
+        part.soon += part.count * part.soon_bytes, part.next_rows += part.count * part.next_bytes;
+    }
+    return 0;
 }
 
 #if defined(X86)
 /* Eight cells at a time by the processor's own gathers, past the caches where these are whole lines. */
-FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
+FOR_AVX512 static INLINE int gather_eights(Int size, const Line *line)
 {
-    const Int *const addresses = line->addresses;
-    const Int eights = line->count & ~(Int)7, ahead = fetched_count(line, MOVES_AHEAD);
+    const Int eights = line->count & ~(Int)7;
     const int past = line->stream && ((uintptr_t)line->items & (CACHE_LINE - 1)) == 0;
+    const __m512i turn = _mm512_set1_epi64(line->turn), limit = _mm512_set1_epi64(line->limit);
     for (Int entry = 0; entry < eights; entry += 8) {
         void *const to = line->items + entry * size;
         fetch_soon(line, entry);
-        for (Int soon = entry; entry + 8 <= ahead && soon < entry + 8; soon++)
-            PREFETCH_FAR(line->rows + addresses[soon + MOVES_AHEAD] * size);
-        const __m512i from = _mm512_loadu_si512(addresses + entry);
+        for (Int soon = entry; is_far(line, entry) && soon < entry + 8; soon++)
+            fetch_cell(line, soon, size);
+        const __m512i numbers = _mm512_loadu_si512(line->numbers + entry);
+        const __m512i signs = _mm512_srai_epi64(numbers, 63);
+        const __m512i from = _mm512_add_epi64(numbers, _mm512_and_epi64(signs, turn));
+        if (_mm512_cmpge_epu64_mask(from, limit)) return 1;
         if (size == 4) {
             const __m256i cells = _mm512_i64gather_epi32(from, line->rows, 4);
             if (past) _mm256_stream_si256(to, cells);
@@ -460,14 +539,10 @@ FOR_AVX512 static INLINE void gather_eights(Int size, const Line *line)
             else _mm512_storeu_si512(to, cells);
         }
     }
-    Line rest = *line;
-    rest.addresses += eights, rest.count -= eights, rest.visible -= eights;
-    rest.items += eights * size, rest.soon += eights * rest.soon_bytes;
-    rest.next_rows += eights * rest.next_bytes;
-    move_cells(size, 1, &rest);
+    return move_some(size, 1, 0, line, eights, line->count - eights);
 }
-FOR_AVX512 static void gather_4(const Line *line) { gather_eights(4, line); }
-FOR_AVX512 static void gather_8(const Line *line) { gather_eights(8, line); }
+FOR_AVX512 static int gather_4(const Line *line) { return gather_eights(4, line); }
+FOR_AVX512 static int gather_8(const Line *line) { return gather_eights(8, line); }
 #endif
 
 /* Items at the addresses of `rows` → items. For what is returned see run_job. */
@@ -505,23 +580,19 @@ static INLINE double double_of(uint64_t bits) { return ((Double){.bits = bits}).
 static INLINE uint64_t bits_of_double(double number) { return ((Double){.number = number}).bits; }
 
 #if defined(X86)
-/* The larger and the smaller of two numbers; the second where neither is. Compilers make a jump of a
-   question, which half of the time goes the way that nobody expected. */
-static INLINE float larger_single(float a, float b)
+/* The limit of a cell, which NaN keeps, and an update, which stays if they are equal: by masks, for
+   compilers make a jump of a question, which half of the time goes the way that nobody expected. */
+static INLINE float limit_singles(Int operation, float cell, float update)
 {
-    return _mm_cvtss_f32(_mm_max_ss(_mm_set_ss(a), _mm_set_ss(b)));
+    const __m128 a = _mm_load_ss(&cell), b = _mm_load_ss(&update), is_nan = _mm_cmpunord_ss(a, a);
+    const __m128 limit = operation == MAX ? _mm_max_ss(a, b) : _mm_min_ss(a, b);
+    return _mm_cvtss_f32(_mm_or_ps(_mm_and_ps(is_nan, a), _mm_andnot_ps(is_nan, limit)));
 }
-static INLINE float smaller_single(float a, float b)
+static INLINE double limit_doubles(Int operation, double cell, double update)
 {
-    return _mm_cvtss_f32(_mm_min_ss(_mm_set_ss(a), _mm_set_ss(b)));
-}
-static INLINE double larger_double(double a, double b)
-{
-    return _mm_cvtsd_f64(_mm_max_sd(_mm_set_sd(a), _mm_set_sd(b)));
-}
-static INLINE double smaller_double(double a, double b)
-{
-    return _mm_cvtsd_f64(_mm_min_sd(_mm_set_sd(a), _mm_set_sd(b)));
+    const __m128d a = _mm_load_sd(&cell), b = _mm_load_sd(&update), is_nan = _mm_cmpunord_sd(a, a);
+    const __m128d limit = operation == MAX ? _mm_max_sd(a, b) : _mm_min_sd(a, b);
+    return _mm_cvtsd_f64(_mm_or_pd(_mm_and_pd(is_nan, a), _mm_andnot_pd(is_nan, limit)));
 }
 #endif
 
@@ -553,9 +624,9 @@ static INLINE uint16_t to_brain(float number)
     return (uint16_t)(number != number ? 0x7fc0u | (bits >> 16 & 0x8000u) : rounded);
 }
 
-/* The loops of one type: of single cells, and of rows by each kind of vectors; NULL where there is none. */
+/* The loops of one type: of single cells, of rows, and of rows by wider vectors or NULL. */
 typedef struct {
-    LineLoop cells, rows, rows_by_avx2, sums_by_avx512;
+    LineLoop cells, rows, rows_by_avx2;
 } TypeLoops;
 
 /* The loops of one type stand in combine.h, whose first lines say what stands before it. */
@@ -590,8 +661,7 @@ typedef struct {
 #define LOAD single_of
 #define STORE bits_of_single
 #if defined(X86)
-#define LARGER larger_single
-#define SMALLER smaller_single
+#define LIMIT limit_singles
 #endif
 #include "combine.h"
 #define TYPE float64
@@ -600,8 +670,7 @@ typedef struct {
 #define LOAD double_of
 #define STORE bits_of_double
 #if defined(X86)
-#define LARGER larger_double
-#define SMALLER smaller_double
+#define LIMIT limit_doubles
 #endif
 #include "combine.h"
 #define TYPE bfloat16
@@ -670,64 +739,42 @@ static const TypeLoops *const LOOPS_OF_TYPES[] = {
     [FLOAT64] = &loops_of_float64,  [FLOAT16] = &loops_of_float16,  [BFLOAT16] = &loops_of_bfloat16,
 };
 
-/* The loop of an operation and a type that suits the processor. Maximum and minimum are quicker by
-   vectors of 32 bytes than by those of 64. */
+/* The loop of an operation and a type that suits the processor. */
 static LineLoop find_loop(Int operation, Int type, int single_cells)
 {
     const TypeLoops *loops = LOOPS_OF_TYPES[type];
-    const int is_sum = operation < MAX;
 #if defined(X86)
     if (type == FLOAT16 && ways & CONVERTED_HALVES) loops = &loops_of_float16_by_f16c;
 #endif
 #if defined(FOR_FP16)
-    if (type == FLOAT16 && is_sum && ways & ADDED_HALVES) loops = &loops_of_float16_by_fp16;
+    if (type == FLOAT16 && operation < MAX && ways & ADDED_HALVES) loops = &loops_of_float16_by_fp16;
 #endif
     if (single_cells) return loops->cells;
-    if (loops->sums_by_avx512 && is_sum && ways & VECTORS_OF_64) return loops->sums_by_avx512;
-    if (loops->rows_by_avx2 && ways & VECTORS_OF_32) return loops->rows_by_avx2;
-    return loops->rows;
+    return loops->rows_by_avx2 && ways & VECTORS_OF_32 ? loops->rows_by_avx2 : loops->rows;
 }
-
-#if defined(X86)
-/* Eight addresses at a time; returns how many were looked at. */
-FOR_AVX512 static Int pick_eights(const Line *line, int32_t *picked, Int *picked_count)
-{
-    const __m512i first = _mm512_set1_epi64(line->top);
-    const __m512i size = _mm512_set1_epi64(line->bottom - line->top);
-    __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    for (Int entry = 0; entry + 8 <= line->count; entry += 8) {
-        fetch_soon(line, entry);
-        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(line->addresses + entry), first);
-        const __mmask8 is_own = _mm512_cmplt_epu64_mask(row, size);
-        const __m256i own_places = _mm256_maskz_compress_epi32(is_own, places);
-        _mm256_storeu_si256((void *)(picked + *picked_count), own_places);
-        *picked_count += __builtin_popcount(is_own);
-        places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
-    }
-    return line->count & ~(Int)7;
-}
-#endif
 
 /* The loop of a job for its own rows alone, picked without branches: half of them usually are. */
-static void combine_own_rows(const Line *line)
+static int combine_own_rows(const Line *line)
 {
     const Int top = line->top, bottom = line->bottom;
-    int32_t picked[MAX_ADDRESSES + 1];
-    Int picked_count = 0, entry = 0;
-#if defined(X86)
-    if (ways & PICKED_CELLS)
-        entry = pick_eights(line, picked, &picked_count);
-#endif
-    for (; entry < line->count; entry++) {
-        fetch_soon(line, entry);
-        picked[picked_count] = (int32_t)entry;
-        picked_count += (uint64_t)(line->addresses[entry] - top) < (uint64_t)(bottom - top);
+    Int rows[CHUNK + 1];
+    int32_t entries[CHUNK + 1];
+    Line own = *line;
+    own.numbers = rows, own.own_entries = entries, own.turn = 0, own.limit = INT64_MAX;
+    own.soon_bytes = own.next_bytes = 0; /* what is soon is fetched while picking */
+    for (Int entry = 0; entry < line->count;) {
+        Int picked = 0;
+        for (const Int end = smaller(entry + CHUNK, line->count); entry < end; entry++) {
+            if (entry % 8 == 0) fetch_soon(line, entry);
+            const Int row = row_of(line, entry);
+            if (is_outside(line, row)) return 1;
+            rows[picked] = row, entries[picked] = (int32_t)entry;
+            picked += (uint64_t)(row - top) < (uint64_t)(bottom - top);
+        }
+        own.count = own.visible = picked;
+        line->loop(&own);
     }
-    Line own_line = *line;
-    own_line.own_entries = picked, own_line.count = picked_count;
-    own_line.soon_bytes = own_line.next_bytes = 0; /* what is soon was fetched while picking */
-    own_line.visible = smaller(picked_count, line->visible);
-    line->loop(&own_line);
+    return 0;
 }
 
 /* `operation` and `type` as in find_loop. Items are rows of `run` cells; for the others see Line, for
@@ -735,7 +782,7 @@ static void combine_own_rows(const Line *line)
 PUBLIC Int gscli_combine(Int operation, Int type, char *rows, const Addresses *where,
                          const Items *items, Int run, Int picks, Int top, Int bottom)
 {
-    const LineLoop loop = find_loop(operation, type, run == 1);
+    const LineLoop loop = find_loop(operation, type, run == 1 && !picks);
     const int is_signed_limit = type <= INT64 && operation >= MAX;
     Line line = {.operation = is_signed_limit ? operation + SIGNED_MAX - MAX : operation,
                  .run = run, .top = top, .bottom = bottom, .loop = loop};

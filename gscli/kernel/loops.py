@@ -26,15 +26,14 @@ from gscli.base.words import INTEGERS, real_part
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 8
+INTERFACE = 9
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 
 class Feature(IntFlag):
     """What a processor has: vectors of 32 and 64 bytes, conversion and sums of halves, its maker.
 
-    ZEN is AMD's family 19h, the Zen 3 and 4. The bits are those that `gscli_processor` of loops.c
-    answers.
+    The bits are those that `gscli_processor` of loops.c answers.
     """
 
     AVX2 = 1
@@ -42,10 +41,9 @@ class Feature(IntFlag):
     AVX512 = 4
     FP16 = 8
     INTEL = 16
-    ZEN = 32
 
 
-LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C | Feature.ZEN}
+LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
 """What GSCLI_LOOPS leaves of a processor."""
 
 
@@ -61,26 +59,23 @@ class Way(Record):
 
 
 WAYS = (
-    Way("vectors of 32 bytes", Feature.AVX2, "W4 21 → 15, W11 float32 48 → 38, W12 rows 62 → 39"),
-    Way("vectors of 64 bytes", Feature.AVX512, "W4 15 → 10, W11 float32 38 → 28; W12 rows 39 → 47,"
-        " so that maximum and minimum keep those of 32"),
-    Way("cells by the processor's gathers", Feature.AVX512, "W3, W4 on an Intel 30 → 20, 38 → 32"),
+    Way("vectors of 32 bytes", Feature.AVX2, "W5 58 → 51, W6 65 → 57, W12 rows 62 → 39"),
+    Way("vectors of 64 bytes", Feature.AVX512, "W5 51 → 47, W6 57 → 53; W11 float32 28 by both, so"
+        " that rows keep those of 32"),
+    Way("cells by the processor's gathers", Feature.AVX512, "W3, W4 13 → 10, 15 → 11"),
     Way("halves by the processor's conversions", Feature.F16C, "W10 48 → 14, W11 185 → 11"),
     Way("halves added by the processor", Feature.FP16, "W11 on an Intel 37 → 16, W10 40 → 37"),
-    Way("cells shared by two threads", Feature.AVX512, "W10, two threads: 14 → 11 where cells are"
-        " picked eight at a time, else 15 → 17"),
     Way("rows past the caches", Feature.INTEL, "W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD"),
-    Way("rows fetched ahead whole", Feature.INTEL, "by their first line alone, on an AMD: W7 39 →"
-        " 35, W8 19 → 18, W1 45 → 43; with nothing fetched 40, 20, 49"),
     Way("short rows shared by two threads", Feature.INTEL, "W11 float16, two threads: 36 → 28 on an"
         " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
-    Way("short rows of halves shared by two threads", Feature.ZEN, "W11 float16, two threads:"
-        " 42 → 26 where they are converted in 38 on one thread, AVX2 48 → 36; int8 7 → 9"),
 )  # fmt: skip
 """In the order of the bits that `gscli_use` of loops.c takes."""
 
-SHARED_ROWS = {32: "cells shared by two threads", 256: "short rows shared by two threads"}
-"""Bytes of a row below which threads share rows where that way pays; longer rows always pay."""
+LEAST_SHARED, SHARED = 32, 256
+"""Bytes of a row from which threads share rows where that way pays, and from which it always does.
+
+Single cells are not shared: what a thread spends on picking its own, one needs for combining all.
+"""
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of the types in loops.c, INT8 and so on."""
@@ -213,9 +208,9 @@ def pays(name: str) -> bool:
 
 def can_share_rows(run: int, dtype: np.dtype[Any]) -> bool:
     """Whether it pays that threads pick rows so long out of all, each those of its own range."""
-    limits = [limit for limit in SHARED_ROWS if run * dtype.itemsize < limit]
-    halves = run > 1 and dtype == np.float16 and pays("short rows of halves shared by two threads")
-    return halves or not limits or pays(SHARED_ROWS[limits[0]])
+    size = run * dtype.itemsize
+    short = LEAST_SHARED <= size < SHARED
+    return size >= SHARED or (short and pays("short rows shared by two threads"))
 
 
 def backend_name() -> str:

@@ -5,8 +5,8 @@ are any and the job is large, else by the NumPy calls that anyone would write. B
 the plain loop: an update meets its cell after all earlier updates of that cell and before all later
 ones, and is rounded to the cell's type.
 
-No address gets here that was not judged: by the plan, or by compiled loops, which judge each chunk
-of index numbers before they follow it, or it is left to NumPy (`ValidatedPlan.numpy_rows`). `take`
+No address gets here that was not judged: by the plan, or by compiled loops, which judge each index
+number before they follow it, or it is left to NumPy (`ValidatedPlan.numpy_rows`). `take`
 in mode "wrap" goes wherever an address points.
 """
 

@@ -35,6 +35,16 @@ void gather_4_rows(const I *numbers, const uint32_t *cells, uint32_t *result, I 
     }
 }
 
+/* Each column from its own cells, as those below that are combined. */
+void gather_4_columns(const I *numbers, const uint32_t *cells, uint32_t *result, I height, I width,
+                      I first, I last)
+{
+    for (I left = first * 64; left < last * 64; left += 64)
+        for (I line = 0; line < height * width; line += width)
+            for (I c = left; c < left + 64 && c < width; c++)
+                result[line + c] = cells[numbers[line + c] * width + c];
+}
+
 #define PUT(CELL, VALUE) CELL = VALUE
 #define ADD(CELL, VALUE) CELL += VALUE
 #define MUL(CELL, VALUE) CELL *= VALUE

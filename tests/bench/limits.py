@@ -38,10 +38,8 @@ ALL_CELLS = (
     "W1", "W6", "W6 negative", "W7", "W9", "W10 add", "W12 cells mul", "W12 cells max",
     "W12 cells min", "W11 rows add", "W12 rows mul", "W12 rows max", "W12 rows min",
 )  # fmt: skip
-COLUMNS = ("W13 axis 0", "W14 axis 0")
-"""Workloads with a bare loop: each plane chooses from cells of its own, all from the same, or each
-column from its own.
-"""
+COLUMNS = ("W5", "W13 axis 0", "W14 axis 0")
+"""Each plane chooses from cells of its own, all from the same, or each column from its own."""
 
 STRIP = 64
 """Columns that such a loop walks together."""
@@ -61,9 +59,8 @@ def library() -> ctypes.CDLL | None:
 
 
 def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
-    """The bare loop of a workload with one and with two threads; nothing where there is none."""
-    key = workload.key.removesuffix(f" {workload.dtype}")
-    loops = library() if key in OWN_CELLS + ALL_CELLS + COLUMNS else None
+    """The bare loop of a workload with one and with two threads; nothing without a compiler."""
+    key, loops = workload.key.removesuffix(f" {workload.dtype}"), library()
     if loops is None:
         return {}
     walk = _walk_columns(inputs) if key in COLUMNS else _walk_planes(inputs, own=key in OWN_CELLS)
@@ -85,13 +82,14 @@ def spin_calls() -> Mapping[str, Call]:
 
 
 class Walk(NamedTuple):
-    """How a loop goes: the index numbers, none negative, the sizes that it is told, and how many
-    planes or strips there are to share.
+    """How a loop goes: the index numbers, none negative, the sizes that it is told, how many planes
+    or strips there are to share, and how many cells an item has.
     """
 
     numbers: Array
     sizes: tuple[int, ...]
     parts: int
+    run: int = 1
 
 
 def _walk_planes(inputs: Inputs, *, own: bool) -> Walk:
@@ -109,7 +107,7 @@ def _walk_planes(inputs: Inputs, *, own: bool) -> Walk:
         planes = addresses[: len(addresses) // width * width].reshape(-1, width)
         run = data.size // math.prod(shape)
     turn = planes.strides[0] // planes.itemsize
-    return Walk(planes, (turn, planes.shape[1], size, run), len(planes))
+    return Walk(planes, (turn, planes.shape[1], size, run), len(planes), run)
 
 
 def _walk_columns(inputs: Inputs) -> Walk:
@@ -119,10 +117,10 @@ def _walk_columns(inputs: Inputs) -> Walk:
 
 
 def _gather(part: Call, walk: Walk, inputs: Inputs, threads: int) -> Call:
-    data, (_, width, _, run) = inputs["data"], walk.sizes
+    data = inputs["data"]
 
     def call() -> Array:
-        result = np.empty((walk.parts, width, run), data.dtype)
+        result = np.empty((walk.numbers.size, walk.run), data.dtype)
         _run_loop(part, walk, (data, result), threads)
         return result
 
