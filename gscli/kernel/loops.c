@@ -743,6 +743,7 @@ static const TypeLoops *const LOOPS_OF_TYPES[] = {
 static LineLoop find_loop(Int operation, Int type, int single_cells)
 {
     const TypeLoops *loops = LOOPS_OF_TYPES[type];
+    (void)operation; /* unless this compiler knows processors that add halves */
 #if defined(X86)
     if (type == FLOAT16 && ways & CONVERTED_HALVES) loops = &loops_of_float16_by_f16c;
 #endif

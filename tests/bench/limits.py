@@ -34,12 +34,8 @@ STEPS = 3_000_000
 OWN_CELLS = (
     "W2", "W3", "W4", "W4 negative", "W8", "W13 axis 1", "W14 axis 1", "W15 unique", "W15 repeated",
 )  # fmt: skip
-ALL_CELLS = (
-    "W1", "W6", "W6 negative", "W7", "W9", "W10 add", "W12 cells mul", "W12 cells max",
-    "W12 cells min", "W11 rows add", "W12 rows mul", "W12 rows max", "W12 rows min",
-)  # fmt: skip
 COLUMNS = ("W5", "W13 axis 0", "W14 axis 0")
-"""Each plane chooses from cells of its own, all from the same, or each column from its own."""
+"""Each plane chooses from cells of its own, or each column; those of all others from the same."""
 
 STRIP = 64
 """Columns that such a loop walks together."""
