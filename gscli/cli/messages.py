@@ -58,6 +58,9 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     """The parser's refusal in our form: lower case, near names and a way on."""
     match error:
         case object(option_name=str(option), possibilities=[*known]):
+            if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
+                hint = f"leave out {option}"
+                return UsageError(f"{path} has no use for it", where=option, hint=hint)
             named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
             plain, otherwise = option.lstrip("-"), f"{path} --help"
             hint = suggest_names(plain, named, otherwise, write=named.__getitem__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -437,3 +438,31 @@ def test_no_hint_of_python_changes_a_value_in_silence() -> None:
         gscli.gather([1, 2, 3], [1.5])
     with pytest.raises(GscliError, match="where that changes no value"):
         gscli.scatter_nd(np.zeros(3, np.int8), [[1]], [300])
+
+
+@pytest.mark.parametrize("words", ["compare gather [1] [0] --quiz", "convert [1] x.npy --slice 1"])
+def test_options_of_other_commands_are_told_as_such(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refusal(f"gscli {words}", capsys)
+    assert code == 2
+    assert " has no use for it\n" in told
+    assert "did you mean" not in told
+
+
+def test_texts_that_are_not_read_say_where_and_what_else_is(tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs.jsonl"
+    jobs.write_text('{"op": "gather"}\n{"op"\n')
+    missing, broken = map(json.loads, forked("batch", str(jobs)).stdout.splitlines())
+    assert missing["error"]["problem"] == "not a job: it has no inputs"
+    assert broken["error"]["where"].startswith("line 2: ")
+    empty = forked("gather", "-", "[0]", stdin=b"").stderr.decode()
+    assert empty.splitlines()[:2] == ["error: standard input is empty", "  --> standard input"]
+    binary = forked("show", "-", stdin=b"\x90\xff\x00").stderr.decode()
+    assert "help: .npy, .npz, JSON and CSV are read from standard input" in binary
+    table = tmp_path / "table.csv"
+    table.write_text("1,2\n,3\n")
+    assert (
+        "help: a number that is missing is written nan"
+        in forked("show", str(table)).stderr.decode()
+    )

@@ -243,7 +243,8 @@ def _parse_cell(cell: str, where: str) -> int | float | bool | str:
     except ValueError as error:  # more digits than Python converts, or beyond all floats
         raise ContentRefused("a number is too large", where=where) from error
     if not cell:
-        raise ContentRefused("a cell is empty", where=where)
+        hint = "a number that is missing is written nan"
+        raise ContentRefused("a cell is empty", where=where, hint=hint)
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
 
 

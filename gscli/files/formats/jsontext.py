@@ -30,6 +30,7 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
+_ONE_LINE = re.compile(r"\bline \d+$")
 
 _PYTHON_WORDS = {
     ".": "JSON wants a digit before and after the point: 1.0, 0.5",
@@ -79,12 +80,15 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     try:
         value = json.loads(text, object_pairs_hook=_object_without_duplicates, parse_float=floats)
     except json.JSONDecodeError as error:
-        problem = f"{name} {'is not JSON' if text.strip() else 'is empty'}"
-        where = f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}"
+        if not text.strip():
+            raise ContentRefused(f"{name} is empty", where=name) from None
+        line = "" if _ONE_LINE.search(name) else f" line {error.lineno}"
+        where = f"{name}{line}: {error.msg[:1].lower() + error.msg[1:]}"
         details = (caret_line(text, error.pos, error.pos + 1, "here"),)
         hint = _PYTHON_WORDS.get(text[error.pos : error.pos + 1], "")
         if name == STANDARD_INPUT and text[:1].isalpha() and "\n" in text.strip():
             hint = "a picture is not read; -f npy in the command before hands on the result"
+        problem = f"{name} is not JSON"
         raise ContentRefused(problem, where=where, details=details, hint=hint) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
@@ -103,7 +107,10 @@ def decode_text(raw: bytes, name: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise ContentRefused(f"{name} is not UTF-8 text", where=f"{name} line {line}") from None
+        others = ".npy, .npz, JSON and CSV are read from standard input, other formats from files"
+        hint = others * (name == STANDARD_INPUT)
+        problem = f"{name} is not UTF-8 text"
+        raise ContentRefused(problem, where=f"{name} line {line}", hint=hint) from None
 
 
 def caret_line(text: str, start: int, end: int, note: str) -> CaretLine:
