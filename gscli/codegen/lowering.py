@@ -20,7 +20,7 @@ def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredInd
     """The output, and the indices that it is read by."""
     steps, layout = lowering.steps, lowering.layout
     data = steps.reshape(data, layout.view_shape)
-    indices = lowering.lower(lowering.target.gather_ops)
+    indices = lowering.lower(lowering.target.ops("gather"))
     assert indices is not None, "every target gathers cells"
     data, facts = steps.reshape(data, indices.data_shape), indices.facts
     if indices.native.form == "along" and not indices.native.takes_smaller:
@@ -172,7 +172,8 @@ class ScatterLowering:
         if self.reduction == "sub":
             requests.append(ReductionRequest("add"))
         for request in requests:
-            able = [native for native in self.target.scatter_ops if self._is_able(native, request)]
+            ops = self.target.ops("scatter")
+            able = [native for native in ops if self._is_able(native, request)]
             indices = self.lowering.lower(able)
             if indices is not None:
                 self.composed |= indices.native.form == "rows" or request.op != self.reduction

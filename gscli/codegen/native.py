@@ -1,7 +1,7 @@
 """What each framework's own operations do with index numbers, reductions and element types.
 
-`TARGETS` is the table that lines are chosen from: the first operation of a target that suits a call
-writes it. How an operation is spelt stands in the templates of the target's language.
+`NATIVE_OPS` is the table that lines are chosen from: the first operation of a target that suits a
+call writes it. How an operation is spelt stands in the templates of the target's language.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from gscli.base.records import Record
 from gscli.base.words import ALL_DTYPES, COMPLEX, DTYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
 from gscli.declare.attributes import parse_reduction
-from gscli.frameworks import find_operator
+from gscli.frameworks import find_operator, load_framework
 from gscli.lab.examples import build_probe
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds
@@ -94,14 +94,57 @@ def find_declared_layout(operator: str) -> Layout:
     return probe.layout
 
 
+_TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})
+
+NATIVE_OPS = (
+    NativeOp("np.take", "take", "numpy.take"),
+    NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
+    NativeOp("a[i, j]", "vectors", "numpy.getitem"),
+    NativeOp("a[{slices}i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
+    NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
+    NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
+    NativeOp("x[{slices}i]", "take", "torch.index"),
+    NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
+    NativeOp("x[i, j]", "vectors", "torch.index"),
+    NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce", frozenset({"none"}),
+             takes_smaller=True),
+    NativeOp("x[{slices}i] =", "take", "torch.index_put_"),
+    NativeOp("torch.index_add", "take", "torch.index_add", needs_rank_1_indices=True),
+    NativeOp("index_put_", "vectors", "torch.index_put_", frozenset({"add"})),
+    NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce"),
+    NativeOp("jnp.take", "take", "jax.take"),
+    NativeOp("jnp.take_along_axis", "along", "jax.take_along_axis"),
+    NativeOp("x[i, j]", "vectors", "jax.at.get"),
+    NativeOp("x.at[{slices}i]", "take", "jax.at.set", ALL_REDUCTIONS),
+    NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
+    NativeOp("tf.gather", "take", "tensorflow.gather"),
+    NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd"),
+    NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
+             _TENSOR_SCATTERS, refuses_rank_0=True),
+    NativeOp("tf.math.unsorted_segment_prod", "rows", "tensorflow.unsorted_segment_prod"),
+    NativeOp("Gather", "take", "onnx.gather"),
+    NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),
+    NativeOp("GatherND", "vectors", "onnx.gather_nd", needs_int64=True),
+    NativeOp("ScatterElements", "along", "onnx.scatter_elements", takes_smaller=True),
+    NativeOp("ScatterND", "vectors", "onnx.scatter_nd", needs_int64=True),
+    NativeOp("Gather-8", "take", "openvino.gather", takes_batch_of_1=False),
+    NativeOp("GatherElements-6", "along", "openvino.gather_elements", can_crop_data=False),
+    NativeOp("GatherND-8", "vectors", "openvino.gather_nd"),
+    NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
+             takes_smaller=True, truncates_mean=True),
+    NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update", refuses_rank_0=True),
+    NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update"),
+    NativeOp("stablehlo.gather", "direct", "stablehlo.gather"),
+    NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
+)  # fmt: skip
+"""The operations that lines are made of; of those of a target the first that suits is chosen."""
+
+
 class TargetFramework(Record):
     """A framework that lines are written for."""
 
     name: str
-    title: str
     dtypes: tuple[str, ...]
-    gather_ops: tuple[NativeOp, ...]
-    scatter_ops: tuple[NativeOp, ...]
     index_dtypes: tuple[str, ...] = ("int32", "int64")
     keeps_last_write: bool = False
     """Whether it promises that the last of several values for one cell stays."""
@@ -117,118 +160,50 @@ class TargetFramework(Record):
     needs: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """The framework's own name."""
+        return load_framework(self.name).title
+
+    @property
     def packages(self) -> tuple[str, ...]:
         """What an interpreter must have to run its lines; the first says the version."""
         return self.needs or (self.name,)
 
+    def ops(self, kind: str) -> list[NativeOp]:
+        """Its operations that are a gather, or a scatter."""
+        own = (op for op in NATIVE_OPS if op.operator.startswith(f"{self.name}."))
+        return [op for op in own if op.layout.kind == kind]
 
-_SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
+
 _NO_TEXT = tuple(name for name in DTYPES if name != "str")
-
-_TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})
 
 TARGETS: dict[str, TargetFramework] = {
     target.name: target
     for target in (
+        TargetFramework("numpy", ALL_DTYPES, INTEGERS, complex_order=True),
         TargetFramework(
-            "numpy", "NumPy", ALL_DTYPES,
-            (
-                NativeOp("np.take", "take", "numpy.take"),
-                NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
-                NativeOp("a[i, j]", "vectors", "numpy.getitem"),
-            ),
-            (
-                NativeOp("a[{slices}i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
-                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
-                NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
-            ),
-            INTEGERS, complex_order=True,
+            "torch", ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX), ("int64",),
+            sums_halves_in_float32=True,
         ),
         TargetFramework(
-            "torch", "PyTorch", _SIGNED_AND_BYTE,
-            (
-                NativeOp("x[{slices}i]", "take", "torch.index"),
-                NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
-                NativeOp("x[i, j]", "vectors", "torch.index"),
-            ),
-            (
-                NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
-                       frozenset({"none"}), takes_smaller=True),
-                NativeOp("x[{slices}i] =", "take", "torch.index_put_"),
-                NativeOp("torch.index_add", "take", "torch.index_add", needs_rank_1_indices=True),
-                NativeOp("index_put_", "vectors", "torch.index_put_", frozenset({"add"})),
-                NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce"),
-            ),
-            ("int64",), sums_halves_in_float32=True,
-        ),
-        TargetFramework(
-            "jax", "JAX", (*_NO_TEXT, *NARROW_FLOATS),
-            (
-                NativeOp("jnp.take", "take", "jax.take"),
-                NativeOp("jnp.take_along_axis", "along", "jax.take_along_axis"),
-                NativeOp("x[i, j]", "vectors", "jax.at.get"),
-            ),
-            (
-                NativeOp("x.at[{slices}i]", "take", "jax.at.set", ALL_REDUCTIONS),
-                NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
-            ),
-            INTEGERS, complex_order=True,
+            "jax", (*_NO_TEXT, *NARROW_FLOATS), INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
         ),
         TargetFramework(
-            "tensorflow", "TensorFlow", DTYPES,
-            (
-                NativeOp("tf.gather", "take", "tensorflow.gather"),
-                NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd"),
-            ),
-            (
-                NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
-                       _TENSOR_SCATTERS, refuses_rank_0=True),
-                NativeOp("tf.math.unsorted_segment_prod", "rows",
-                       "tensorflow.unsorted_segment_prod"),
-            ),
-            keeps_last_write=True, propagates_nan=False, bool_reductions=False,
+            "tensorflow", DTYPES, keeps_last_write=True, propagates_nan=False,
+            bool_reductions=False,
         ),
         TargetFramework(
-            "onnx", "ONNX", DTYPES,
-            (
-                NativeOp("Gather", "take", "onnx.gather"),
-                NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),
-                NativeOp("GatherND", "vectors", "onnx.gather_nd", needs_int64=True),
-            ),
-            (
-                NativeOp("ScatterElements", "along", "onnx.scatter_elements", takes_smaller=True),
-                NativeOp("ScatterND", "vectors", "onnx.scatter_nd", needs_int64=True),
-            ),
-            bool_reductions=False, propagates_nan=None, needs=("onnxruntime", "onnx"),
+            "onnx", DTYPES, bool_reductions=False, propagates_nan=None,
+            needs=("onnxruntime", "onnx"),
         ),
         TargetFramework(
-            "openvino", "OpenVINO",
-            ("bool", *INTEGERS, "float16", "float32", "float64"),
-            (
-                NativeOp("Gather-8", "take", "openvino.gather", takes_batch_of_1=False),
-                NativeOp("GatherElements-6", "along", "openvino.gather_elements",
-                can_crop_data=False),
-                NativeOp("GatherND-8", "vectors", "openvino.gather_nd"),
-            ),
-            (
-                NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
-                       takes_smaller=True, truncates_mean=True),
-                NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update", refuses_rank_0=True),
-                NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update"),
-            ),
+            "openvino", ("bool", *INTEGERS, "float16", "float32", "float64"),
             bool_reductions=False, sums_halves_in_float32=True, propagates_nan=False,
-                computes_in_32_bits=True,
+            computes_in_32_bits=True,
         ),
         TargetFramework(
-            "stablehlo", "StableHLO", _NO_TEXT,
-            (
-                NativeOp("stablehlo.gather", "direct", "stablehlo.gather"),
-            ),
-            (
-                NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
-            ),
-            INTEGERS, complex_order=True, needs=("jax", "jaxlib"),
+            "stablehlo", _NO_TEXT, INTEGERS, complex_order=True, needs=("jax", "jaxlib")
         ),
     )
 }  # fmt: skip

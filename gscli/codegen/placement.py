@@ -138,7 +138,7 @@ class IndexLowering:
     def _has_own_batch(self, native: NativeOp, form: IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
         alone = prod(self.layout.view_shape[: form.batch]) == 1
-        elements = any(op.form == "along" for op in self.target.gather_ops)
+        elements = any(op.form == "along" for op in self.target.ops("gather"))
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
         return native.takes_batch and (native.takes_batch_of_1 or not alone) and not rows

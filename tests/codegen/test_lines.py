@@ -165,7 +165,7 @@ def test_every_operator_is_written_with_its_own_operation() -> None:
         own = answer.operation == f"{target.title}'s own {operator.name}"
         if not own and operator.full_name not in {
             native.operator
-            for native in (*target.gather_ops, *target.scatter_ops)
+            for native in (*target.ops("gather"), *target.ops("scatter"))
             if native.name == answer.operation
         }:
             lacking.add(operator.full_name)
