@@ -36,7 +36,7 @@ class FuzzOptions(Record):
 
 
 ProgressCallback = Callable[[FuzzReport], None]
-CaseRunner = Callable[[RuntimeProcess, FuzzCase, int], tuple[Reply, Mismatch | None]]
+CaseRunner = Callable[[FuzzCase], tuple[Reply, Mismatch | None]]
 CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
 
 SURE_OF_HANG = 3
@@ -64,9 +64,10 @@ def fuzz(
     began = time.monotonic()
     runtime.deadline = began + options.seconds if options.seconds else inf
     report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
+    run = _FuzzRun(runtime, options.repeat, report)
     try:
         for trial in _iter_cases(operators, options, runtime):
-            _run_fuzz_case(runtime, trial, options.repeat, report)
+            run.run_case(trial)
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
             on_progress(report)
     except OutOfTime:
@@ -98,137 +99,126 @@ def _iter_cases(
         yield next(sources[operators[number // in_a_row % len(operators)]])
 
 
-def _run_fuzz_case(
-    runtime: RuntimeProcess, trial: FuzzCase, repeat: int, report: FuzzReport
-) -> None:
-    """One call: ask, judge, and where it differs find the kind it belongs to."""
-    tally = report.counts_by_operator[trial.operator.full_name]
-    if any(known.is_saturated(trial) for known in report.differences):
-        tally.skipped += 1
-        return
-    was_spoiled, before = runtime.is_spoiled, runtime.call_count
-    answer, mismatch = ask_runtime(runtime, trial, repeat)
-    runtime.is_spoiled |= trial.is_unchecked
-    tally.cases += 1
-    tally.unsupported += answer.status == "unsupported"
-    if mismatch is None:
-        return
-    if not _count_known_kind(report, trial, mismatch):
-        first = answer
-        answer, confirmed = _rerun_in_new_process(runtime, trial, mismatch, repeat)
-        if confirmed is None:
-            tally.slow += mismatch.kind == "hang"
-            tally.flaky += mismatch.kind != "hang"
-            sequence = Mismatch("sequence", mismatch.kind)
-            if mismatch.kind == "hang" or was_spoiled or trial.is_unchecked:
-                return  # a slow machine, or a call of which the framework itself promises nothing
-            if not _count_known_kind(report, trial, sequence):
-                report.differences.append(FuzzFinding(trial, sequence, first, calls_before=before))
+class _FuzzRun:
+    """Calls that are put to a runtime, `repeat` times each, and what they add to a report."""
+
+    def __init__(self, runtime: RuntimeProcess, repeat: int, report: FuzzReport) -> None:
+        self.runtime, self.repeat, self.report = runtime, repeat, report
+
+    def run_case(self, trial: FuzzCase) -> None:
+        """One call: ask, judge, and where it differs find the kind it belongs to."""
+        runtime, report = self.runtime, self.report
+        tally = report.counts_by_operator[trial.operator.full_name]
+        if any(known.is_saturated(trial) for known in report.differences):
+            tally.skipped += 1
             return
-        if not _count_known_kind(report, trial, confirmed):
-            _record_finding(runtime, trial, confirmed, answer, repeat, report)
-    tally.differing += 1
-
-
-def _count_known_kind(report: FuzzReport, trial: FuzzCase, mismatch: Mismatch) -> bool:
-    """Whether a difference is of a kind that was met before; then it is counted there."""
-    for known in report.differences:
-        if known.covers(trial, mismatch):
-            known.count += 1
-            return True
-    alike = [
-        finding
-        for finding in report.differences
-        if finding.case.operator is trial.operator and finding.mismatch.kind == mismatch.kind
-    ]
-    if len(alike) < MAX_KINDS:
-        return False
-    alike[-1].count += 1
-    return True
-
-
-def _rerun_in_new_process(
-    runtime: RuntimeProcess, trial: FuzzCase, mismatch: Mismatch, repeat: int
-) -> tuple[Reply, Mismatch | None]:
-    """The answer in a new process: what earlier calls did to the old one is not this call's fault.
-
-    A runtime that writes outside its memory answers wrongly, or ends, at some later call. One that
-    is late may have a busy machine, and is given more time before it is blamed.
-    """
-    ask = ask_runtime if mismatch.kind == "unsteady" else _ask_new_process
-    patience = runtime.patience
-    runtime.patience *= SURE_OF_HANG if mismatch.kind == "hang" else 1
-    try:
-        return ask(runtime, trial, repeat)
-    finally:
-        runtime.patience = patience
-
-
-def _ask_new_process(
-    runtime: RuntimeProcess, trial: FuzzCase, repeat: int
-) -> tuple[Reply, Mismatch | None]:
-    runtime.stop()
-    return ask_runtime(runtime, trial, repeat)
-
-
-def _record_finding(
-    runtime: RuntimeProcess,
-    trial: FuzzCase,
-    mismatch: Mismatch,
-    answer: Reply,
-    repeat: int,
-    report: FuzzReport,
-) -> None:
-    """A new kind: the smallest call that shows it, also in a new process."""
-    smallest, last = _shrink_and_confirm(runtime, trial, mismatch, answer, repeat)
-    for known in report.differences:
-        if known.covers(smallest, mismatch) and smallest.distinctions == known.case.distinctions:
-            known.count += 1
+        was_spoiled, before = runtime.is_spoiled, runtime.call_count
+        answer, mismatch = self._ask(trial)
+        runtime.is_spoiled |= trial.is_unchecked
+        tally.cases += 1
+        tally.unsupported += answer.status == "unsupported"
+        if mismatch is None:
             return
-    finding = FuzzFinding(smallest, mismatch, last)
-    for known in [
-        known for known in report.differences if finding.covers(known.case, known.mismatch)
-    ]:
-        finding.count += known.count
-        report.differences.remove(known)
-    report.differences.append(finding)
+        if not self._count_known_kind(trial, mismatch):
+            first = answer
+            answer, confirmed = self._rerun_in_new_process(trial, mismatch)
+            if confirmed is None:
+                tally.slow += mismatch.kind == "hang"
+                tally.flaky += mismatch.kind != "hang"
+                sequence = Mismatch("sequence", mismatch.kind)
+                if mismatch.kind == "hang" or was_spoiled or trial.is_unchecked:
+                    return  # a slow machine, or a call of which the framework promises nothing
+                if not self._count_known_kind(trial, sequence):
+                    finding = FuzzFinding(trial, sequence, first, calls_before=before)
+                    report.differences.append(finding)
+                return
+            if not self._count_known_kind(trial, confirmed):
+                self._record_finding(trial, confirmed, answer)
+        tally.differing += 1
 
+    def _ask(self, trial: FuzzCase) -> tuple[Reply, Mismatch | None]:
+        """The answer and its verdict; asked several times, all answers have to be one."""
+        call = trial.operator, trial.inputs, trial.attrs, trial.cotangent
+        answer = self.runtime.run_call(*call)
+        for _ in range(self.repeat - 1):
+            again = self.runtime.run_call(*call)
+            if has_changed(answer, again):
+                return again, Mismatch("unsteady")
+        return answer, find_mismatch(trial, answer)
 
-def _shrink_and_confirm(
-    runtime: RuntimeProcess, trial: FuzzCase, mismatch: Mismatch, answer: Reply, repeat: int
-) -> tuple[FuzzCase, Reply]:
-    """The smallest call with its answer in a new process; the call as it was met where there is
-    none, and the smallest so far where time is over.
-    """
-    best = trial, answer
-    # What was asked before may take part: then each call is put to a new process.
-    for ask in (ask_runtime, _ask_new_process):
+    def _ask_new_process(self, trial: FuzzCase) -> tuple[Reply, Mismatch | None]:
+        self.runtime.stop()
+        return self._ask(trial)
 
-        def find_wrong(other: FuzzCase, ask: CaseRunner = ask) -> Mismatch | None:
-            nonlocal best
-            reply, wrong = ask(runtime, other, repeat)
-            if wrong == mismatch and mismatch.kind in COSTLY:  # whose processes are new anyway
-                best = other, reply
-            return wrong
+    def _count_known_kind(self, trial: FuzzCase, mismatch: Mismatch) -> bool:
+        """Whether a difference is of a kind that was met before; then it is counted there."""
+        for known in self.report.differences:
+            if known.covers(trial, mismatch):
+                known.count += 1
+                return True
+        alike = [
+            finding
+            for finding in self.report.differences
+            if finding.case.operator is trial.operator and finding.mismatch.kind == mismatch.kind
+        ]
+        if len(alike) < MAX_KINDS:
+            return False
+        alike[-1].count += 1
+        return True
 
+    def _rerun_in_new_process(
+        self, trial: FuzzCase, mismatch: Mismatch
+    ) -> tuple[Reply, Mismatch | None]:
+        """The answer in a new process: what earlier calls did to the old one is not its fault.
+
+        A runtime that writes outside its memory answers wrongly, or ends, at some later call. One
+        that is late may have a busy machine, and is given more time before it is blamed.
+        """
+        ask = self._ask if mismatch.kind == "unsteady" else self._ask_new_process
+        patience = self.runtime.patience
+        self.runtime.patience *= SURE_OF_HANG if mismatch.kind == "hang" else 1
         try:
-            smallest = shrink_case(trial, mismatch, find_wrong)
-            last, again = _rerun_in_new_process(runtime, smallest, mismatch, repeat)
-        except OutOfTime:
-            return best
-        if again == mismatch:
-            return smallest, last
-    return trial, answer
+            return ask(trial)
+        finally:
+            self.runtime.patience = patience
 
+    def _record_finding(self, trial: FuzzCase, mismatch: Mismatch, answer: Reply) -> None:
+        """A new kind: the smallest call that shows it, also in a new process."""
+        differences = self.report.differences
+        smallest, last = self._shrink_and_confirm(trial, mismatch, answer)
+        for known in differences:
+            words = known.case.distinctions
+            if known.covers(smallest, mismatch) and smallest.distinctions == words:
+                known.count += 1
+                return
+        finding = FuzzFinding(smallest, mismatch, last)
+        for known in [item for item in differences if finding.covers(item.case, item.mismatch)]:
+            finding.count += known.count
+            differences.remove(known)
+        differences.append(finding)
 
-def ask_runtime(
-    runtime: RuntimeProcess, trial: FuzzCase, repeat: int
-) -> tuple[Reply, Mismatch | None]:
-    """The runtime's answer and its verdict; asked several times, all answers have to be one."""
-    answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs, trial.cotangent)
-    mismatch = find_mismatch(trial, answer)
-    for _ in range(repeat - 1):
-        again = runtime.run_call(trial.operator, trial.inputs, trial.attrs, trial.cotangent)
-        if has_changed(answer, again):
-            return again, Mismatch("unsteady")
-    return answer, mismatch
+    def _shrink_and_confirm(
+        self, trial: FuzzCase, mismatch: Mismatch, answer: Reply
+    ) -> tuple[FuzzCase, Reply]:
+        """The smallest call with its answer in a new process; the call as it was met where there
+        is none, and the smallest so far where time is over.
+        """
+        best = trial, answer
+        # What was asked before may take part: then each call is put to a new process.
+        for ask in (self._ask, self._ask_new_process):
+
+            def find_wrong(other: FuzzCase, ask: CaseRunner = ask) -> Mismatch | None:
+                nonlocal best
+                reply, wrong = ask(other)
+                if wrong == mismatch and mismatch.kind in COSTLY:  # whose processes are new anyway
+                    best = other, reply
+                return wrong
+
+            try:
+                smallest = shrink_case(trial, mismatch, find_wrong)
+                last, again = self._rerun_in_new_process(smallest, mismatch)
+            except OutOfTime:
+                return best
+            if again == mismatch:
+                return smallest, last
+        return trial, answer
