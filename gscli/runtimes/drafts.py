@@ -110,6 +110,10 @@ class Rng:
             sizes[self.random.randrange(rank)] = 1
         return tuple(sizes)
 
+    def draw_axis(self, shape: Shape) -> int:
+        """An axis of this shape, from its beginning or from its end."""
+        return self.random.randrange(-len(shape), len(shape))
+
     def draw_index(self, size: int) -> int:
         """An index for an axis of this size, as the temper of the call says."""
         random = self.contents

@@ -56,7 +56,9 @@ EXCLUDED_ATTRIBUTES = (
 NUMBERS = (-1, 0, 2, 3, 5, 9)
 """Values of an attribute that is a number."""
 
-SHAPE_ATTRIBUTES = ("axis", "dim", "batch_dims", "shape", "num_segments", "num_classes")
+ATTRIBUTE_SHARES = {"choice": 0.7, "bool": 0.4, "number": 0.3}
+"""Part of the calls in which an attribute of this kind is given, though it has a default."""
+
 REFUSED_SHARE = 0.04
 """Part of the calls with refused shapes or types that are put to the runtime all the same."""
 
@@ -220,23 +222,13 @@ def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
     """Attributes that have nothing to do with shapes."""
     attrs: dict[str, object] = {}
     for attribute in operator.attributes:
-        name = attribute.name
-        if (
-            name in EXCLUDED_ATTRIBUTES
-            or name in SHAPE_ATTRIBUTES
-            or attribute.kind in ("ints", "sizes")
-        ):
-            continue
-        if name == "opset":
-            if len(operator.versions) > 1 and dice.draw_bool(0.25):
-                attrs[name] = dice.choose(operator.versions)
-        elif attribute.kind == "choice":
-            if attribute.is_required or dice.draw_bool(0.7):
-                attrs[name] = dice.choose(attribute.choices)
-        elif attribute.kind == "bool" and (attribute.is_required or dice.draw_bool(0.4)):
-            attrs[name] = dice.draw_bool(0.5)
-        elif attribute.kind == "number" and (attribute.is_required or dice.draw_bool(0.3)):
-            attrs[name] = dice.choose(NUMBERS)
+        name, share = attribute.name, ATTRIBUTE_SHARES.get(attribute.kind, 0.0)
+        if name == "opset" and len(operator.versions) > 1 and dice.draw_bool(0.25):
+            attrs[name] = dice.choose(operator.versions)
+        is_drawn = share and name not in EXCLUDED_ATTRIBUTES
+        if is_drawn and (attribute.is_required or dice.draw_bool(share)):
+            values = {"bool": (False, True), "number": NUMBERS}
+            attrs[name] = dice.choose(values.get(attribute.kind, attribute.choices))
     return {name: value for name, value in attrs.items() if value != ""}
 
 
@@ -246,9 +238,8 @@ def _build_inputs(
     """Arrays in the operator's order, of the types drawn."""
     inputs: dict[str, Array] = {}
     reduction = roles.operator.attribute("reduction")
-    named = "" if reduction is None else str(attrs.get(reduction.name))
-    product = named in ("mul", "prod", "multiply")
-    product = product or "mul" in roles.operator.name or "prod" in roles.operator.name
+    words = roles.operator.name, "" if reduction is None else attrs.get(reduction.name)
+    product = any("mul" in str(word) or "prod" in str(word) for word in words)
     for item in roles.operator.inputs:
         if item.kind == "many":
             inputs |= {name: _cast_indices(array, index) for name, array in draft.indices.items()}

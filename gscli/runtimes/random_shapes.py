@@ -1,8 +1,9 @@
 """Shapes and indices for a call of any declared operator, drawn at random but fitting.
 
 How an operator addresses data is read off a layout of its own: along an axis, cell by cell, by
-vectors, between brackets or by windows. Each of these families is one function. What does not fit
-after all is refused by the operator's layout, and drawn again.
+vectors, between brackets or by windows. Each of these families is one function, which draws shapes;
+the addressing that `gscli.layout.families` makes of them says which numbers are legal and which
+shape updates have. What does not fit after all is refused by the operator's layout and drawn again.
 """
 
 from __future__ import annotations
@@ -13,10 +14,39 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.layout.axes import Addressing, Tensor
+from gscli.layout.families import (
+    GATHER_NAMES,
+    SCATTER_NAMES,
+    DimensionNumbers,
+    address_axis,
+    address_elements,
+    address_flat,
+    address_own_place,
+    address_vectors,
+)
 from gscli.runtimes.brackets import draw_bools, draw_subscript_call
-from gscli.runtimes.drafts import CallSpec, Rng, Roles
+from gscli.runtimes.drafts import CallSpec, Rng, Roles, Shape
 
 SpecGenerator: TypeAlias = Callable[[Roles, Rng], CallSpec]
+
+
+def _fill(
+    roles: Roles, dice: Rng, data: Shape, addressing: Addressing, **attrs: object
+) -> CallSpec:
+    """A call that addresses data so: numbers for each column, and updates where it has some."""
+    axes = {axis.column: axis for axis in addressing.axes}
+    columns = [
+        dice.draw_indices(addressing.entry_shape, axes[at].size - axes[at].span + 1)
+        for at in range(len(addressing.columns))
+    ]
+    dim = addressing.columns[0].vector_dim
+    indices = columns[0] if dim is None else np.stack(columns, dim)
+    return CallSpec(data, addressing.result_shape, {roles.index_name: indices}, attrs)
+
+
+def _tensor(shape: Shape) -> Tensor:
+    return Tensor("", shape, "int64")
 
 
 def draw_take(roles: Roles, dice: Rng) -> CallSpec:
@@ -28,80 +58,61 @@ def draw_take(roles: Roles, dice: Rng) -> CallSpec:
     may_be_flat = attribute is not None and attribute.default is None
     is_flat = len(roles.layout.axes) < len(roles.layout.data_shape) and not roles.has_axis
     if is_flat or (may_be_flat and dice.draw_bool(0.15)):
-        draft = CallSpec(dice.draw_shape(0), dice.draw_shape(0, 2))
-        draft.indices[roles.index_name] = dice.draw_indices(draft.updates, prod(draft.data))
-        return draft
+        data = dice.draw_shape(0)
+        return _fill(roles, dice, data, address_flat(_tensor(data), _tensor(dice.draw_shape(0, 2))))
     if dice.draw_bool(0.03):
         return _draw_rank_0(roles, dice)
     has_rows = roles.is_by_cell and len(roles.layout.addressing.entry_shape) == 1  # batch_take
-    draft = CallSpec(dice.draw_shape(2, 2) if has_rows else dice.draw_shape())
-    rank = len(draft.data)
-    axis = dice.random.randrange(-rank, rank) if roles.has_axis or roles.is_by_cell else 0
-    axis = 1 if has_rows else axis
-    place = axis % rank
+    data = dice.draw_shape(2, 2) if has_rows else dice.draw_shape()
+    has_any = not has_rows and (roles.has_axis or roles.is_by_cell)
+    axis = dice.draw_axis(data) if has_any else int(has_rows)
+    place = axis % len(data)
     batch = place if roles.is_by_cell else 0
     if roles.has_parameter("batch_dims") and place and dice.draw_bool(0.4):
-        batch = draft.attrs["batch_dims"] = dice.random.randint(1, place)
-    most = 0 if has_rows else 2 - roles.is_by_cell
-    indices = (*draft.data[:batch], *dice.draw_shape(0, most))
-    draft.indices[roles.index_name] = dice.draw_indices(indices, draft.data[place])
-    draft.updates = (*draft.data[:place], *indices[batch:], *draft.data[place + 1 :])
-    for name in ("num_segments", "num_classes"):
-        if roles.has_parameter(name):
-            draft.attrs[name] = draft.data[place]
-    _set_axis(roles, draft, axis)
-    return draft
+        batch = dice.random.randint(1, place)
+    grid = dice.draw_shape(0, 0 if has_rows else 2 - roles.is_by_cell)
+    indices = _tensor((*data[:batch], *grid))
+    draft = _fill(roles, dice, data, address_axis(_tensor(data), indices, place, batch))
+    facts = {"batch_dims": batch, "num_segments": data[place], "num_classes": data[place]}
+    draft.attrs |= {name: fact for name, fact in facts.items() if roles.has_parameter(name)}
+    return _set_axis(roles, draft, axis)
 
 
 def draw_elements(roles: Roles, dice: Rng) -> CallSpec:
     """One number per cell, which replaces one coordinate: GatherElements, torch.scatter."""
     if dice.draw_bool(0.03):
         return _draw_rank_0(roles, dice)
-    draft = CallSpec(dice.draw_shape())
-    rank = len(draft.data)
-    axis = dice.random.randrange(-rank, rank)
-    place = axis % rank
-    smaller = dice.draw_bool(0.4)
-    own = [
-        max(dice.draw_size(), 1)
-        if at == place
-        else dice.random.randint(min(size, 1), size)
-        if smaller
-        else size
-        for at, size in enumerate(draft.data)
-    ]
-    draft.updates = tuple(own)
-    draft.indices[roles.index_name] = dice.draw_indices(draft.updates, draft.data[place])
-    _set_axis(roles, draft, axis)
-    return draft
+    data = dice.draw_shape()
+    axis, smaller = dice.draw_axis(data), dice.draw_bool(0.4)
+    own = [dice.random.randint(min(size, 1), size) if smaller else size for size in data]
+    own[axis] = max(dice.draw_size(), 1)
+    addressing = address_elements(_tensor(data), _tensor(tuple(own)), axis % len(data))
+    return _set_axis(roles, _fill(roles, dice, data, addressing), axis)
 
 
 def _draw_rank_0(roles: Roles, dice: Rng) -> CallSpec:
     """Data of rank 0, which some frameworks read as an axis of one cell."""
-    shape = dice.choose(((), (1,), (2,)))
-    draft = CallSpec((), shape)
-    draft.indices[roles.index_name] = dice.draw_indices(shape, 1)
-    _set_axis(roles, draft, dice.choose((0, -1)))
-    return draft
+    indices = _tensor(dice.choose(((), (1,), (2,))))
+    draft = _fill(roles, dice, (), address_flat(_tensor(()), indices))
+    return _set_axis(roles, draft, dice.choose((0, -1)))
 
 
 def draw_vectors(roles: Roles, dice: Rng) -> CallSpec:
     """A vector of numbers per cell or slice: GatherND, ScatterND, tf.scatter_nd."""
-    draft = CallSpec(dice.draw_shape())
-    rank, batch = len(draft.data), 0
+    data, attrs = dice.draw_shape(), dict[str, object]()
+    rank, batch = len(data), 0
     if roles.has_parameter("batch_dims") and rank > 1 and dice.draw_bool(0.4):
-        batch = dice.random.randint(1, rank - 1)
-        draft.attrs["batch_dims"] = batch
+        batch = attrs["batch_dims"] = dice.random.randint(1, rank - 1)
     length = dice.random.randint(1, rank - batch)
-    grid = (*draft.data[:batch], *dice.draw_shape(0, 2))
-    columns = [dice.draw_indices(grid, draft.data[batch + at]) for at in range(length)]
-    indices = np.stack(columns, 0 if roles.layout.addressing.columns[0].vector_dim == 0 else -1)
-    draft.indices[roles.index_name] = indices
-    draft.updates = (*grid, *draft.data[batch + length :])
+    grid = (*data[:batch], *dice.draw_shape(0, 2))
+    is_first = roles.layout.addressing.columns[0].vector_dim == 0
+    indices = _tensor((length, *grid) if is_first else (*grid, length))
+    addressing = address_vectors(_tensor(data), indices, batch, vector_dim=0 if is_first else -1)
+    draft = _fill(roles, dice, data, addressing, **attrs)
     if "shape" in roles.operator.input_names:
-        draft.other_inputs["shape"] = np.array(draft.data, indices.dtype)
+        draft.other_inputs["shape"] = np.array(data)
     elif roles.has_parameter("shape"):
-        draft.attrs["shape"] = list(draft.data)
+        draft.attrs["shape"] = list(data)
     return draft
 
 
@@ -133,8 +144,7 @@ def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
     else:
         lengths[..., :1] += dice.choose((-1, 1)) * outside
         draft.indices["lengths"] = lengths
-    _set_axis(roles, draft, axis)
-    return draft
+    return _set_axis(roles, draft, axis)
 
 
 def draw_bags(_roles: Roles, dice: Rng) -> CallSpec:
@@ -173,9 +183,9 @@ def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
 def draw_compressed(roles: Roles, dice: Rng) -> CallSpec:
     """A mask of one axis, or of data laid flat, which may be shorter or longer: compress."""
     draft = CallSpec(dice.draw_shape(0 if dice.draw_bool(0.03) else 1))
-    rank, size = len(draft.data), prod(draft.data)
-    if rank and dice.draw_bool(0.85):
-        axis = dice.random.randrange(-rank, rank)
+    size = prod(draft.data)
+    if draft.data and dice.draw_bool(0.85):
+        axis = dice.draw_axis(draft.data)
         _set_axis(roles, draft, axis)
         size = draft.data[axis]
     condition = draw_bools((max(size + dice.choose((-1, 0, 0, 0, 2)), 0),), dice)
@@ -199,77 +209,68 @@ def draw_sequences(roles: Roles, dice: Rng) -> CallSpec:
     draft.updates = (*draft.data[:axis], steps, *draft.data[axis + 1 :])
     if dice.draw_bool(0.8):
         draft.other_inputs["write_indices"] = dice.draw_indices(draft.data[:1], size - steps + 1)
-    _set_axis(roles, draft, axis - dice.choose((0, rank)))
-    return draft
+    return _set_axis(roles, draft, axis - dice.choose((0, rank)))
+
+
+DIMENSION_ORDER = {
+    name: at for names in (GATHER_NAMES, SCATTER_NAMES) for at, name in enumerate(names)
+}
+"""Attributes of dimension numbers, and which of them each is."""
 
 
 def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     """Boxes that start at index vectors: StableHLO and jax.lax gather and scatter."""
-    gathers = roles.updates is None
-    draft = CallSpec(dice.draw_shape(1, 3))
-    rank = len(draft.data)
-    box = [dice.random.randint(min(size, 1), size) for size in draft.data]
-    batching = [dice.random.randrange(rank)] if rank > 1 and dice.draw_bool(0.25) else []
+    data = dice.draw_shape(1, 3)
+    rank = len(data)
+    box = [dice.random.randint(min(size, 1), size) for size in data]
+    batching = (dice.random.randrange(rank),) if rank > 1 and dice.draw_bool(0.25) else ()
     free = [at for at in range(rank) if at not in batching]
-    gone = [at for at in free if dice.draw_bool(0.4)]
+    gone = tuple(at for at in free if dice.draw_bool(0.4))
     for at in (*gone, *batching):
-        box[at] = min(draft.data[at], 1)
-    mapped = dice.random.sample(free, dice.random.randint(1, len(free)))
+        box[at] = min(data[at], 1)
+    mapped = tuple(dice.random.sample(free, dice.random.randint(1, len(free))))
     grid = dice.draw_shape(0, 2)
     partners = [dice.random.randint(0, len(grid)) for _ in batching]
     for at, partner in zip(batching, partners, strict=True):
-        grid = (*grid[:partner], draft.data[at], *grid[partner:])
-    columns = [dice.draw_indices(grid, draft.data[at] - box[at] + 1) for at in mapped]
-    vector = len(grid)
-    if roles.has_parameter("index_vector_dim"):
-        vector = dice.random.randint(0, len(grid))
-        draft.attrs["index_vector_dim"] = vector
-    draft.indices[roles.index_name] = np.stack(columns, vector)
-    inside = [box[at] for at in free if at not in gone]
-    places = sorted(dice.random.sample(range(len(grid) + len(inside)), len(inside)))
-    sizes = {True: iter(inside), False: iter(grid)}
-    draft.updates = tuple(next(sizes[at in places]) for at in range(len(grid) + len(inside)))
-    names = (
-        ("offset_dims", "collapsed_slice_dims", "start_index_map")
-        if gathers
-        else ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
-    )
-    draft.attrs |= dict(zip(names, (places, gone, mapped), strict=True))
-    if batching:
-        own, others = [
-            attribute.name
-            for attribute in roles.operator.attributes
-            if attribute.name.endswith("batching_dims")
-        ]
-        draft.attrs[own] = batching
-        draft.attrs[others] = [partner + (partner >= vector) for partner in partners]
-    if gathers:
-        draft.attrs["slice_sizes"] = box
-    return draft
+        grid = (*grid[:partner], data[at], *grid[partner:])
+    is_free = roles.has_parameter("index_vector_dim")
+    vector = dice.random.randint(0, len(grid)) if is_free else len(grid)
+    inside = len(free) - len(gone)
+    offset = tuple(sorted(dice.random.sample(range(len(grid) + inside), inside)))
+    own = (item.name for item in roles.operator.attributes if item.name in DIMENSION_ORDER)
+    numbers = DimensionNumbers(
+        offset, gone, batching, tuple(at + (at >= vector) for at in partners), mapped, vector,
+        tuple(sorted(own, key=DIMENSION_ORDER.__getitem__)),
+    )  # fmt: skip
+    indices = _tensor((*grid[:vector], len(mapped), *grid[vector:]))
+    facts = {**numbers.lists, "index_vector_dim": vector, "slice_sizes": box}
+    attrs = {
+        name: list(fact) if isinstance(fact, tuple) else fact
+        for name, fact in facts.items()
+        if roles.has_parameter(name) and (fact != () or not name.endswith("batching_dims"))
+    }
+    return _fill(roles, dice, data, numbers.address(_tensor(data), indices, box), **attrs)
 
 
 def draw_single_window(roles: Roles, dice: Rng) -> CallSpec:
     """One window over all axes, which starts at one vector: jax.lax.dynamic_slice."""
-    draft = CallSpec(dice.draw_shape(1, 3))
-    box = [dice.random.randint(min(size, 1), size) for size in draft.data]
-    pairs = zip(draft.data, box, strict=True)
-    starts = [dice.draw_indices((), size - length + 1) for size, length in pairs]
-    draft.indices[roles.index_name] = np.stack(starts)
-    draft.updates = tuple(box)
-    if roles.has_parameter("slice_sizes"):
-        draft.attrs["slice_sizes"] = box
-    return draft
+    data = dice.draw_shape(1, 3)
+    box = [dice.random.randint(min(size, 1), size) for size in data]
+    every = tuple(range(len(data)))
+    numbers = DimensionNumbers(every, (), (), (), every, 0)
+    addressing = numbers.address(_tensor(data), _tensor((len(data),)), box)
+    sizes = {"slice_sizes": box} if roles.has_parameter("slice_sizes") else {}
+    return _fill(roles, dice, data, addressing, **sizes)
 
 
 def draw_unpooled(roles: Roles, dice: Rng) -> CallSpec:
     """Numbers of cells of planes that a pooling made half as long: max_unpool2d."""
     rank = len(roles.layout.data_shape) - len(roles.layout.axes) + 1
     planes = tuple(max(size, 1) for size in dice.draw_shape(1, 2))
-    draft = CallSpec((), (*planes, *(dice.random.randint(1, 2) for _ in range(rank))))
-    cells = prod(2 * size for size in draft.updates[-rank:])
-    draft.indices[roles.index_name] = dice.draw_indices(draft.updates, cells)
-    draft.attrs["kernel_size"] = [2] * rank
-    return draft
+    pooled = tuple(dice.random.randint(1, 2) for _ in range(rank))
+    cells = prod(2 * size for size in pooled)
+    addressing = address_own_place(_tensor((*planes, *pooled)), len(planes), cells)
+    return _fill(roles, dice, (), addressing, kernel_size=[2] * rank)
 
 
 def choose_generator(roles: Roles) -> SpecGenerator:
@@ -296,9 +297,10 @@ def choose_generator(roles: Roles) -> SpecGenerator:
     return next((family for fits, family in choices if fits), draw_take)
 
 
-def _set_axis(roles: Roles, draft: CallSpec, axis: int) -> None:
+def _set_axis(roles: Roles, draft: CallSpec, axis: int) -> CallSpec:
     attribute = roles.operator.attribute("axis")
     if "axis" in roles.operator.input_names:
         draft.other_inputs["axis"] = np.array(axis, np.int64)
     elif attribute is not None:
         draft.attrs[attribute.name] = axis
+    return draft
