@@ -51,18 +51,11 @@ class IndexNormalizer:
     def is_dropped_by_op(self, native: NativeOp) -> bool:
         """Whether the operation leaves out what the call skips."""
         policy = self.layout.policy
-        if (
-            native.out_of_bounds is not OutOfBounds.SKIP
-            or policy.out_of_bounds is not OutOfBounds.SKIP
-            or has_partial_windows(self.layout)
-        ):
+        if {native.out_of_bounds, policy.out_of_bounds} != {OutOfBounds.SKIP}:
             return False
-        counts = policy.negative is Negative.FROM_END
-        return (
-            not self.analysis.index_profile.negative
-            or native.negative_from_end == counts
-            or not native.negative_from_end
-        )
+        counts_alike = not native.negative_from_end or policy.negative is Negative.FROM_END
+        no_difference = counts_alike or not self.analysis.index_profile.negative
+        return no_difference and not has_partial_windows(self.layout)
 
     def choose_handling(self, native: NativeOp, profile: IndexProfile) -> IndexHandling:
         """What the lines must do with numbers such as occur, so that the operation is right."""

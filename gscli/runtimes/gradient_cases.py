@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,29 +18,28 @@ from gscli.lab.cases import GRADIENT_TOLERANCE
 from gscli.lab.difference import compare_tensors
 from gscli.runtimes.generator import MAX_REJECTIONS, generate_cases
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
+from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch, MismatchKind
 from gscli.traces import Trace
 
 MAX_COTANGENT = 5
 TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
 """Values of data and updates: several are often the largest of a cell, and one factor is 0."""
 
-TIES: tuple[Ties, ...] = ("first", "last", "even", "all")
-WRITERS: tuple[Writers, ...] = ("last", "all")
+OTHER_CHOICES: tuple[tuple[MismatchKind, dict[str, Any]], ...] = (
+    *(("tie", {"ties": ties}) for ties in get_args(Ties)),
+    *(("writer", {"writers": writers}) for writers in get_args(Writers)),
+)  # fmt: skip
+"""What a framework may choose otherwise, and what the difference is then."""
 
 
 @dataclass(frozen=True, eq=False)
 class GradientCase(FuzzCase):
     """A call on float64 with a cotangent, and lazily its gradients."""
 
-    @cached_property
-    def expected_result(self) -> ExpectedResult | GscliError:
-        """The rules' answer, or their refusal; an output that has no gradient is refused."""
-        try:
-            expected = self.run()
-            trace_gradients(Trace(self.operator, expected.plan, expected.output))
-        except GscliError as error:
-            return error
+    def run(self) -> ExpectedResult:
+        """The rules' answer; GscliError where they refuse, or the output has no gradient."""
+        expected = super().run()
+        trace_gradients(Trace(self.operator, expected.plan, expected.output))
         return expected
 
     @cached_property
@@ -82,13 +82,9 @@ class GradientCase(FuzzCase):
         wrong = _find_differing(own.arrays, theirs)
         if wrong is None:
             return None
-        for ties in TIES:
-            if _find_differing(own.compute(own.convention._replace(ties=ties)), theirs) is None:
-                return Mismatch("tie", wrong)
-        for writers in WRITERS:
-            convention = own.convention._replace(writers=writers)
-            if _find_differing(own.compute(convention), theirs) is None:
-                return Mismatch("writer", wrong)
+        for kind, other in OTHER_CHOICES:
+            if _find_differing(own.compute(own.convention._replace(**other)), theirs) is None:
+                return Mismatch(kind, wrong)
         return Mismatch("gradient", wrong)
 
 

@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from importlib.resources import files as package_files
 from itertools import islice
 from pathlib import Path
@@ -49,37 +48,35 @@ OTHERS_FILE = "others.jsonl"
 """Where a folder of node tests has the cases that none can hold."""
 
 
-class CaseSuite:
-    """Cases of one operator, and which of its rules they meet; `on_call`: a call was drawn."""
+class CaseSuite(Record):
+    """Cases of one operator, and the rules that it has, whether they meet them or not."""
 
-    def __init__(
-        self, operator: Operator, count: int, seed: int, on_call: Callable[[], object] = int
-    ) -> None:
-        most = max(min(CANDIDATES_PER_CASE * count, MOST_CANDIDATES), FEWEST_CANDIDATES, count)
-        drawn: list[FuzzCase] = []
-        for call in islice(generate_cases(operator, seed), most):
-            drawn.append(call)
-            on_call()
-        self.operator = operator
-        self.rule_counts = Counter(rule for trial in drawn for rule in trial.covered_rules)
-        self.cases = _select_cases(drawn, count)
+    operator: Operator
+    cases: Sequence[FuzzCase]
+    rules: frozenset[str]
+
+    @property
+    def cases_by_rule(self) -> dict[str, int]:
+        """For each rule how many cases meet it."""
+        counts = Counter(rule for trial in self.cases for rule in trial.covered_rules)
+        return {rule: counts[rule] for rule in self.rules}
 
     def as_node_tests(self) -> CaseSuite:
         """The suite with those cases alone that node tests can hold."""
-        suite = copy(self)
-        suite.cases = list(filter(has_one_output, self.cases))
-        return suite
+        return self._replace(cases=list(filter(has_one_output, self.cases)))
 
-    @property
-    def cases_by_rule(self) -> Counter[str]:
-        """For each rule how many cases meet it, the rules that are met by none included."""
-        counts = Counter(rule for trial in self.cases for rule in trial.covered_rules)
-        return Counter({rule: counts[rule] for rule in self.rule_counts})
 
-    @property
-    def covered_rule_count(self) -> int:
-        """How many rules at least one case meets."""
-        return sum(count > 0 for count in self.cases_by_rule.values())
+def draw_suite(
+    operator: Operator, count: int, seed: int, on_call: Callable[[], object] = int
+) -> CaseSuite:
+    """Cases of an operator that meet as many rules as can be met; `on_call`: one was drawn."""
+    most = max(min(CANDIDATES_PER_CASE * count, MOST_CANDIDATES), FEWEST_CANDIDATES, count)
+    drawn: list[FuzzCase] = []
+    for call in islice(generate_cases(operator, seed), most):
+        drawn.append(call)
+        on_call()
+    rules = frozenset[str]().union(*(trial.covered_rules for trial in drawn))
+    return CaseSuite(operator, _select_cases(drawn, count), rules)
 
 
 def _select_cases(drawn: Sequence[FuzzCase], count: int) -> list[FuzzCase]:
@@ -143,13 +140,9 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
         )
     import_extra("onnx", "onnx")
     target = Path(folder)
-    try:
+    with write_errors(sanitize(folder)):
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise CannotWrite("the folder holds something already", where=sanitize(folder))
-    except OSError as error:
-        raise CannotWrite(
-            "the folder cannot be read", where=f"{sanitize(folder)}: {error}"
-        ) from None
 
 
 def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> int:
@@ -162,13 +155,9 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
     chosen = {name: list(filter(has_one_output, cases)) for name, cases in packs.items()}
     others = [[case for case in cases if not has_one_output(case)] for cases in packs.values()]
     target = Path(folder)
-    try:
+    with write_errors(sanitize(folder)):
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise CannotWrite(
-            "the folder cannot be made", where=f"{sanitize(folder)}: {error}"
-        ) from None
     try:
         for name, cases in chosen.items():
             for number, trial in enumerate(cases):
@@ -260,12 +249,16 @@ def format_coverage_table(
         other = others.get(pack.operator.full_name)
         counts = pack.cases_by_rule
         rules = {**dict.fromkeys(counts, 0), **(other.rules if other else {})}
-        text = f"{len(pack.cases)} cases, {pack.covered_rule_count} of {len(rules)} rules"
+        text = f"{len(pack.cases)} cases, {_count_covered(counts)} of {len(rules)} rules"
         yield f"{pack.operator.full_name}: {text}"
         if other is not None:
-            covered = sum(count > 0 for count in rules.values())
-            text = f"{format_count(other.cases, 'case')}, {covered} of {len(rules)} rules"
+            covered = f"{_count_covered(rules)} of {len(rules)} rules"
+            text = f"{format_count(other.cases, 'case')}, {covered}"
             yield f"  in brackets: {other.name}, {text}"
         for rule in sorted(rules):
             more = f" ({rules[rule]})" if other else ""
-            yield f"  {counts[rule]:5d}{more:<7}  {rule}".rstrip()
+            yield f"  {counts.get(rule, 0):5d}{more:<7}  {rule}".rstrip()
+
+
+def _count_covered(counts: Mapping[str, int]) -> int:
+    return sum(count > 0 for count in counts.values())

@@ -20,6 +20,16 @@ from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
 
 LONGEST_VALUE = 400
 
+COUNT_WORDS = {
+    "cases": ("cases", ""),
+    "differing": ("differ", ""),
+    "unsupported": ("unsupported", "not supported"),
+    "flaky": ("only_after_others", "only after other calls, not in a new process"),
+    "slow": ("slow_once", "too slow once (--patience), not in a new process"),
+    "skipped": ("left_out", "more left out: they would end the process again"),
+}
+"""What `FuzzCounts` are called in JSON, and what is said of them where there are any."""
+
 
 def format_report(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """The blocks and the summary, line by line."""
@@ -40,13 +50,9 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     )
     for name, tally in report.counts_by_operator.items():
         parts = [format_count(tally.cases, "case"), f"{tally.differing:,} differ"]
-        for count, words in (
-            (tally.unsupported, "not supported"),
-            (tally.flaky, "only after other calls, not in a new process"),
-            (tally.slow, "too slow once (--patience), not in a new process"),
-            (tally.skipped, "more left out: they would end the process again"),
-        ):
-            parts += [f"{count:,} {words}"] if count else []
+        for field, (_, words) in COUNT_WORDS.items():
+            count: int = getattr(tally, field)
+            parts += [f"{count:,} {words}"] if count and words else []
         yield f"  {name}: {', '.join(parts)}"
     failures = group_by_cause(report.failures(strict=strict))
     others = len(report.causes) - len(failures)
@@ -87,11 +93,9 @@ def _format_finding(diff: FuzzFinding, name: str) -> Iterator[str]:
     width = max(len("rules"), len(name)) + 2
     expected, answer = diff.case.expected_result, diff.reply
     if isinstance(expected, GscliError) or answer.output is None:
-        if isinstance(expected, GscliError):
-            rules = str(expected)
-        else:
+        rules, theirs = str(expected), answer.text or answer.status
+        if not isinstance(expected, GscliError):
             rules = format_values(expected.output)
-        theirs = answer.text or answer.status
         if answer.output is not None:
             theirs = format_values(answer.output)
         yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
@@ -169,14 +173,7 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
         "interrupted": report.was_interrupted,
         "failures": len(report.failures(strict=strict)),
         "operators": {
-            name: {
-                "cases": tally.cases,
-                "differ": tally.differing,
-                "unsupported": tally.unsupported,
-                "only_after_others": tally.flaky,
-                "slow_once": tally.slow,
-                "left_out": tally.skipped,
-            }
+            name: {key: getattr(tally, field) for field, (key, _) in COUNT_WORDS.items()}
             for name, tally in report.counts_by_operator.items()
         },
         "causes": [

@@ -51,7 +51,7 @@ class FuzzCase:
             return error
 
     def run(self) -> ExpectedResult:
-        """The rules' answer; GscliError where they refuse."""
+        """The rules' answer; GscliError where they refuse, or where there is no gradient."""
         return ExpectedResult(
             *execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
         )

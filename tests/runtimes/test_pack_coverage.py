@@ -78,5 +78,5 @@ def test_calls_are_counted_as_they_are_drawn_and_many_cases_draw_no_more(
     monkeypatch.setattr(packs, "FEWEST_CANDIDATES", 20)
     for count, drawn in {1: 20, 5: 40, 20: 50, 60: 60}.items():
         calls = iter(range(1000))
-        suite = packs.CaseSuite(find_operator("onnx.gather"), count, 7, partial(next, calls))
+        suite = packs.draw_suite(find_operator("onnx.gather"), count, 7, partial(next, calls))
         assert (len(suite.cases), next(calls)) == (count, drawn)

@@ -62,7 +62,7 @@ def cases(
 ) -> int:  # fmt: skip
     from gscli.frameworks import find_operators
     from gscli.runtimes.packs import (
-        CaseSuite,
+        draw_suite,
         format_coverage_table,
         load_onnx_coverage,
         measure_suites,
@@ -73,7 +73,7 @@ def cases(
     chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
     with ProgressBar("calls", None) as progress:
-        made = [CaseSuite(operator, count, seed, progress.advance) for operator in chosen]
+        made = [draw_suite(operator, count, seed, progress.advance) for operator in chosen]
     written = 0
     if output is not None:
         written = write_cases([case for suite in made for case in suite.cases], output)
