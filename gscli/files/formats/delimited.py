@@ -44,39 +44,32 @@ _NUMBER_CELL = re.compile(r"(?:^|(?<=[,\t]))\s*[-+.]?(?:\d[^,\t]*|inf|nan)\s*", 
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 
-class _Table(Record):
-    """Cells row by row, `width` in each; `lines`: where rows end, `columns`: which were named."""
+class _Row(Record):
+    """A row of cells, and the number of its last line."""
 
-    values: list[Any]
-    lines: list[int]
-    columns: list[int]
-    width: int
-
-    @property
-    def has_header(self) -> bool:
-        """Whether the first line names columns of numbers."""
-        is_text = [isinstance(value, str) for value in self.values[: 2 * self.width]]
-        return not self.columns and all(is_text[: self.width]) and not all(is_text[self.width :])
+    line: int
+    cells: list[str]
 
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
-    """The table of a file; every row needs the same number of cells."""
-    return _make_input(_read_table(content, request), request, content.name)
+    """The table of a file, or the columns that are named; each row needs as many cells."""
+    rows, name = _read_rows(content, request.suffix), content.name
+    if request.member is not None:
+        columns = _find_columns(rows[0].cells, request.member, name)
+        return _make_input(rows[1:], columns, request, name)
+    if not _is_text(request) and (headed := _headed_columns(rows, name)):
+        raise _make_header_error(headed, name)
+    return _make_input(rows, [], request, name)
 
 
 def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The columns below a header by their names; without one the table itself."""
-    table, name = _read_table(content, request, by_column=True), content.name
-    if not table.has_header:
-        return [Member.of(_make_input(table, request, name).array)]
-    header, below = table.values[: table.width], table.values[table.width :]
-    columns = [
-        _Table(below[column :: table.width], table.lines[1:], [column], 1)
-        for column in range(table.width)
-    ]
+    rows, name = _read_rows(content, request.suffix), content.name
+    if not _headed_columns(rows, name):
+        return [Member.of(_make_input(rows, [], request, name).array)]
     return [
-        Member.of(_make_input(column, request, name).array, title)
-        for title, column in zip(header, columns, strict=True)
+        Member.of(_make_input(rows[1:], [column], request, name).array, title)
+        for column, title in enumerate(rows[0].cells)
     ]
 
 
@@ -85,39 +78,40 @@ def _is_text(request: ReadRequest) -> bool:
     return dtype is not None and dtype.kind in "US"
 
 
-def _read_table(content: Content, request: ReadRequest, *, by_column: bool = False) -> _Table:
-    """The cells of a file; with `by_column` those below a header may differ in type."""
-    name, as_text = content.name, _is_text(request)
-    values: list[Any] = []
-    lines: list[int] = []
-    columns, width = list[int](), 0
-    text = _decode(content, request.suffix)
-    plain = text.isascii() and "_" not in text
-    for line, cells in _iter_rows(text, request.suffix, name):
-        width = width or len(cells)
-        if len(cells) != width:
+def _read_rows(content: Content, suffix: str) -> list[_Row]:
+    """The cells of a file, as many in each row."""
+    name = content.name
+    rows = list(_iter_rows(_decode(content, suffix), suffix, name))
+    for line, cells in rows:
+        if len(cells) != len(rows[0].cells):
             count = format_count(len(cells), "cell")
-            where = f"{name} line {line}: {count}, the first row has {width}"
+            where = f"{name} line {line}: {count}, the first row has {len(rows[0].cells)}"
             raise ContentRefused(f"{name} is not a rectangular table", where=where)
-        if request.member is not None and not columns:
-            columns = _find_columns(cells, request.member, name)
-            continue
-        cells = [cells[column] for column in columns] or cells  # noqa: PLW2901  those that are named
-        for some in [cells] if not by_column or not lines else zip(cells):
-            values += some if as_text else _parse_row(some, f"{name} line {line}", plain=plain)
-        if not lines:
-            by_column &= all(isinstance(value, str) for value in values)
-        lines.append(line)
-    if not lines:
-        raise ContentRefused(f"{name} is empty", where=name)
-    return _Table(values, lines, columns, len(columns) or width)
+    if not rows:
+        raise _empty_error(name)
+    return rows
 
 
-def _make_input(table: _Table, request: ReadRequest, name: str) -> LoadedInput:
-    values, lines, columns, width = table
-    if table.has_header:
-        raise _make_header_error(values, width, name)
-    if width == 1 and not _is_text(request) and _has_other_delimiter(values):
+def _headed_columns(rows: list[_Row], name: str) -> list[str]:
+    """What the first line calls the columns of numbers; nothing where it is no header."""
+    first, *below = (_parse_row(row.cells, f"{name} line {row.line}") for row in rows[:2])
+    if not below or not all(isinstance(value, str) for value in first):
+        return []
+    return [title for title, value in zip(first, *below, strict=True) if not isinstance(value, str)]
+
+
+def _make_input(
+    rows: list[_Row], columns: list[int], request: ReadRequest, name: str
+) -> LoadedInput:
+    """The values of some columns, or of all."""
+    if not rows:
+        raise _empty_error(name)
+    chosen, as_text = columns or range(len(rows[0].cells)), _is_text(request)
+    values: list[Any] = []
+    for line, cells in rows:
+        some = [cells[column] for column in columns] or cells
+        values += some if as_text else _parse_row(some, f"{name} line {line}")
+    if len(chosen) == 1 and not as_text and _has_other_delimiter(values):
         raise ContentRefused(
             "the cells of a row are not separated as the file's name says",
             where=f"{name} line 1",
@@ -126,12 +120,16 @@ def _make_input(table: _Table, request: ReadRequest, name: str) -> LoadedInput:
         )
 
     def place(number: int) -> str:
-        cell = columns[number % width] if columns else number % width
-        return f"{name} line {lines[number // width]}, cell {cell + 1}"
+        row, column = divmod(number, len(chosen))
+        return f"{name} line {rows[row].line}, cell {chosen[column] + 1}"
 
     flat = array_of_dtype(values, request.untyped_dtype, place, request.limit)
-    shape = (len(lines),) if len(columns) == 1 else (len(lines), width)
+    shape = (len(rows),) if len(columns) == 1 else (len(rows), len(chosen))
     return LoadedInput(flat.reshape(shape), is_typed=False)
+
+
+def _empty_error(name: str) -> ContentRefused:
+    return ContentRefused(f"{name} is empty", where=name)
 
 
 def sniff_table(first: bytes) -> str:
@@ -199,31 +197,32 @@ def _decode(content: Content, suffix: str) -> str:
     return decode_text(raw, content.name)
 
 
-def _iter_rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows with the number of their last line; empty lines are no rows."""
+def _iter_rows(text: str, suffix: str, name: str) -> Iterator[_Row]:
+    """The rows of a text; empty lines are none."""
     stream = io.StringIO(text, newline="")
     if suffix == ".txt":
         for number, line in enumerate(stream, start=1):
             if cells := line.split():
-                yield number, cells
+                yield _Row(number, cells)
         return
     reader = csv.reader(stream, delimiter=DELIMITERS[suffix], strict=True)
     try:
         for row in reader:
             if row:
-                yield reader.line_num, [cell.strip() for cell in row]
+                yield _Row(reader.line_num, [cell.strip() for cell in row])
     except csv.Error as error:
         where = f"{name} line {reader.line_num}: {error}"
         raise ContentRefused(f"{name} is not a table", where=where) from error
 
 
-def _parse_row(cells: Sequence[str], where: str, *, plain: bool) -> list[Any]:
+def _parse_row(cells: Sequence[str], where: str) -> list[Any]:
     """The values of a row; at once where Python reads numbers as a table means them.
 
-    In `plain` text there is nothing that only Python takes for a digit. A float from 2^53 on may
-    have been an integer that is not exact, or too large.
+    Where there is nothing that only Python takes for a digit. A float from 2^53 on may have been
+    an integer that is not exact, or too large.
     """
-    if plain:
+    text = "".join(cells)
+    if text.isascii() and "_" not in text:
         with suppress(ValueError):
             return list(map(int, cells))
         with suppress(ValueError):
@@ -256,16 +255,14 @@ def _has_other_delimiter(values: list[Any]) -> bool:
     return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
 
 
-def _make_header_error(values: list[Any], width: int, name: str) -> ContentRefused:
+def _make_header_error(columns: list[str], name: str) -> ContentRefused:
     """ContentRefused where the first line names columns of numbers, with the word for these."""
-    pairs = zip(values[:width], values[width : 2 * width], strict=True)
-    columns = ",".join(column for column, below in pairs if not isinstance(below, str))
     file = name if name.lower().endswith(tuple(DELIMITERS)) else "-"
     dashes = "-- " if file.startswith("-") else ""
     return ContentRefused(
         "the first line is a header, not numbers",
         where=f"{name} line 1",
-        hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::{columns}')}",
+        hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::' + ','.join(columns))}",
     )
 
 
