@@ -42,6 +42,11 @@ WITHOUT_FOLDER = "import sys\nsys.path[:] = filter(None, sys.path)\n"
 
 _PR_SET_CHILD_SUBREAPER = 36
 
+_MARK = "GSCLI_CHILD"
+"""Variable by which what a process has started is known to be of it and of no other: one mark for
+each process of ours from which it comes.
+"""
+
 
 class ProcessSpec(Record):
     """What is to be started: the words of a command, and whether it is kept from the user's folder.
@@ -109,27 +114,26 @@ class Child:
         self._memory, self._poll = memory, poll
         self._received, self._errors = bytearray(), bytearray()
         self._unwritten, self._searched = memoryview(b""), 0
+        self._mark, self._next_look = os.urandom(8).hex(), time.monotonic() + LOOK_EVERY
         with ExitStack() as started:
             folder = None
             if program.is_isolated:
                 own = TemporaryDirectory(prefix="gscli-", ignore_cleanup_errors=True)
                 folder = started.enter_context(own)
-            strangers = frozenset(row.number for row in _processes() if row.parent == os.getpid())
+            environment = isolated_environment() if program.is_isolated else os.environ
             adopt_orphans()
             self._process = subprocess.Popen(  # noqa: S603  no shell
                 program.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, bufsize=0, start_new_session=True, cwd=folder,
                 pass_fds=program.descriptors,
-                env=isolated_environment() if program.is_isolated else None,
+                env={**environment, _MARK: environment.get(_MARK, "") + self._mark},
             )  # fmt: skip
-            started.callback(self._end, strangers)
-            self._strangers, self._next_look = strangers, time.monotonic() + LOOK_EVERY
+            started.callback(self._end)
             self._started = started.pop_all()
         pipes = [stream.fileno() for stream in self._streams]
         for pipe in pipes:
             os.set_blocking(pipe, False)
         self._in, self._out, self._err = pipes
-        _LEADERS.add(self._process.pid)
 
     def __enter__(self) -> Self:
         return self
@@ -206,7 +210,7 @@ class Child:
             return True
         if time.monotonic() < self._next_look:
             return False
-        members = [number, *_family(number, self._strangers)]
+        members = [number, *_family(number, self._mark, list(_processes()))]
         self._next_look = time.monotonic() + LOOK_EVERY
         sizes = (sum(map(size, members)) for size in (resident_bytes, proportional_bytes))
         return all(size > self._memory for size in sizes)
@@ -284,14 +288,11 @@ class Child:
         """End the process and what it started; what stays is in `left_running`."""
         self._started.close()
 
-    def _end(self, strangers: frozenset[int]) -> None:
+    def _end(self) -> None:
         for stream in self._streams:
             stream.close()
-        _end_family(self._process, strangers)
+        _end_family(self._process, self._mark)
 
-
-_LEADERS: set[int] = set()
-"""Processes that were started here and are not ended yet."""
 
 _LEFT: set[int] = set()
 
@@ -302,19 +303,21 @@ def left_running() -> list[int]:
     return sorted(number for number in _LEFT if states.get(number, "Z") != "Z")
 
 
-def _end_family(leader: subprocess.Popen[bytes], strangers: frozenset[int]) -> None:
+def _end_family(leader: subprocess.Popen[bytes], mark: str) -> None:
     """Kill a process with all its descendants, also those in sessions of their own."""
-    deadline = time.monotonic() + END_WITHIN
+    deadline, alive = time.monotonic() + END_WITHIN, set[int]()
     with suppress(OSError):
         os.killpg(leader.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
         leader.wait(END_WITHIN)
-    _LEADERS.discard(leader.pid)
-    while alive := _family(leader.pid, strangers):
+    while True:
+        table = list(_processes())
+        ended = {process.number for process in table if process.state == "Z"}
+        alive = _family(leader.pid, mark, table) | alive & ended
+        if not alive or time.monotonic() > deadline:
+            break
         for number in alive:
             _kill(number)
-        if time.monotonic() > deadline:
-            break
         time.sleep(0.002)
     _LEFT.update(alive)
     if leader.returncode is None:
@@ -350,22 +353,24 @@ def _processes() -> Iterator[_Entry]:
         yield _Entry(int(name), state.decode(), int(parent), int(session))
 
 
-def _family(leader: int, strangers: frozenset[int]) -> list[int]:
+def _family(leader: int, mark: str, table: list[_Entry]) -> set[int]:
     """What is left of the descendants of a process, itself not among them.
 
-    Orphans have become children of ours (`adopt_orphans`): those in a foreign session that are of
-    no other leader and no `strangers`, children which we had before.
+    Orphans have become children of ours (`adopt_orphans`), and are known by their mark.
     """
-    table = [process for process in _processes() if process.number not in {leader, *strangers}]
-    foreign = {os.getsid(0), *_LEADERS}
-    ours = (process for process in table if process.parent == os.getpid())
-    members = {leader, *(process.number for process in ours if process.session not in foreign)}
-    while (
-        more := {process.number for process in table if {process.parent, process.session} & members}
-        - members
-    ):
+    orphans = (row.number for row in table if row.parent == os.getpid() and _has_mark(row, mark))
+    members = {leader, *orphans}
+    while more := {row.number for row in table if {row.parent, row.session} & members} - members:
         members |= more
-    return sorted(members - {leader})
+    return members - {leader}
+
+
+def _has_mark(process: _Entry, mark: str) -> bool:
+    try:
+        with open(f"/proc/{process.number}/environ", "rb") as file:
+            return mark.encode() in file.read()
+    except OSError:  # another user's, or it ended meanwhile
+        return False
 
 
 def adopt_orphans() -> None:

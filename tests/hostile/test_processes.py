@@ -258,11 +258,13 @@ def test_what_cannot_be_ended_is_known(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_processes_of_others_stay() -> None:
+    """Those that were there before, and those that were started meanwhile."""
     others = [subprocess.Popen(["sleep", "100"], start_new_session=own) for own in (True, False)]
     try:
         with Child(ProcessSpec((sys.executable, "-c", "print(1)"))) as child:
+            others += [subprocess.Popen(["sleep", "100"], start_new_session=own) for own in (1, 0)]
             child.exchange(b"", 20.0)
-        assert [one.poll() for one in others] == [None, None]
+        assert [one.poll() for one in others] == [None] * 4
     finally:
         for one in others:
             one.kill()
