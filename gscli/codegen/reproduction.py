@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -255,9 +256,12 @@ class ReportFolder:
         self._written = files
 
     def _iter_files(self, report: FuzzReport) -> Iterator[tuple[str, str]]:
+        counts = Counter[str]()
         for cause in report.causes:
             finding = cause.findings[0]
             name = re.sub(r"[^A-Za-z0-9]+", "-", finding.signature)[:120]
+            counts[name] += 1  # a refusal and a value may meet the same rules
+            name += f"-{counts[name]}" if counts[name] > 1 else ""
             script = write_script(finding.case, self._on, format_expected(finding))
             if script:
                 yield f"{name}.py", script

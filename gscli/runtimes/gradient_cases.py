@@ -54,12 +54,16 @@ class GradientCase(FuzzCase):
     @cached_property
     def gradients(self) -> Gradients:
         """By the framework's convention, data that takes no part not counted."""
+        own = self._framework_gradients
+        convention = own.convention._replace(counts_absent_data=False)
+        return Gradients(own.trace, own.cotangent, convention)
+
+    @cached_property
+    def _framework_gradients(self) -> Gradients:
+        """As the framework gives them, for which `gscli grad` answers."""
         expected = self.expected_result
         assert isinstance(expected, ExpectedResult)
-        trace = Trace(self.operator, expected.plan, expected.output)
-        gradients = trace_gradients(trace, self.cotangent)
-        convention = gradients.convention._replace(counts_absent_data=False)
-        return Gradients(trace, gradients.cotangent, convention)
+        return trace_gradients(Trace(self.operator, expected.plan, expected.output), self.cotangent)
 
     @property
     def command(self) -> str:
@@ -68,7 +72,8 @@ class GradientCase(FuzzCase):
         if self.cotangent is None:
             return f"gscli grad {call}"
         flow = str(self.cotangent.tolist()).replace(" ", "")
-        return f"gscli grad {call} --cotangent '{flow}'"
+        differs = _find_differing(self._framework_gradients.arrays, self.gradients.arrays)
+        return f"gscli grad {call} --cotangent '{flow}'{' --rules loop' if differs else ''}"
 
     def expected_tensors(self) -> dict[str, Array]:
         """The output and the gradients."""

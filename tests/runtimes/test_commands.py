@@ -28,7 +28,7 @@ from gscli.lab.cases import parse_case
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
-from gscli.runtimes.gradient_cases import generate_gradient_cases
+from gscli.runtimes.gradient_cases import GradientCase, generate_gradient_cases
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.recorded import run_case
 from gscli.runtimes.reports import format_values
@@ -523,6 +523,34 @@ def test_a_report_has_a_script_that_runs_without_gscli_and_a_text(tmp_path: Path
         assert text.rstrip() in told
     shown = " ".join(map(str, seen))
     assert all(part in shown for part in ("True", "[11.5]", "[['ü']]", "[[[1, 2]]] int64")), shown
+
+
+def test_two_findings_that_meet_the_same_rules_have_a_report_each(tmp_path: Path) -> None:
+    """A refusal and another value of smaller indices, both left open."""
+    inputs = {"data": np.array([[1, 2]]), "indices": np.array([[0]])}
+    call = FuzzCase(find_operator("onnx.gather_elements"), inputs, {})
+    findings = [
+        FuzzFinding(call, Mismatch("open", "refuses"), Reply("error", None, "no such thing")),
+        FuzzFinding(call, Mismatch("open", "shape"), Reply("output", np.array([[1, 2]]))),
+    ]
+    hello = Hello("mine", "1", frozenset())
+    ReportFolder(str(tmp_path), "./mine").update(FuzzReport(hello, {}, findings))
+    texts = [path.read_text("utf-8") for path in sorted(tmp_path.glob("*.md"))]
+    assert len(texts) == 2
+    assert "no such thing" in "".join(texts)
+
+
+def test_the_command_of_a_gradient_gives_what_it_is_said_to_give() -> None:
+    """PyTorch counts data that takes no part, which the rules do not."""
+    inputs = {"input": np.array([2.0]), "index": np.array([0]), "src": np.array([2.0])}
+    attrs = {"dim": 0, "reduce": "amax", "include_self": False}
+    case = GradientCase(find_operator("torch.scatter_reduce"), inputs, attrs)
+    words = shlex.split(case.command)[1:]
+    code, out, _ = gscli(*words, "--of", "src", "--json=output")
+    expected = case.expected_tensors()["gradient of src"]
+    assert (code, json.loads(out)["data"]) == (0, expected.tolist())
+    plain = GradientCase(case.operator, inputs, {**attrs, "include_self": True})
+    assert "--rules" not in plain.command
 
 
 WORDS = (
