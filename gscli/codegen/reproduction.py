@@ -19,6 +19,7 @@ from gscli.base.words import sanitize
 from gscli.codegen.own import format_own_call
 from gscli.codegen.preamble import format_literal, list_imports
 from gscli.codegen.render import load_language
+from gscli.codegen.stablehlo_language import write_module_run
 from gscli.disk.system import write_errors
 from gscli.lab.calls import dump_call
 from gscli.runtimes.catalogue import NAMES, load_shared_module
@@ -44,17 +45,6 @@ DOCUMENTATION = {
     "openvino.*": "https://docs.openvino.ai",
 }
 """Where the rules of an operator are written; the first name that fits counts."""
-
-STABLEHLO_RUN = """\
-from jax._src.interpreters import mlir
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
-text = '''{text}'''
-with mlir.make_ir_context():
-    arguments = [ir.DenseElementsAttr.get(array, type=ir.Type.parse(kind), shape=array.shape)
-                 for array, kind in zip(arrays.values(), {kinds})]
-    (output,) = stablehlo.eval_module(ir.Module.parse(text), arguments)
-    print("seen:    ", output)"""
 
 WRAPPERS = {
     "torch:compile": "call = torch.compile(call, dynamic=False)",
@@ -126,32 +116,31 @@ def write_script(case: FuzzCase, on: str, expected: str) -> str:
 def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
     """A model of one node, or a function that does the same, on arrays by name."""
     call = dump_call(case.operator, case.inputs, case.attrs)
-    kinds = {dtype_name(array.dtype) for array in case.inputs.values()}
-    show = SHOW_OUTPUT
+    kinds = [dtype_name(array.dtype) for array in case.inputs.values()]
+    numpy = load_language("numpy")
     if name == "stablehlo":
         models = load_shared_module("stablehlo_models")
-        if variant or kinds & {"float16", "bfloat16"} or kinds - models.TYPES.keys():
+        if variant or {*kinds} - models.TYPES.keys():
             return []
-        text = models.module(call["op"], [*case.inputs.values()], call["attrs"])
-        types = [models.TYPES[dtype_name(array.dtype)] for array in case.inputs.values()]
-        body, show = STABLEHLO_RUN.format(text=text, kinds=types), ""
+        text = models.module(call["op"], [*case.inputs.values()], call["attrs"]).split("\n")
+        shape = (-1,) if case.plan is None else case.plan.layout.output_shape
+        body = write_module_run(text, "*arrays.values()", kinds, kinds[0], shape)
     elif name == "openvino":
-        if kinds & {"bfloat16", "str"}:
+        if {"bfloat16", "str"} & {*kinds}:
             return []
         # ScatterNDUpdate-3 is in the Python module of opset 4.
         fields = {**call, "variant": variant or "CPU", "name": case.operator.name}
         fields |= {"opset": 4} if (call["op"], call["opset"]) == ("ScatterNDUpdate", 3) else {}
-        body = OPENVINO_RUN.format(**fields)
+        body = [OPENVINO_RUN.format(**fields)]
     else:
-        models = load_shared_module("onnx_models")
         wire = call["op"], call["opset"], case.inputs, call["attrs"]
-        body = models.format_run(name, variant, *wire)
-    numpy = load_language("numpy")
+        body = [load_shared_module("onnx_models").format_run(name, variant, *wire)]
     arrays = ", ".join(
         f"{key!r}: {format_literal(array, numpy)}" for key, array in case.inputs.items()
     )
-    imports = ["import numpy as np", *(["import ml_dtypes"] if "ml_dtypes." in arrays else [])]
-    return [*imports, f"arrays = {{{arrays}}}", expectation, body, *filter(None, [show])]
+    lines = [f"arrays = {{{arrays}}}", expectation, *body, SHOW_OUTPUT]
+    spoken = load_language(name) if name == "stablehlo" else numpy
+    return [*list_imports(spoken, lines), *lines]
 
 
 def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:

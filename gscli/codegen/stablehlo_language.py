@@ -34,6 +34,35 @@ def _operand_type(step: Instruction, at: int = 0) -> str:
     return tensor_type(step.operands[at].shape, step.operands[at].dtype)
 
 
+def write_module_run(
+    module: Sequence[str], names: str, dtypes: Sequence[str], dtype: str, shape: Shape
+) -> list[str]:
+    """A module's text, and its run on arrays of these names and types; `dtype`: of its output."""
+    kinds = ", ".join(f'"{_type_name(name)}"' for name in dtypes)
+    is_real = dtype.startswith(("float", "bfloat"))
+    dense = "DenseFPElementsAttr" if is_real else "DenseIntElementsAttr"
+    kind = "ml_dtypes.bfloat16" if dtype == "bfloat16" else f"np.{dtype}"
+    array = "array"
+    if {"float16", "bfloat16"} & {*dtypes}:
+        array += ".view(np.uint16) if array.itemsize == 2 and array.dtype.kind in 'fV' else array"
+    text = ["module = '''", *module, "'''"]
+    if any(name.startswith("complex") for name in (*dtypes, dtype)):
+        return [*text, "# jaxlib's interpreter hands over no complex numbers"]
+    return [
+        *text,
+        "with mlir.make_ir_context():",
+        "    arguments = [",
+        (
+            f'        ir.DenseElementsAttr.get(np.array({array}, order="C"), '
+            "type=ir.Type.parse(kind), shape=array.shape)"
+        ),
+        f"        for array, kind in zip([{names}], [{kinds}])",
+        "    ]",
+        "    (found,) = stablehlo.eval_module(ir.Module.parse(module), arguments)",
+        f"    output = np.array(list(ir.{dense}(found)), {kind}).reshape({shape})",
+    ]
+
+
 FIELDS: Fields = {
     **PYTHON_FIELDS,
     "B": lambda _, s: tensor_type(s.result.shape, "bool"),
@@ -70,31 +99,8 @@ class StablehloWriter(SnippetWriter):
         """The module around its steps, and its run."""
         inputs, output = self.program.inputs, self.output
         names = ", ".join(value.name for value in inputs)
-        kinds = ", ".join(f'"{_type_name(value.dtype)}"' for value in inputs)
-        is_real = output.dtype.startswith(("float", "bfloat"))
-        dense = "DenseFPElementsAttr" if is_real else "DenseIntElementsAttr"
-        dtype = "ml_dtypes.bfloat16" if output.dtype == "bfloat16" else f"np.{output.dtype}"
-        array = "array"
-        if any(value.dtype in ("float16", "bfloat16") for value in inputs):
-            array += (
-                ".view(np.uint16) if array.itemsize == 2 and array.dtype.kind in 'fV' else array"
-            )
-        text = ["module = '''", *self._format_module(), "'''"]
-        if any(value.dtype.startswith("complex") for value in (*inputs, output)):
-            return [*text, "# jaxlib's interpreter hands over no complex numbers"]
-        return [
-            *text,
-            "with mlir.make_ir_context():",
-            "    arguments = [",
-            (
-                f'        ir.DenseElementsAttr.get(np.array({array}, order="C"), '
-                "type=ir.Type.parse(kind), shape=array.shape)"
-            ),
-            f"        for array, kind in zip([{names}], [{kinds}])",
-            "    ]",
-            "    (found,) = stablehlo.eval_module(ir.Module.parse(module), arguments)",
-            f"    output = np.array(list(ir.{dense}(found)), {dtype}).reshape({output.shape})",
-        ]
+        dtypes = [value.dtype for value in inputs]
+        return write_module_run(self._format_module(), names, dtypes, output.dtype, output.shape)
 
     def _format_module(self) -> list[str]:
         parameters = ", ".join(
