@@ -81,15 +81,8 @@ def cast_number(value: Number | None, dtype: str) -> Number:
     return number
 
 
-BOOL_REDUCTIONS = {
-    "add": "max",
-    "mul": "min",
-    "max": "max",
-    "min": "min",
-    "none": "none",
-    "sub": "add",
-}
-"""What a reduction is for False and True as 0 and 1; sub asks whether their number is odd."""
+BOOL_REDUCTIONS = {"add": "max", "mul": "min", "sub": "add"}
+"""What another reduction is for False and True as 0 and 1; sub asks whether their sum is odd."""
 
 
 class ReductionRequest(Record):

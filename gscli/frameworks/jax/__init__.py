@@ -8,6 +8,7 @@ answers it has then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
@@ -16,10 +17,6 @@ from gscli.base.words import (
     ALL_INTEGERS,
     COMPLEX,
     FLOATS,
-    INTEGERS,
-    NUMBERS,
-    SIGNED,
-    bit_width,
     dtype_max,
     dtype_min,
     real_part,
@@ -51,15 +48,12 @@ FillValue: TypeAlias = Annotated[
     Number | None, Option("what mode fill reads out of range; default NaN, lowest, highest, true")
 ]
 
-READ_MODES: dict[str | None, OutOfBounds] = {
-    None: OutOfBounds.CLIP, "clip": OutOfBounds.CLIP, "promise_in_bounds": OutOfBounds.CLIP,
-    "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
-}  # fmt: skip
+_DROPS: dict[str | None, OutOfBounds] = dict.fromkeys(("fill", "drop"), OutOfBounds.SKIP)
+_DEFAULTS = (None, "promise_in_bounds")
+
+READ_MODES = _DROPS | dict.fromkeys((*_DEFAULTS, "clip"), OutOfBounds.CLIP)
 """Reading out of range; JAX leaves promise_in_bounds open, and XLA on a CPU clamps."""
-WRITE_MODES: dict[str | None, OutOfBounds] = {
-    None: OutOfBounds.SKIP, "fill": OutOfBounds.SKIP, "drop": OutOfBounds.SKIP,
-    "promise_in_bounds": OutOfBounds.SKIP, "clip": OutOfBounds.CLIP,
-}  # fmt: skip
+WRITE_MODES = _DROPS | dict.fromkeys(_DEFAULTS, OutOfBounds.SKIP) | {"clip": OutOfBounds.CLIP}
 """Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
 
 
@@ -124,7 +118,14 @@ def _wrap_integer(value: float, name: str) -> int:
     return (value - low) % (high - low + 1) + low
 
 
-_FLOAT_RANK = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 3}
+_ABOVE: Mapping[str, tuple[str, ...]] = {
+    "bool": ("uint8", "int8"), "uint8": ("uint16", "int16"), "uint16": ("uint32", "int32"),
+    "uint32": ("uint64", "int64"), "uint64": ("float",), "int8": ("int16",), "int16": ("int32",),
+    "int32": ("int64",), "int64": ("float",), "float": ("float16", "bfloat16"),
+    "float16": ("float32",), "bfloat16": ("float32",), "float32": ("float64", "complex64"),
+    "float64": ("complex128",), "complex64": ("complex128",), "complex128": (),
+}  # fmt: skip
+"""JAX's lattice of element types: what stands next above each; "float" is any type of them."""
 
 
 def promote_dtypes(first: Tensor, second: Tensor) -> str:
@@ -133,35 +134,22 @@ def promote_dtypes(first: Tensor, second: Tensor) -> str:
     >>> promote_dtypes(Tensor("x", (), "int64"), Tensor("y", (), "float16"))
     'float16'
     """
-    left, right = first.dtype, second.dtype
-    if left == right:
-        return left
-    known = ("bool", *NUMBERS)
-    if left not in known or right not in known:
+    if first.dtype == second.dtype:
+        return first.dtype
+    if first.dtype not in _ABOVE or second.dtype not in _ABOVE:
         raise DtypeRefused(
             f"{first.name} and {second.name} have no common element type",
             where=f"{describe(first)}, {describe(second)}",
             hint="small types never mix with others; convert one of them first",
         )
-    if "bool" in (left, right):
-        return right if left == "bool" else left
-    if left in INTEGERS and right in INTEGERS:
-        return _promote_integers(left, right)
-    floats = [name for name in (left, right) if name in _FLOAT_RANK]
-    if left not in COMPLEX and right not in COMPLEX:
-        wide = max(floats, key=_FLOAT_RANK.__getitem__)
-        return "float32" if set(floats) == {"float16", "bfloat16"} else wide
-    return "complex128" if {"complex128", "float64"} & {left, right} else "complex64"
+    common = _list_above(first.dtype) & _list_above(second.dtype)
+    lowest = next(name for name in common if common <= _list_above(name))
+    return "float64" if lowest == "float" else lowest
 
 
-def _promote_integers(left: str, right: str) -> str:
-    if (left in SIGNED) == (right in SIGNED):
-        return max(left, right, key=bit_width)
-    signed, unsigned = (left, right) if left in SIGNED else (right, left)
-    if bit_width(signed) > bit_width(unsigned):
-        return signed
-    bits = 2 * bit_width(unsigned)
-    return f"int{bits}" if bits <= bit_width("int64") else "float64"
+def _list_above(name: str) -> set[str]:
+    """A type and all that can hold its numbers."""
+    return {name}.union(*map(_list_above, _ABOVE[name]))
 
 
 def check_axis_size_fits(indices: Tensor, size: int) -> None:

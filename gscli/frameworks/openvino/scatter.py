@@ -79,7 +79,7 @@ def scatter_update(
     before, behind = (format_shape(data.shape[:number]), format_shape(data.shape[number + 1 :]))
     around = f"indices {format_shape(indices.shape)} + data[{number + 1}:] {behind}"
     check_exact_shape(updates, addressing.result_shape, f"data[:{number}] {before} + {around}")
-    return _build_layout(data, Updates(updates.name), updates, addressing, UNCHECKED)
+    return _build_layout(data, updates, addressing, UNCHECKED)
 
 
 @FRAMEWORK.operator(
@@ -119,8 +119,8 @@ def scatter_elements_update(
         _check_index_count(indices, data, number)
     check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = unchecked_policy(WRITES_BEFORE, "", refuses_negative=old)
-    whole, values = use_init_val or reduction == "none", Updates(updates.name)
-    return _build_layout(data, values, updates, addressing, policy, reduction, include_self=whole)
+    whole = use_init_val or reduction == "none"
+    return _build_layout(data, updates, addressing, policy, reduction, include_self=whole)
 
 
 def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
@@ -163,20 +163,20 @@ def scatter_nd_update(
     single = shape == () and set(updates.shape) <= {1}
     if not single:
         check_vector_updates(updates, data, indices, shape)
-    values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
     policy = PLUGIN_WRAPS if opset == 3 else FROM_END  # noqa: PLR2004  the version
-    return _build_layout(data, values, updates, addressing, policy, reduction)
+    fit = Fit.RESHAPE if single else Fit.EXACT
+    return _build_layout(data, updates, addressing, policy, reduction, fit=fit)
 
 
 def _build_layout(
     data: Tensor,
-    values: Updates,
     updates: Tensor,
     addressing: Addressing,
     policy: Policy,
     word: str = "none",
     *,
     include_self: bool = True,
+    fit: Fit = Fit.EXACT,
 ) -> Layout:
     check_same_dtype(data, updates)
     reduction = parse_reduction(word)
@@ -185,7 +185,7 @@ def _build_layout(
     open_nan = (Unspecified("nan", OPEN_NAN.format(reduction)),)
     return scatter_layout(
         data,
-        values,
+        Updates(updates.name, fit),
         addressing,
         policy,
         reduction=reduction,
