@@ -222,6 +222,7 @@ def make_tool_command(
     unsaid = {entry.name: entry.default for entry in list_declarations(function)}
 
     def run(**arguments: Any) -> int:
+        check_combinations(own, arguments)
         values = {entry.name: arguments.pop(entry.name) for entry in shared}
         if shared:
             arguments["settings"] = Settings(**values)
@@ -254,12 +255,17 @@ def find_completer(choices: Sequence[str], special: str = "") -> Completer | Non
 
 
 def format_option_help(option: CommandOption) -> str:
-    """Help of an option, its choices behind it, or its default and its range.
+    """Help of an option, its choices behind it, or in brackets its default and its range.
 
     Choices that need not be given are in the help already.
     """
     if not option.choices or option.alone:
-        return option.help + option.brackets
+        facts = [f"default: {option.default}"] if option.shows_default else []
+        if option.kind is int and option.minimum > 0:
+            limited = option.maximum < MAX_NUMBER
+            between = f"{option.minimum}<=x<={option.maximum}"
+            facts.append(between if limited else f"x>={option.minimum}")
+        return option.help + (f"  [{'; '.join(facts)}]" if facts else "")
     default = f" (default {option.default})" if option.default is not None else ""
     return f"{option.help}: {' '.join(option.choices)}{default}"
 
@@ -335,7 +341,6 @@ def make_operator_command(
         if flags:
             where = " ".join(flags)
             raise UsageError(f"{path} has no use for it", where=where, hint=f"leave out {where}")
-        check_combinations(own, {**settings._asdict(), **options})
         from gscli.cli.call import Call
 
         return action(Call(operator, words, texts, settings), **options)

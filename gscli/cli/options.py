@@ -163,15 +163,6 @@ class CommandOption(Record):
         """The variable that sets its default; empty where none does."""
         return f"GSCLI_{self.name.upper()}" if self.has_variable else ""
 
-    @property
-    def brackets(self) -> str:
-        """The default and the range of a number, as help shows them behind its text."""
-        facts = [f"default: {self.default}"] if self.shows_default else []
-        if self.kind is int and self.minimum > 0:
-            limited = self.maximum < MAX_NUMBER
-            facts.append(f"{self.minimum}<=x<={self.maximum}" if limited else f"x>={self.minimum}")
-        return f"  [{'; '.join(facts)}]" if facts else ""
-
 
 OTHER_RESULTS = ("output", "format", "expect", "in_place", "step", "svg", "html")
 """What cannot stand with an option that prints a text of its own."""
@@ -382,12 +373,13 @@ def is_set(value: object) -> bool:
 
 def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
-    known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
+    own = [option for option in options if isinstance(option, CommandOption)]
+    known = {**SHARED_OPTIONS, **{option.name: option for option in own}}
     defaults = {name: known[name].default for name in values if name in known}
     present = {
         name for name, value in values.items() if is_set(value) and value != defaults.get(name)
     }
-    for option in (option for option in options if option.name in present):
+    for option in (option for option in own if option.name in present):
         flags = [known[name].flags[-1] for name in option.excludes if name in present]
         if flags:
             hint = f"leave out {' and '.join(flags)}"

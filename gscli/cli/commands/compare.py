@@ -15,9 +15,7 @@ from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     SHARED_OPTIONS,
-    CommandOption,
     Settings,
-    check_combinations,
     make_value_error,
     make_view_options,
     option,
@@ -152,8 +150,6 @@ def compare_concept(
     from gscli.lab.compare import compare as compare_rules
 
     check_outputs(settings)
-    own = [item for item in list_declarations(compare_concept) if isinstance(item, CommandOption)]
-    check_combinations(own, {**settings._asdict(), "lines": lines, "gradients": gradients})
     inputs = _inputs(name, words, settings)
     if gradients:
         _convert_to_floats(inputs)

@@ -57,7 +57,7 @@ def parse_chunks(text: str) -> list[int]:
 def convert(
     source: str = argument("IN", "FILE[::NAME], -, or inline", complete_file),
     target: str = argument("OUT", "FILE[::NAME] or -", complete_file),
-    cast: bool = option("allow values to change"),
+    cast: bool = option("allow values to change", needs="dtype", why="--cast needs --dtype"),
     chunks: Sequence[int] | None = option(
         "chunks of a .zarr, e.g. 4096x64", "SIZES", kind=parse_chunks
     ),
@@ -68,8 +68,6 @@ def convert(
     from gscli.base.arrays import document_dtype, parse_dtype
     from gscli.views.progress_bar import ProgressBar
 
-    if cast and settings.dtype is None:
-        raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
     limit = settings.max_bytes

@@ -58,15 +58,16 @@ def samples(
     name: str | None = argument(
         "[NAME]", "a lesson, with or without its number", _complete_lesson, None
     ),
-    run: bool = option("run the lesson's commands"),
+    run: bool = option(
+        "run the lesson's commands", excludes=("json",),
+        why="--json tells of lessons, --run runs them",
+    ),
     answer: bool = option("tell the answer of the exercise too"),
     output: str | None = option("write the files into FOLDER", "FOLDER", "-o"),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     chosen = list_lessons() if name is None else [find_lesson(name)]
-    if settings.json is not None and run:
-        raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     scratch = TemporaryDirectory(prefix="gscli-samples-") if run and output is None else None
     with scratch or nullcontext(output) as folder:
         places = [

@@ -71,7 +71,7 @@ def verify(
     patience: float = PATIENCE,
     known: str | None = KNOWN,
     junit: str | None = JUNIT,
-    reports: str | None = REPORT,
+    reports: str | None = REPORT._replace(needs="on", why="--report is about a runtime"),
     report_format: str = option(
         "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text"
     ),
@@ -85,8 +85,6 @@ def verify(
     from gscli.views.progress_bar import ProgressBar
 
     check_folders_exist(junit)
-    if reports is not None and not on:
-        raise UsageError("--report is about a runtime", valid="--on R", where=reports)
     silent = quiet or settings.json is not None
     accepted, began = KnownFailures.read(known), time.monotonic()
     tally = _CaseCounts(accepted, strict, None if silent else report_format)

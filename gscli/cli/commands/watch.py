@@ -35,7 +35,11 @@ def watch(
     ),
     module: bool = option("SCRIPT is the name of a module", short="-m"),
     keep_going: bool = option("note bad indices and go on"),
-    numpy: bool = option("also x[…], take, put and ufunc.at of NumPy in SCRIPT itself"),
+    numpy: bool = option(
+        "also x[…], take, put and ufunc.at of NumPy in SCRIPT itself",
+        excludes=("module",),
+        why="--numpy rewrites a script, not a module",
+    ),
     save: str | None = option(
         "write the first call of each kind to FILE.npz, FILE-lost.npz, …", "FILE"
     ),
@@ -54,8 +58,6 @@ def watch(
         raise UsageError(
             "watch takes a script, or a module behind -m", hint="gscli watch SCRIPT [WORD…]"
         )
-    if numpy and module:
-        raise UsageError("--numpy rewrites a script, not a module", where=f"-m {words[0]}"[:200])
     if not module and not os.path.exists(words[0]):
         raise CannotRead("no such script", where=words[0])
     if save is not None and not save.endswith(".npz"):
