@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -157,8 +158,9 @@ class ChunkedRows:
     ) -> None:
         """`width`: bytes of a row. `keep`: whether several chunks are kept for the next rows."""
         self.chunks, self.grid, self.width = chunks, grid, width
-        self._run, self._most = width // chunks.dtype.itemsize, CACHE_BYTES if keep else 0
-        self._cache: dict[Coordinates, Array] = {}
+        self._run = width // chunks.dtype.itemsize
+        most = CACHE_BYTES // max(chunks.chunk_bytes, 1) if keep else 1
+        self._read_chunk = lru_cache(max(most, 1))(chunks.read_chunk)
 
     def read(self, first: int, into: Array) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
@@ -177,16 +179,5 @@ class ChunkedRows:
 
     def read_rows(self, piece: ChunkColumns, numbers: Indices) -> Array:
         """Some rows of one chunk, as (rows, its run); they are counted as in a whole chunk."""
-        within = self.grid.rows_in_chunk(numbers, piece)
-        return self._cached_chunk(piece).take(within, axis=0, mode="wrap")
-
-    def _cached_chunk(self, piece: ChunkColumns) -> Array:
-        """The rows of one chunk, kept while they are the latest."""
-        chunk = self._cache.get(piece.coordinates)
-        if chunk is None:
-            kept = sum(block.nbytes for block in self._cache.values())
-            if kept + self.chunks.chunk_bytes > self._most:
-                self._cache.clear()
-            chunk = self.chunks.read_chunk(piece.coordinates).reshape(-1, piece.row_size)
-            self._cache[piece.coordinates] = chunk
-        return chunk
+        chunk = self._read_chunk(piece.coordinates).reshape(-1, piece.row_size)
+        return chunk.take(self.grid.rows_in_chunk(numbers, piece), axis=0, mode="wrap")
