@@ -22,7 +22,7 @@ from gscli.stream.scatter import stable_argsort
 Bytes = NDArray[np.uint8]
 
 LARGEST_ITEM = 1 << 16
-"""Bytes of the largest item that NumPy has a type for, as far as we use it."""
+"""Bytes of a row up to which it is an item of NumPy's to us; larger ones are read one by one."""
 
 WINDOW = 1 << 22
 """Bytes mapped at once where many rows of a window are wanted."""
@@ -56,10 +56,11 @@ class FileRows:
         starts = np.flatnonzero(windows[1:] != windows[:-1]) + 1
         starts = np.concatenate(([0], starts)) if rows.size else starts
         counts = np.diff(starts, append=rows.size)
-        alone = np.repeat(counts <= SPARSE_FACTOR, counts)
+        is_sparse = (counts <= SPARSE_FACTOR) | (self.width > LARGEST_ITEM)
+        alone = np.repeat(is_sparse, counts)
         with read_errors(self.name):
             self._take_by_pread(ordered[alone], order[alone], into)
-            crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE_FACTOR].tolist()
+            crowded = np.stack([starts, starts + counts], axis=1)[~is_sparse].tolist()
 
             whole = self._whole if crowded else into
 
@@ -70,7 +71,7 @@ class FileRows:
             run_parallel(crowded, take_near, DEFAULT.threads_for(into))
 
     def _take_by_pread(self, ordered: Indices, places: Indices, into: Bytes) -> None:
-        """Rows with few neighbours: one call for each, without a loop in Python."""
+        """Rows with few neighbours, or large ones: one call for each, as a rule without a loop."""
         if self.width > LARGEST_ITEM:
             for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
                 self._file.read_into(self.offset + row * self.width, into[place].data)
@@ -93,13 +94,9 @@ class FileRows:
         """Rows of one window, whose pages the system maps together, and lets go of again."""
         first, last = int(ordered[0]), int(ordered[-1]) + 1
         with mapped.map_part(whole, first * self.width, last * self.width) as near:
-            window = near.reshape(-1, self.width)
-            if self.width <= LARGEST_ITEM:
-                item = f"V{self.width}"
-                picked = window.view(item)[:, 0].take(ordered - first, mode="wrap")
-                into.view(item)[places, 0] = picked
-            else:
-                into[places] = window[ordered - first]
+            item = f"V{self.width}"
+            picked = near.reshape(-1, self.width).view(item)[:, 0]
+            into.view(item)[places, 0] = picked.take(ordered - first, mode="wrap")
 
 
 class InMemoryRows:
