@@ -478,3 +478,10 @@ def test_batches_are_named() -> None:
     text = render_page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
     assert "<small>batch 0</small>" in text
     assert "<small>batch</small> 1</th>" in text
+
+
+def test_gradients_are_no_run() -> None:
+    run = trace("onnx.gather", {"data": [1.0, 2.0], "indices": [0]})
+    document = {key: value for key, value in run.to_dict().items() if key != "output"}
+    with pytest.raises(GscliError, match="not a run that gscli wrote: it has no output"):
+        render_page([document | {"gradients": {"data": {"data": [1.0, 0.0]}}}])
