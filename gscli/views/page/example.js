@@ -206,18 +206,18 @@ function Example(section) {
   });
 
   // Paper shows the result, and all that leads to it while that is predicted.
-  var paused = { step: 0, asks: false };
+  var was;
   window.addEventListener("beforeprint", function () {
-    paused = { step: step, asks: asks };
+    was = asks;
     asks = false;
     veil();
     output.go(output.last);
     light([]);
   });
   window.addEventListener("afterprint", function () {
-    asks = paused.asks;
+    asks = was;
     veil();
-    output.go(paused.step);
+    output.go(step);
     rest();
   });
 
