@@ -57,10 +57,8 @@ def check_view_options(trace: Trace, options: ViewOptions) -> None:
                 valid=" ".join(tensor.name for tensor in trace.tensors),
             )
     if options.slice is not None:
-        check_slice(
-            options.slice,
-            [tensor.shape for tensor in trace.tensors if tensor.role in ("data", "output")],
-        )
+        sliced = [tensor for tensor in trace.tensors if tensor.role in ("data", "output")]
+        check_slice(options.slice, [tensor.shape for tensor in sliced])
 
 
 def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:

@@ -224,8 +224,9 @@ def render_text(drawing: Drawing, options: ViewOptions) -> str:
     from rich.console import Console
     from rich.segment import Segments
 
+    text = StringIO()
     console = Console(
-        file=StringIO(),
+        file=text,
         width=max(options.width, MIN_WIDTH),
         color_system=_DEPTHS[options.color],
         force_terminal=True,
@@ -234,9 +235,8 @@ def render_text(drawing: Drawing, options: ViewOptions) -> str:
         highlight=False,
         _environ={},
     )
-    with console.capture() as caught:
-        console.print(Segments(to_rich_segments(lines)), end="")
-    return caught.get()
+    console.print(Segments(to_rich_segments(lines)), end="")
+    return text.getvalue()
 
 
 @cache

@@ -7,7 +7,7 @@ stand below a picture too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -184,20 +184,16 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
     >>> explain_signs("0  ⋯  a+4:9", choose_signs(ViewOptions()))
     '⋯ columns left out   a+4: a and 4 more entries'
     """
-    return "   ".join(_iter_sign_texts(drawing, signs, point))
-
-
-def _iter_sign_texts(drawing: str, signs: Signs, point: str) -> Iterator[str]:
-    gaps = {signs.across: "columns", signs.down: "rows"}
+    texts, gaps = list[str](), {signs.across: "columns", signs.down: "rows"}
     left_out = {sign: what for sign, what in gaps.items() if _is_alone(sign, drawing)}
     if left_out:
-        yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
+        texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if point and _is_alone(signs.point, drawing):
-        yield f"{signs.point} {point}"
+        texts.append(f"{signs.point} {point}")
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
-        first, more = crowded.groups()
-        yield f"{crowded[0]}: {first} and {more} more entries"
+        texts.append("{}: {} and {} more entries".format(crowded[0], *crowded.groups()))
+    return "   ".join(texts)
 
 
 def _is_alone(sign: str, drawing: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from gscli.base.records import Record
 from gscli.traces import entry_label
 from gscli.views.look import UTF8
 from gscli.views.markup import escape
@@ -35,40 +36,40 @@ def render_strip(line: NumberLine, behaviour: Behaviour) -> str:
     return f"<b>{name}</b>{_BehaviourStrip(line, behaviour).render()}"
 
 
-class _BehaviourStrip:
+class _BehaviourStrip(Record):
     """One strip; positions are in pixels of its own view box."""
 
-    def __init__(self, line: NumberLine, behaviour: Behaviour) -> None:
-        self._line, self._behaviour = line, behaviour
+    line: NumberLine
+    behaviour: Behaviour
 
     def render(self) -> str:
         """The `<svg>`."""
         earlier: Counter[int] = Counter()  # entries that name one number stand side by side
-        ways, chips = [*map(self._place, self._line.places), *self._render_walls()], list[str]()
-        for index in self._behaviour.indices:
+        ways, chips = [*map(self._place, self.line.places), *self._render_walls()], list[str]()
+        for index in self.behaviour.indices:
             way, chip = self._render_index(index, earlier[index.written])
             ways.append(way)
             chips.append(chip)
             earlier[index.written] += 1
         crowd = max(earlier.values(), default=0) * BESIDE - SLOT  # letters beyond the last place
-        width = MARGIN + len(self._line.places) * SLOT + max(0, crowd)
+        width = MARGIN + len(self.line.places) * SLOT + max(0, crowd)
         return (
             f'<svg viewBox="{-MARGIN} 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
             f'aria-hidden="true">{"".join(ways + chips)}</svg>'
         )
 
     def _x(self, place: int) -> int:
-        return (place - self._line.places.start) * SLOT + SLOT // 2
+        return (place - self.line.places.start) * SLOT + SLOT // 2
 
     def _place(self, place: int) -> str:
-        x, inside = self._x(place), self._line.is_inside(place)
-        value = _render_text("value", x, TOP + 20, self._line.values[place]) if inside else ""
+        x, inside = self._x(place), self.line.is_inside(place)
+        value = _render_text("value", x, TOP + 20, self.line.values[place]) if inside else ""
         number = _render_text("place", x, FOOT - 4, str(place))
         return _render_cell("cell" if inside else "ghost", x) + value + number
 
     def _render_walls(self) -> Iterator[str]:
         """Ends of the axis that hold a number back."""
-        clipped = {each.coordinate for each in self._behaviour.indices if each.outcome == "clipped"}
+        clipped = {each.coordinate for each in self.behaviour.indices if each.outcome == "clipped"}
         for place in sorted(place for place in clipped if place is not None):
             x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
@@ -77,7 +78,7 @@ class _BehaviourStrip:
         """The way of one entry, and its letter, which nothing may cross."""
         colour, outcome = chip_class(index.entry_number, live=True), index.outcome
         x, way = self._x(index.written), ""
-        inside = self._line.is_inside(index.written)
+        inside = self.line.is_inside(index.written)
         if outcome == "used" or (outcome == "unreached" and inside):
             chip = _render_chip(
                 index.entry_number, x - WIDE // 2 + 1 + BESIDE * earlier, TOP - 9, colour
@@ -102,9 +103,9 @@ class _BehaviourStrip:
 
     def _render_fill(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
-        text = UTF8.truncate(self._behaviour.skip_text, LONGEST)
+        text = UTF8.truncate(self.behaviour.skip_text, LONGEST)
         half = max(11, len(text) * 4 + 5)
-        middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
+        middle = max(half + 1, min(x, len(self.line.places) * SLOT - half - 1))
         return (
             _render_way(f"M{x} {TOP + 4}V{TOP - 14}", f"M{x} {TOP - 21}l-5 8h10z", colour)
             + _render_box(f"filled {colour}", middle - half, 1, 2 * half, 20)

@@ -84,12 +84,11 @@ class TensorTables:
         if tensor.has_regions:
             count = format_count(len(tensor.sheets), "neighbourhood")
             parts.append(f'{render_map(tensor)}<p class="close">{count}, close up</p>')
-            selections = [sheet.selection for sheet in tensor.sheets]
-            rows = [[(seen, lead) for seen in selections for lead in seen.planes]]
-        else:
-            grouped = groupby(first.planes, lambda lead: lead[:-1])
-            rows = [[(first, lead) for lead in row] for _, row in grouped]
-        for row in rows:
+        planes = [
+            (each.selection, lead) for each in tensor.sheets for lead in each.selection.planes
+        ]
+        rows = groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1])
+        for _, row in rows:
             tables = (
                 self._render_plane(seen, lead, _caption(tensor, seen, lead)) for seen, lead in row
             )
