@@ -126,13 +126,8 @@ _NARROWER = {
 
 def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout = call.trace.layout
-    # These policies speak of numbers that name one row each; a wrapped window could end outside.
-    rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
-    occurring = _unusual_indices(call.trace) if rows else set()
-    for cause, (negative, beyond, needed) in _POLICY_MISTAKES.items():
-        if needed in occurring:
-            policy = Policy(negative, beyond)
-            yield cause, partial(call.with_layout, layout._replace(policy=policy))
+    for cause, policy in iter_policy_mistakes(call.trace):
+        yield cause, partial(call.with_layout, layout._replace(policy=policy))
     if layout.kind != "scatter":
         return
     yield "nothing was written", partial(read_untouched, call)
@@ -160,6 +155,17 @@ def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
             yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
+
+
+def iter_policy_mistakes(trace: Trace) -> Iterator[tuple[str, Policy]]:
+    """Other rules for index numbers, of which there are some that they speak of."""
+    layout = trace.layout
+    # These policies speak of numbers that name one row each; a wrapped window could end outside.
+    rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
+    occurring = _unusual_indices(trace) if rows else set()
+    for cause, (negative, beyond, needed) in _POLICY_MISTAKES.items():
+        if needed in occurring:
+            yield cause, Policy(negative, beyond)
 
 
 def _unusual_indices(trace: Trace) -> set[str]:

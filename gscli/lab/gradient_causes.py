@@ -12,6 +12,7 @@ from gscli.base.arrays import Array
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import Convention, Ties, Writers
+from gscli.lab.causes import iter_policy_mistakes
 from gscli.lab.difference import Tolerance, differing_cells
 from gscli.lab.sample import run_candidates
 from gscli.layout import Layout
@@ -68,6 +69,8 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
         clipping = layout._replace(policy=CLIP_OUTSIDE)
         yield "skipped entries keep their cotangent", partial(_with_layout, gradients, clipping)
+    for cause, mistake in iter_policy_mistakes(run):
+        yield cause, partial(_with_layout, gradients, layout._replace(policy=mistake))
     yield "indices count from 1", partial(_with_indices_from_1, gradients)
 
 
