@@ -205,7 +205,8 @@ def assign_inputs(
         options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in attributes else []
         numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
         if numbers and operator.attributes and operator.attributes[0].kind == "int":
-            options = options or [f"--{attributes[0].replace('_', '-')}={numbers[-1]}"]
+            number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
+            options = options or [f"--{attributes[0].replace('_', '-')}={number}"]
         raise UsageError(
             f"{operator.command} takes {count} inputs, got {got}",
             where=f"one too many: {sanitize(extra)}",

@@ -250,6 +250,8 @@ def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
         ("[(1, 2)]", "[1, 2]"),
         ("['a']", "double quotes"),
         ("[1,]", ""),
+        ("[not, nine]", ""),
+        ("[Tea]", ""),
     ],
 )
 def test_values_as_python_writes_them_are_refused_with_what_json_has(text: str, hint: str) -> None:

@@ -171,7 +171,7 @@ def test_a_lone_scalar_is_one_entry_and_its_columns_are_cells() -> None:
 def test_refusals_alone_have_a_table_and_no_example() -> None:
     text = render_page([refused()])
     assert facts(text) == []
-    assert "All 2 rule sets refuse." in text
+    assert "Both rule sets refuse." in text
 
 
 def test_names_and_titles_cannot_be_markup() -> None:

@@ -34,8 +34,8 @@ _ONE_LINE = re.compile(r"\bline \d+$")
 
 _PYTHON_WORDS = {
     ".": "JSON wants a digit before and after the point: 1.0, 0.5",
-    **dict.fromkeys("TF", "JSON writes true and false"),
-    **dict.fromkeys("ni", "not a number and infinity are written NaN and Infinity"),
+    **dict.fromkeys(("True", "False"), "JSON writes true and false"),
+    **dict.fromkeys(("nan", "inf"), "not a number and infinity are written NaN and Infinity"),
     **dict.fromkeys("0123456789", "JSON writes a comma between values"),
     "(": "JSON writes lists and tuples alike: [1, 2]",
     "'": 'JSON writes text in double quotes: "a"',
@@ -85,7 +85,8 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         line = "" if _ONE_LINE.search(name) else f" line {error.lineno}"
         where = f"{name}{line}: {error.msg[:1].lower() + error.msg[1:]}"
         details = (caret_line(text, error.pos, error.pos + 1, "here"),)
-        hint = _PYTHON_WORDS.get(text[error.pos : error.pos + 1], "")
+        fits = (hint for word, hint in _PYTHON_WORDS.items() if text.startswith(word, error.pos))
+        hint = next(fits, "")
         if name == STANDARD_INPUT and text[:1].isalpha() and "\n" in text.strip():
             hint = "a picture is not read; -f npy in the command before hands on the result"
         problem = f"{name} is not JSON"

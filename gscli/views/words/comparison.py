@@ -270,7 +270,8 @@ class ComparisonTexts:
             if count == 1:
                 return f"1 rule set {verb}s; there is no other to compare it with."
             able = " that can say this" if comparing.unsupported else ""
-            return f"All {count} rule sets{able} {verb}."
+            whole = "Both" if count == 2 else f"All {count}"  # noqa: PLR2004
+            return f"{whole} rule sets{able} {verb}."
         answers = len(self.comparing.answers)
         kinds = len(comparing.groups) - answers
         ways = sum(group.first.output is not None for group in self.groups)
