@@ -15,7 +15,7 @@ Only floating-point inputs have a gradient. It is computed in float64 and rounde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal
 
@@ -26,7 +26,6 @@ from gscli.gradients.cells import multiply_in_turn, select_equal
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.walks import cell_addresses
 from gscli.layout import CELLS, Layout
 from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
@@ -36,9 +35,6 @@ VALUE = "value"
 
 COTANGENT = "cotangent"
 """The input that a move reads or writes, beside the plan's own."""
-
-_BLOCK = 1 << 17
-"""Updates that are brought back at a time, so that their cells need little memory of their own."""
 
 Pair = tuple[Array, Array]
 """The gradient of data, and of each update in the shape of the result."""
@@ -226,19 +222,13 @@ class BackwardWalk:
         values = np.ascontiguousarray(self.plan.updates_view().reshape(-1), np.float64)
         return values if updates.scale is None else values * float(np.real(updates.scale))
 
-    def iter_cells(self, *, back: bool = False) -> Iterator[tuple[slice, Indices]]:
-        """The updates in the order of the loop, some at a time.
-
-        They come as a part of all, and the flat number of the cell that each is for, -1 for none.
-        """
-        window, count = self.layout.window_size, self.layout.entry_count
-        size = max(1, _BLOCK // max(window, 1))
-        starts = range(0, count, size)
-        for first in reversed(starts) if back else starts:
-            last = min(first + size, count)
-            addresses, exists = cell_addresses(self.plan, first, last)
-            cells = addresses if exists is None else np.where(exists, addresses, -1)
-            yield slice(first * window, last * window), cells.reshape(-1)
+    @cached_property
+    def cells(self) -> Indices:
+        """In the order of the loop the flat number of the cell of each update, -1 for none."""
+        plan = self.plan_cells()
+        cells = gather(plan, plan.inputs[COTANGENT])
+        order = np.argsort(self.layout.addressing.result_axes)
+        return np.ascontiguousarray(cells.transpose(order)).reshape(-1)
 
     @cached_property
     def counts(self) -> Indices:
@@ -250,19 +240,11 @@ class BackwardWalk:
         """Which cells of data take part in what is made of them and of their updates."""
         return True if self.layout.include_self else self.counts == 0
 
-    def select_updates(self, choose: Callable[[Indices, Array], Indices]) -> Holders:
-        """The updates that `choose` picks by their place, given the cells and values of some."""
-        numbers, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for part, cells in self.iter_cells():
-            chosen = choose(cells, self.values[part])
-            numbers.append(chosen + part.start)
-            places.append(cells[chosen])
-        return np.concatenate(numbers), np.concatenate(places)
-
     @property
     def writers(self) -> Holders:
         """The updates that have a cell."""
-        return self.select_updates(lambda cells, _: np.flatnonzero(cells >= 0))
+        numbers = np.flatnonzero(self.cells >= 0)
+        return numbers, self.cells[numbers]
 
     @property
     def extreme_holders(self) -> tuple[BoolArray, Holders]:
@@ -273,15 +255,11 @@ class BackwardWalk:
         nan_holds = self.nan_ties == "hold" and bool(np.isnan(final).any())
         if nan_holds:
             own = own | (np.isnan(self.data) & np.isnan(self.final))
-
-        def choose(cells: Indices, values: Array) -> Indices:
-            equal = select_equal(cells, values, final)
-            if not (nan_holds and updates.nan_wins):
-                return equal
-            both = np.isnan(values) & np.isnan(final)[cells] & (cells >= 0)
-            return np.union1d(equal, np.flatnonzero(both))
-
-        return own & self.takes_part, self.select_updates(choose)
+        numbers = select_equal(self.cells, self.values, final)
+        if nan_holds and updates.nan_wins:
+            both = np.isnan(self.values) & np.isnan(final)[self.cells] & (self.cells >= 0)
+            numbers = np.union1d(numbers, np.flatnonzero(both))
+        return own & self.takes_part, (numbers, self.cells[numbers])
 
     def pass_to(self, holders: Holders, share: Array) -> Array:
         """What cells have, brought to some of their updates, in the shape of the result."""
@@ -297,11 +275,9 @@ class BackwardWalk:
         product of what stood in the cell before it, and of the cotangent and all later factors.
         """
         passed, product = np.empty(self.values.size), start.astype(np.float64).reshape(-1)
-        for part, cells in self.iter_cells():
-            multiply_in_turn(cells, self.values[part], product, passed[part])
+        multiply_in_turn(self.cells, self.values, product, passed)
         flow = cotangent(product.reshape(start.shape)).astype(np.float64).reshape(-1)
-        for part, cells in self.iter_cells(back=True):
-            multiply_in_turn(cells, self.values[part], flow, passed[part], back=True)
+        multiply_in_turn(self.cells, self.values, flow, passed, back=True)
         return flow.reshape(start.shape), self.from_loop_order(passed)
 
 
