@@ -113,3 +113,12 @@ def test_what_is_ignored_beside_a_bad_index_is_not_refused(
     call = ["torch", "nll-loss", "[[-0.1,-0.9],[-0.4,-0.6]]", "[7,-100]", *words]
     assert run_safely([*call, "--svg", str(tmp_path / "call.svg")]) == 65
     assert told in capsys.readouterr().out
+
+
+def test_causes_of_a_refused_call_go_on_below_themselves(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_safely(["--width", "60", "gather", "[1,2,3]", "[7]", "--expect", "[3]"]) == 65
+    _, *causes = capsys.readouterr().out.splitlines()
+    assert len(causes) > 2
+    assert all(line.startswith("  ") for line in causes)

@@ -247,3 +247,20 @@ def test_the_key_tells_the_signs_that_occur_and_no_others() -> None:
     text = render_text(Frames(duplicates(), PLAIN).step(1), PLAIN)
     assert text.endswith("↺ counts from the end   ✗ out of range, dropped\n")
     assert "↺" not in render_text(Frames(added(), PLAIN).step(1), PLAIN)
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_why_fills_the_lines_of_the_terminal(width: int) -> None:
+    """The operator's help is no broken text of 96 columns in another terminal."""
+    run = trace("onnx.gather", {"data": [1], "indices": [0]})
+    text = played(run, "?", PLAIN._replace(width=width))
+    doc = run.operator.doc.split("\n\n")[-1].split()
+    lines = [line.split() for line in text.splitlines()]
+    start = next(at for at, line in enumerate(lines) if line and line == doc[: len(line)])
+    taken = 0
+    while taken < len(doc):
+        line = lines[start]
+        assert line == doc[taken : taken + len(line)]
+        taken, start = taken + len(line), start + 1
+        following = doc[taken] if taken < len(doc) else "x" * width
+        assert len(" ".join(line)) + 1 + len(following) > width

@@ -156,10 +156,11 @@ def report_difference(
 def report_causes(trace: Trace, expected: Expected, settings: Settings) -> None:
     """What would give the expected answer of a call that is refused."""
     from gscli.lab.expectation import diagnose_output
-    from gscli.views.lines import wrap_lines
+    from gscli.views.lines import wrap_text
 
-    lines = diagnose_output(trace, *expected).describe()
-    sys.stdout.write(wrap_lines(lines, make_view_options(settings).width))
+    width = make_view_options(settings).width
+    for line in diagnose_output(trace, *expected).describe():
+        sys.stdout.writelines(f"{part}\n" for part in wrap_text(line, width, "    "))
 
 
 def render_difference(

@@ -271,8 +271,9 @@ def _make_rule_drawing(frames: Frames) -> Drawing:
     """The rule at length: formula, legal indices, the operator's own help, the source."""
     options, formula = frames.options, Formula(frames.trace)
     look = make_style_sheet(options)
-    doc = frames.trace.operator.doc.splitlines()
+    paragraphs = (" ".join(part.split()) for part in frames.trace.operator.doc.split("\n\n"))
+    doc = [text for paragraph in paragraphs for text in ("", paragraph)]
     lines: list[Line] = [[], [(formula.equation, look.bold)]]
-    for text in (*formula.meaning, "", *doc, "", cite_rule(frames.trace)):
+    for text in (*formula.meaning, *doc, "", cite_rule(frames.trace)):
         lines += wrap_paragraph(look.signs.sanitize_line(text), options.width)
     return Drawing(lambda _: lines, options)
