@@ -305,12 +305,16 @@ static INLINE void fetch_cell(const Line *line, Int entry, Int size)
 }
 
 /* The lines of a row of `size` bytes at an address that may be any; of long ones the first. A row seldom
-   begins where a line does: that of its last byte is one more. */
+   begins where a line does: that of its last byte is one more. Short rows may be in the nearest cache
+   before they are needed: there are few lines on their way. */
 static INLINE void fetch_lines(uintptr_t row, Int size)
 {
     const Int near = smaller(size, MAX_LINES * CACHE_LINE);
-    for (Int byte = 0; byte < near + CACHE_LINE - 1; byte += CACHE_LINE)
-        PREFETCH_FAR((const char *)(row + (uintptr_t)smaller(byte, near - 1)));
+    for (Int byte = 0; byte < near + CACHE_LINE - 1; byte += CACHE_LINE) {
+        const char *const place = (const char *)(row + (uintptr_t)smaller(byte, near - 1));
+        if (size <= CACHE_LINE) PREFETCH(place);
+        else PREFETCH_FAR(place);
+    }
 }
 
 /* The row of `size` bytes that comes some entries after this one, and its item if these were picked. */
