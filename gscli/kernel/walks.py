@@ -16,7 +16,7 @@ from itertools import chain, product, repeat, starmap
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, parse_dtype
 from gscli.base.records import cached_property
 from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Tile
@@ -25,9 +25,9 @@ from gscli.layout.forms import CanonicalForm, build_cells_form
 from gscli.plan.indices import unravel_range
 from gscli.plan.plan import ValidatedPlan, fold_coordinates
 
-MIN_STRIP_COLUMNS = 64
-"""Cells side by side that are addressed together where rows are wide: a block of many rows and few
-columns reads each line of data several times while it is near."""
+STRIP_BYTES = 256
+"""Bytes of cells side by side that are addressed together where rows are wide: a block of many rows
+and few columns reads each line of data several times while it is near."""
 
 LARGER, LARGEST = 4, 64
 """How many more entries a step may have where nobody stores their addresses, and where it is all
@@ -57,7 +57,8 @@ def tile_plan(
     _, outer, entries, inner = form.result_dims
     wide = 1
     if form.kind == "elements":
-        wide = inner if inner <= 2 * MIN_STRIP_COLUMNS else MIN_STRIP_COLUMNS
+        strip = STRIP_BYTES // max(parse_dtype(plan.layout.dtype).itemsize, 1)
+        wide = inner if inner <= 2 * strip else strip
         wide = max(min(inner, block) if sequential else wide, 1)
     tall = max(min(block // wide, entries), 1)
     batches, together = block // (wide * tall), 1
