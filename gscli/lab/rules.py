@@ -27,6 +27,7 @@ CHOICE_ALIASES = {"xla_cpu": "xla", "DEFAULT": ""}
 """Choices that are another spelling of a choice."""
 
 COLUMNS = ("negative", "out_of_range", "duplicates", "untouched", "default_axis")
+HEADS = ("operator", *(column.replace("_", " ") for column in COLUMNS))
 
 
 class Rule(Record):
@@ -240,9 +241,8 @@ def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
 
 def format_markdown(rules: Sequence[Rule]) -> str:
     """The rules as a Markdown table."""
-    heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
     rows = [[f"`{rule.label}`", *rule.behaviours] for rule in rules]
-    return format_markdown_table(heads, rows)
+    return format_markdown_table(HEADS, rows)
 
 
 def format_markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -74,21 +74,8 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     reports: list[Report] = []
     process = os.getpid()
     with ExitStack() as modes:
-
-        def watch_torch() -> Report:
-            from gscli.watch.torch_modes import TorchWatch
-
-            on_error = "note" if options.keep_going else "raise"
-            watch = TorchWatch(on_error, options.save, options.read_back, options.every)
-            return modes.enter_context(watch)
-
-        def watch_jax() -> Report:
-            from gscli.watch.jax_primitives import JaxWatch
-
-            return modes.enter_context(JaxWatch(options.save))
-
-        for package, start in (("torch", watch_torch), ("jax", watch_jax)):
-            act = partial(_start_watching, package, start, reports)
+        for package in ("torch", "jax"):
+            act = partial(_start_watching, package, options, modes, reports)
             if package in sys.modules:  # imported by a .pth file
                 act()
             else:
@@ -115,14 +102,25 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     return status or int(is_noted)
 
 
-def _start_watching(package: str, start: Callable[[], Report], reports: list[Report]) -> None:
+def _start_watching(
+    package: str, options: ProgramOptions, modes: ExitStack, reports: list[Report]
+) -> None:
     """Watch a package that was just imported, or note that it is not one that can be watched."""
     try:
-        reports.append(start())
+        if package == "jax":
+            from gscli.watch.jax_primitives import JaxWatch
+
+            report: Report = JaxWatch(options.save)
+        else:
+            from gscli.watch.torch_modes import TorchWatch
+
+            on_error = "note" if options.keep_going else "raise"
+            report = TorchWatch(on_error, options.save, options.read_back, options.every)
+        modes.enter_context(report)
     except (ImportError, AttributeError) as error:
         report = Report()
         report.unwatched[f"{package} of a version that cannot be watched ({error})|"] = 1
-        reports.append(report)
+    reports.append(report)
 
 
 def _run(options: ProgramOptions, words: Sequence[str], subscripts: SubscriptWatch | None) -> int:

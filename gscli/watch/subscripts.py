@@ -16,6 +16,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import as_array
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
+from gscli.plan.masks import extract_subscript
 from gscli.watch.findings import WatchedIndex, find_name
 from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
@@ -41,8 +42,6 @@ PARAMETERS = {
 
 
 ARRAYS = (np.ndarray, list)
-NUMBERS = (*ARRAYS, int, np.integer)
-"""What is an index beside arrays."""
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -164,14 +163,16 @@ class SubscriptWatch(CallWatch):
         parts = key if isinstance(key, tuple) else (key,)
         if type(data) is not np.ndarray or not any(isinstance(part, ARRAYS) for part in parts):
             return None
-        numbers = [part for part in parts if isinstance(part, NUMBERS)]
-        origins = {"a": data, **{f"indices_{at}": part for at, part in enumerate(numbers)}}
+        words = {"a": data, **{f"indices_{at}": part for at, part in enumerate(parts)}}
+        try:
+            origins, attrs = extract_subscript(find_operator(f"numpy.{name}"), words, {})
+        except GscliError:  # the script's own line raises it
+            return None
         inputs = {at: as_array(part, "index") for at, part in origins.items()}
         if name != "getitem":
             inputs["b" if ufunc else "values"] = np.zeros((), data.dtype)
-        attrs: dict[str, object] = {"subscript": ", ".join(map(_write_part, parts))}
         label = f"numpy {f'{ufunc}.at' if ufunc else name}"
-        return self._judge(ProgramCall(f"numpy.{name}", inputs, attrs, origins, label))
+        return self._judge(ProgramCall(f"numpy.{name}", inputs, {**attrs}, origins, label))
 
     def _judge(self, call: ProgramCall) -> SeenCall:
         frame = self._places.find_frame(sys._getframe(1))
@@ -208,15 +209,3 @@ class SubscriptWatch(CallWatch):
         if lost:
             text = f"{lost:,} of {there.size:,} values written were overwritten: indices repeat"
             self.note(seen, "lost", text, hint=hint)
-
-
-def _write_part(part: object) -> str:
-    """A part of a subscript as text, `i` for an array.
-
-    >>> [_write_part(part) for part in (slice(1, None), None, ..., -1, [0, 2])]
-    ['1:', 'None', '...', 'i', 'i']
-    """
-    if isinstance(part, slice):
-        words = ["" if word is None else str(word) for word in (part.start, part.stop)]
-        return ":".join([*words, str(part.step)] if part.step is not None else words)
-    return "i" if isinstance(part, NUMBERS) else "..." if part is ... else str(part)

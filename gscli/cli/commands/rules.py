@@ -55,8 +55,7 @@ def rules(
     elif markdown:
         sys.stdout.write(computing.format_markdown(rows))
     else:
-        heads = ["operator", *(column.replace("_", " ") for column in computing.COLUMNS)]
-        _print_table(heads, [[rule.label, *rule.behaviours] for rule in rows], settings)
+        _print_table(computing.HEADS, [[rule.label, *rule.behaviours] for rule in rows], settings)
     return 0
 
 
