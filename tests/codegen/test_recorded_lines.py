@@ -26,10 +26,6 @@ KNOWN = {
         "caffe2/Gather/dtype/0010": "onnxruntime loses all but the first cell of slices of text",
         "openvino/Gather/8/dtype/0013": "the same",
     },
-    "openvino": {
-        "jax/take/dtype_float16_default_fill/0001": "no constant of float16 may be NaN",
-        "jax/take_along_axis/dtype_float16/0001": "the same",
-    },
     "torch": {"torch/embedding_bag/drawn/0018": "a largest is NaN only where that stands first"},
 }
 """Runs that did not give the output, and why that is not the lines' fault."""
