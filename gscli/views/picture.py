@@ -365,14 +365,12 @@ class EntryTable:
         scale = self.trace.layout.updates and self.trace.layout.updates.scale
         if scale is not None:
             factor = f"{self.numbers.format_value(scale)}{self.signs.times}"
-            texts = [
-                f"{factor}({text})" if text.startswith("-") else factor + text for text in texts
-            ]
+            texts = [_prefix_sign(factor, text) for text in texts]
         return [_prefix_sign(prefix, text) for text in texts]
 
 
 def _prefix_sign(prefix: str, text: str) -> str:
-    """`+10`, but `-3` where -3 is added and `-(-3)` where it is taken away."""
+    """`+10` and `2×3`, but `-3` where -3 is added and `-(-3)` where it is taken away."""
     if not prefix or not text.startswith("-"):
         return prefix + text
     return text if prefix == "+" else f"{prefix}({text})"

@@ -147,7 +147,6 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
             for entry in entries
             for box in entry.dropped
         )
-    writes_once = trace.kind == "scatter" and trace.reduction == "none"
     return TensorView(
         tensor.name,
         tensor.array,
@@ -159,7 +158,7 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
             for index in entry.adjustments
             if index.source == tensor.name
         },
-        last_wins=writes_once and tensor.role == "output",
+        last_wins=(trace.kind, trace.reduction, tensor.role) == ("scatter", "none", "output"),
         batch=_batch(trace, tensor),
         dims_unmarked=len(entries) == trace.entry_count,
         known=trace.known_cells if tensor.role == "output" else None,

@@ -141,8 +141,7 @@ class _PlaneMap:
     def lines(self) -> Iterator[Line]:
         """The plane's name, the ends of its columns, and the frame with the ends of its rows."""
         dim, (rows, columns) = self._look.dim, self._shape
-        across, down = ("─", "│") if self._signs.utf8 else ("-", "|")
-        corners = "┌┐└┘" if self._signs.utf8 else "++++"
+        across, down, *corners = list("─│┌┐└┘" if self._signs.utf8 else "-|++++")
         if self._name:
             yield [(self._name, self._look.bold)]
         last = str(columns - 1)

@@ -371,10 +371,8 @@ def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
         return ["The slice is too large to be replayed: output shows the final values."]
     if change is None or change.previous_writer is None or entry.target is None:
         return []
-    again = (
-        f"{teller.format_target(entry)} was already written by entry "
-        f"{entry_label(change.previous_writer)}"
-    )
+    writer = entry_label(change.previous_writer)
+    again = f"{teller.format_target(entry)} was already written by entry {writer}"
     if trace.reduction != "none":
         (_, result), _ = format_entry(teller, entry, MOVE_TEMPLATES)
         sum_ = f": {result}" if result else ""
