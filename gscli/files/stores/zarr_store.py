@@ -122,16 +122,12 @@ class ZarrArray(ChunkedArray):
         if self.folder is not None:
             yield from _iter_chunk_files(self.folder)
             return
-        from zarr.core.sync import sync
+        from zarr.core.sync import collect_aiterator
 
         prefix = self._store_key("")
-
-        async def list_keys() -> list[str]:
-            return [key[len(prefix) :] async for key in self.array.store.list_prefix(prefix)]
-
         with zarr_errors(self.name):
-            keys = sync(list_keys())
-        yield from filter(is_chunk_key, keys)
+            keys = collect_aiterator(self.array.store.list_prefix(prefix))
+        yield from filter(is_chunk_key, (key[len(prefix) :] for key in keys))
 
     def _store_key(self, key: str) -> str:
         return f"{self.place.member}/{key}" if self.place.member else key
