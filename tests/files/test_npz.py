@@ -125,7 +125,7 @@ def test_archives_with_64_bit_numbers() -> None:
     hole: Any = [5 << 30]
     target.add("a.npy", hole, 5 << 30, 1)
     target.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
-    target.finish()
+    target.close()
     with zipfile.ZipFile(file) as whole:
         large, small = whole.infolist()
         assert (large.file_size, large.header_offset) == (5 << 30, 0)
@@ -167,7 +167,7 @@ def test_archives_of_very_many_members_are_written(tmp_path: Path) -> None:
         target = archive.ZipWriter(file.write)
         for number in range(65_536):
             target.add(str(number), [], 0, 0)
-        target.finish()
+        target.close()
     with zipfile.ZipFile(tmp_path / "x.zip") as whole:
         assert len(whole.infolist()) == 65_536
 

@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 from typing import IO, cast
 
 from gscli.base import ContentRefused, translate_errors
@@ -188,14 +189,16 @@ def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
 
 
 class ZipWriter(zipfile.ZipFile):
-    """Stored members one after the other, then `finish`; after a failure nothing more is written.
+    """Stored members one after the other, then `close`; after a failure nothing more is written.
 
     The standard library makes a member's records from its size and checksum, which are known
     before: so nothing is written twice, and a pipe gets the same bytes as a file.
     """
 
     def __init__(self, out: Output) -> None:
-        super().__init__(cast("IO[bytes]", _OutputStream(out)), "w")
+        # It can neither seek nor tell, and whoever gets the bytes flushes them.
+        stream = SimpleNamespace(write=out, flush=lambda: None)
+        super().__init__(cast("IO[bytes]", stream), "w")
 
     def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
         """Write one member whose bytes have this size and CRC-32."""
@@ -210,22 +213,8 @@ class ZipWriter(zipfile.ZipFile):
         self.filelist.append(info)
         self.start_dir = self.fp.tell()
 
-    def finish(self) -> None:
-        """Write the directory and the end record, with 64-bit numbers where they are needed."""
-        self.close()
-
     def __del__(self) -> None:
         """The library would write the directory even of an archive that failed half way."""
-
-
-class _OutputStream:
-    """What the library writes to: it can neither seek nor tell."""
-
-    def __init__(self, out: Output) -> None:
-        self.write = out
-
-    def flush(self) -> None:
-        """Whoever gets the bytes does this."""
 
 
 def size_and_crc(pieces: Pieces) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     archive = ZipWriter(out)
     for name, array in arrays.items():
         _add_array(archive, name, array)
-    archive.finish()
+    archive.close()
 
 
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
@@ -79,7 +79,7 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
             pieces = iter_member_bytes(old, entry)
             archive.add(other + ARRAY_SUFFIX, pieces, entry.size, entry.checksum)
     _add_array(archive, name, array)
-    archive.finish()
+    archive.close()
 
 
 def _add_array(archive: ZipWriter, name: str, array: Array) -> None:

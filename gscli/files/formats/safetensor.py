@@ -91,11 +91,6 @@ def read_shard_index(path: str) -> dict[str, str]:
     return {name: os.path.join(os.path.dirname(path), file) for name, file in shards.items()}
 
 
-def write(out: Output, arrays: Arrays, _suffix: str) -> None:
-    """Write a new file, a few megabytes of its tensors at a time."""
-    _write_all(out, arrays, {})
-
-
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one tensor changed or added; everything else stays.
 
@@ -114,7 +109,7 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
         other: old.as_array(tensor.dtype, tensor.size, tensor.offset).reshape(tensor.shape)
         for other, tensor in tensors.items()
     }
-    _write_all(out, kept | {name: array}, metadata)
+    write(out, kept | {name: array}, "", metadata)
 
 
 def _copy_range(out: Output, old: Content, start: int, end: int) -> None:
@@ -122,8 +117,10 @@ def _copy_range(out: Output, old: Content, start: int, end: int) -> None:
         out(old.read(position, min(WRITE_BLOCK, end - position)))
 
 
-def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None:
-    """The header and the tensors, the widest elements first.
+def write(
+    out: Output, arrays: Arrays, _suffix: str, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write the header, then a few megabytes of tensors at a time, the widest elements first.
 
     The safetensors package makes the same bytes, but holds the whole file in memory twice.
     """
