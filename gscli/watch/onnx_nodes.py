@@ -224,10 +224,9 @@ def _watch_runtime(
         if answer is None:
             return
         if stop is None:
-            problem = describe_difference(tensors[node.outputs[0]], answer)
+            problem = describe_difference(tensors[node.outputs[0]], answer, noun="by the rules")
             if problem:
-                text = problem.replace("recorded", "by the rules")
-                watch.note("answer", f"{sanitize(node.address, 60)}", f"{runtime}: {text}")
+                watch.note("answer", sanitize(node.address, 60), f"{runtime}: {problem}")
     if stop is not None:
         raise stop
 

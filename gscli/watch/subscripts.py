@@ -7,6 +7,7 @@ Arrays of NumPy have no hook. Only what the script itself writes is seen: `x[…
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from typing import Any
 
@@ -31,14 +32,8 @@ def rewrite(source: bytes, path: str) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
-PARAMETERS = {
-    "take": "a indices axis out mode",
-    "put": "a ind v mode",
-    "take_along_axis": "arr indices axis",
-    "put_along_axis": "arr indices values axis",
-    "at": "a indices b",
-}
-"""What NumPy's functions with an index call their arguments; `at` is that of a ufunc."""
+FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
+"""NumPy's functions with an index; `at` is that of a ufunc."""
 
 
 ARRAYS = (np.ndarray, list)
@@ -56,7 +51,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name not in PARAMETERS:
+        if name not in FUNCTIONS:
             return node
         call = _call("call", node, node.func, *node.args)
         call.keywords = node.keywords
@@ -140,11 +135,13 @@ class SubscriptWatch(CallWatch):
         ufunc = owner.__name__ if isinstance(owner, np.ufunc) else ""
         if not ufunc and type(owner) is not np.ndarray and function is not getattr(np, name, 0):
             return function(*args, **named)
-        values = args if ufunc or owner is None else (owner, *args)
-        bound = dict(zip(PARAMETERS[name].split(), values, strict=False)) | named
         if ufunc:
-            self._judge_subscript("add.at", bound.get("a"), bound.get("indices"), ufunc)
+            if len(args) > 1:  # or NumPy refuses it
+                self._judge_subscript("add.at", args[0], args[1], ufunc)
             return function(*args, **named)
+        values = args if owner is None else (owner, *args)
+        names = inspect.signature(getattr(np, name)).parameters
+        bound: dict[str, Any] = dict(zip(names, values, strict=False)) | named
         operator = find_operator(f"numpy.{name}")
         inputs = {key: bound[key] for key in operator.input_names if key in bound}
         attrs = {key: bound[key] for key in ("axis", "mode") if bound.get(key) is not None}
