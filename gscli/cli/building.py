@@ -222,7 +222,7 @@ def make_tool_command(
     unsaid = {entry.name: entry.default for entry in list_declarations(function)}
 
     def run(**arguments: Any) -> int:
-        check_combinations(own, arguments)
+        check_combinations([*own, *shared], arguments)
         values = {entry.name: arguments.pop(entry.name) for entry in shared}
         if shared:
             arguments["settings"] = Settings(**values)
@@ -408,7 +408,9 @@ def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[Com
     for name, shared in SHARED_OPTIONS.items():
         if name not in names:
             useless = name in IN_PLACE and not operator.is_in_place_capable
-            yield shared._replace(is_hidden=True) if useless or name in unused else shared
+            needs = "" if name in unused else shared.needs  # it is refused, whatever stands with it
+            is_hidden = useless or name in unused or shared.is_hidden
+            yield shared._replace(is_hidden=is_hidden, needs=needs)
 
 
 def _format_attribute_help(attribute: Attribute) -> str:

@@ -118,7 +118,9 @@ def _choose_suffix(form: str | None, path: str) -> str:
     if suffix in WRITABLE_SUFFIXES:
         return suffix
     what = f"no format for {path}" if form is None else f"unknown format {sanitize(form, 40)}"
-    raise UsageError(what, valid=known, hint="-f npy says it" if form is None else "")
+    raise UsageError(
+        what, valid=known, hint="-f npy says it, in Python format='npy'" if form is None else ""
+    )
 
 
 def _to_writable(array: Array, where: str) -> Array:

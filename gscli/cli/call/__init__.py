@@ -24,9 +24,7 @@ from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFi
 from gscli.base.arrays import Array
 from gscli.base.words import format_count, format_shape
 from gscli.cli.options import (
-    SHARED_OPTIONS,
     Settings,
-    check_combinations,
     detect_screen,
     make_view_options,
     print_json,
@@ -370,7 +368,6 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
     """Refuse options that do not go together: two results that both want stdout, and bytes that a
     terminal would choke on. Returns the output that `--expect` names, if it does.
     """
-    check_combinations(SHARED_OPTIONS.values(), settings._asdict())
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     if settings.engine is not None and not to_store:
         raise UsageError(
