@@ -169,6 +169,8 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
     with pytest.raises(CannotRead, match="has no column c") as missing:
         load(f"{path}::c")
     assert missing.value.valid == "name, a, b"
+    with pytest.raises(ContentRefused, match="is empty"):
+        load(f"{table(tmp_path / 'w.csv', 'a,b')}::a")
     with pytest.raises(ContentRefused, match="two columns are called a"):
         load(f"{table(tmp_path / 'y.csv', 'a,a')}::a")
     with pytest.raises(ContentRefused, match=r"line 3: 1 cell, the first row has 2"):
