@@ -224,6 +224,9 @@ def describe_difference(
     >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
     'output[1] is 2, recorded 3'
     """
+    alike = actual.dtype == expected.dtype and actual.shape == expected.shape
+    if alike and actual.tobytes() == expected.tobytes():
+        return ""
     difference = compare_tensors(actual, expected, tolerance)
     mine, theirs = difference.dtypes
     if mine != theirs:

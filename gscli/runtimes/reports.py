@@ -15,7 +15,6 @@ from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
 from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport, group_by_cause
-from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
 
 LONGEST_VALUE = 400
@@ -164,6 +163,8 @@ def format_carets(expected: Array, actual: Array) -> str:
 
 def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
     """The JSON form, schema gscli-fuzz/1; each difference carries its case line."""
+    from gscli.runtimes.packs import case_to_record
+
     return {
         "schema": "gscli-fuzz/1",
         "runtime": {"name": report.hello.name, "version": report.hello.version},

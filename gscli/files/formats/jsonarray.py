@@ -192,9 +192,8 @@ def _flatten_lists(
     shape: tuple[int, ...] = ()
     while (kinds := set(map(type, level))) == {list}:
         lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
-        nested = (isinstance(item, list) for inner in lists for item in inner)
-        if pairs and shape and any(lists) and not any(nested):  # complex values, no axis
-            break
+        if pairs and shape and any(lists) and list not in map(type, chain.from_iterable(lists)):
+            break  # complex values, no axis
         if len(set(map(len, lists))) > 1:
             raise _ragged_error(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
