@@ -211,7 +211,9 @@ def assign_inputs(
             f"{operator.command} takes {count} inputs, got {got}",
             where=f"one too many: {sanitize(extra)}",
             valid=usage,
-            hint=format_suggestion(options) or example,
+            hint="options stand before --"
+            if re.match("--?[a-z]", extra)
+            else format_suggestion(options) or example,
         )
     if [*words, *named.values()].count("-") > 1:
         problem = "only one input can be - (standard input)"
