@@ -30,8 +30,8 @@ FEW_NUMBERS = 6
 PLAIN_NUMBERS = 100
 CUTS = (0.0, 1.0, 0.5)
 AXES = ("axis", "dim", "batch_dims")
-COUNTS = ("num_segments",)
 SHAPES = ("shape", "slice_sizes")
+SIZES = (*SHAPES, "num_segments")
 """Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
@@ -129,16 +129,30 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     yield from _iter_cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
 
 
+def _call_values(trial: FuzzCase) -> dict[str, Array]:
+    """The inputs, and the attributes that are whole numbers or sizes, as arrays like these."""
+    attrs = {
+        name: np.array(value)
+        for name, value in trial.attrs.items()
+        if type(value) is int or name in SHAPES
+    }
+    return {**trial.inputs, **attrs}
+
+
+def _with_values(trial: FuzzCase, values: Mapping[str, Array]) -> FuzzCase:
+    """The call with other ones of these."""
+    attrs = {name: array.tolist() for name, array in values.items() if name in trial.attrs}
+    inputs = {name: values.get(name, array) for name, array in trial.inputs.items()}
+    return trial.with_changes(inputs, {**trial.attrs, **attrs})
+
+
 def _extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
-    """Shapes of the inputs, and the sizes that attributes hold."""
-    shapes = {name: array.shape for name, array in trial.inputs.items() if name not in SHAPES}
-    for name in SHAPES:
-        if name in trial.inputs:
-            shapes[name] = tuple(trial.inputs[name].tolist())
-        elif name in trial.attrs:
-            shapes[name] = tuple(trial.attrs[name])  # type: ignore[arg-type]  # sizes
-    shapes |= {name: (trial.attrs[name],) for name in COUNTS if name in trial.attrs}
-    return shapes
+    """Shapes of the inputs, and the sizes that others and attributes hold."""
+    return {
+        name: tuple(array.reshape(-1).tolist()) if name in SIZES else array.shape
+        for name, array in _call_values(trial).items()
+        if name in trial.inputs or name in SIZES
+    }
 
 
 def _iter_cuts(
@@ -158,23 +172,29 @@ def _iter_cuts(
 
 
 def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
-    """The call with its arrays cut at their ends, at their beginnings, and on both sides."""
+    """The call with its arrays cut at their ends, at their beginnings, and on both sides.
+
+    With one axis less, what counts axes may mean the one before.
+    """
     for part in CUTS:
-        inputs, attrs = dict(trial.inputs), dict(trial.attrs)
+        values = _call_values(trial)
         for name, (axis, size) in cut.items():
-            if name in SHAPES and name in inputs:
-                sizes = _cut_sizes(inputs[name].tolist(), axis, size)
-                inputs[name] = np.array(sizes, inputs[name].dtype)
-            elif name in inputs:
-                inputs[name] = _cut_array(inputs[name], axis, size, part)
-            elif name in SHAPES:
-                attrs[name] = _cut_sizes(list(attrs[name]), axis, size)  # type: ignore[call-overload]
+            array = values[name]
+            if name not in SIZES:
+                values[name] = _cut_array(array, axis, size, part)
+            elif array.ndim and size < 0:
+                values[name] = np.delete(array, axis)
             else:
-                attrs[name] = max(size, 0)
-        if size >= 0:
-            yield trial.with_changes(inputs, attrs)
-        else:
-            yield from _shift_axes(trial.with_changes(inputs, attrs))
+                values[name] = array.copy()
+                values[name].reshape(-1)[axis] = max(size, 0)
+        counts = [name for name in AXES if name in values and values[name].size == 1]
+        steps = [(0, -1) if size < 0 and values[name].any() else (0,) for name in counts]
+        for chosen in product(*steps):
+            nearer = {
+                name: values[name] + step * np.sign(values[name])
+                for name, step in zip(counts, chosen, strict=True)
+            }
+            yield _with_values(trial, values | nearer)
 
 
 def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
@@ -186,41 +206,11 @@ def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
     return np.asarray(array.take(first, axis)) if array.shape[axis] else array
 
 
-def _cut_sizes(sizes: list[int], axis: int, size: int) -> list[int]:
-    return [*sizes[:axis], *([size] if size >= 0 else []), *sizes[axis + 1 :]]
-
-
-def _shift_axes(trial: FuzzCase) -> Iterator[FuzzCase]:
-    """With one axis less, the attributes that count axes may mean the one before."""
-    names = [name for name in AXES if isinstance(trial.attrs.get(name), int)]
-    steps = [(0, -1) if trial.attrs[name] else (0,) for name in names]
-    for chosen in product(*steps):
-        attrs = dict(trial.attrs)
-        for name, step in zip(names, chosen, strict=True):
-            value = attrs[name]
-            assert isinstance(value, int)
-            attrs[name] = value + (step if value > 0 else -step)
-        inputs = dict(trial.inputs)
-        yield trial.with_changes(inputs, attrs)
-        if "axis" in inputs and inputs["axis"].size == 1 and inputs["axis"].item():
-            sign = 1 if inputs["axis"].item() < 0 else -1
-            nearer = np.full_like(inputs["axis"], inputs["axis"].item() + sign)
-            yield trial.with_changes({**inputs, "axis": nearer}, attrs)
-
-
 def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
     for attribute in trial.operator.attributes:
-        name = attribute.name
-        if name not in trial.attrs:
-            continue
-        value = trial.attrs[name]
-        if not attribute.is_required:
-            yield trial.with_changes(attrs={k: v for k, v in trial.attrs.items() if k != name})
-        if type(value) is int and value < 0 and name in ("axis", "dim"):
-            for other in range(4):
-                yield trial.with_changes(attrs={**trial.attrs, name: other})
-        elif type(value) is int and value > 1:
-            yield trial.with_changes(attrs={**trial.attrs, name: value - 1})
+        if attribute.name in trial.attrs and not attribute.is_required:
+            attrs = {k: v for k, v in trial.attrs.items() if k != attribute.name}
+            yield trial.with_changes(attrs=attrs)
 
 
 def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
@@ -269,18 +259,18 @@ def _plainer_cells(trial: FuzzCase) -> Iterator[FuzzCase]:
             if _count_odd_values(np.asarray(trial.inputs[name][place])):
                 yield _with_cell(trial, name, place, plain[place])
     names = {*_index_names(trial), "axis"}
-    for name, array in trial.inputs.items():
-        if name not in names:
+    for name, array in _call_values(trial).items():
+        if name not in names and (name in trial.inputs or name in SHAPES):
             continue
         for place in np.ndindex(array.shape):
             now = int(array[place])
             toward = now - 1 if now > 0 else now + 1
-            for other in dict.fromkeys((0, -1, 1, now // 2, toward)):
+            for other in dict.fromkeys((0, -1, 1, now // 2, toward, -toward)):
                 if other != now and abs(other) <= abs(now) and (other >= 0 or now < 0):
                     yield _with_cell(trial, name, place, other)
 
 
 def _with_cell(trial: FuzzCase, name: str, place: tuple[int, ...], value: object) -> FuzzCase:
-    changed = trial.inputs[name].copy()
+    changed = _call_values(trial)[name].copy()
     changed[place] = value
-    return trial.with_changes({**trial.inputs, name: changed})
+    return _with_values(trial, {name: changed})
