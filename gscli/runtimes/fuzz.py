@@ -60,7 +60,6 @@ def fuzz(
 
     Ctrl-C, or another signal that ends gscli, ends with what there is.
     """
-    assert runtime.hello is not None
     began = time.monotonic()
     runtime.deadline = began + options.seconds if options.seconds else inf
     report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
@@ -87,7 +86,6 @@ def _iter_cases(
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
     hello = runtime.hello
-    assert hello is not None
     generate: CaseGenerator = generate_gradient_cases if options.has_gradients else generate_cases
     in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
     sources = {

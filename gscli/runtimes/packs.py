@@ -8,13 +8,13 @@ rule, and how many cases of others do.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.resources import files as package_files
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gscli
@@ -155,21 +155,19 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
     chosen = {name: list(filter(has_one_output, cases)) for name, cases in packs.items()}
     others = [[case for case in cases if not has_one_output(case)] for cases in packs.values()]
     target = Path(folder)
-    with write_errors(sanitize(folder)):
+    with write_errors(sanitize(folder)), ExitStack() as stack:
         target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+        hidden = TemporaryDirectory(
+            prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True
+        )
+        made = Path(stack.enter_context(hidden))
         for name, cases in chosen.items():
             for number, trial in enumerate(cases):
                 _write_node_test(made / f"test_{name.removeprefix('onnx.')}_{number:04d}", trial)
         if any(others):
             (made / OTHERS_FILE).write_text(format_json_lines(others), "utf-8")
         made.chmod(0o755)
-        with write_errors(folder):
-            made.replace(target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
+        made.replace(target)
     return sum(map(len, chosen.values()))
 
 

@@ -59,7 +59,7 @@ class RuntimeProcess:
         self._child: Child | None = None
         self._spare: Child | None = None
         self._interrupts, self._signals = DeferredSignals(), ExitStack()
-        self.hello: Hello | None = None
+        self._hello: Hello | None = None
         self.deadline = inf
         self.restarts = 0
         self.call_count = 0
@@ -75,6 +75,12 @@ class RuntimeProcess:
         if self._spare is not None:
             self._spare.stop()
         self._signals.close()
+
+    @property
+    def hello(self) -> Hello:
+        """Who the process is, once it was started."""
+        assert self._hello is not None
+        return self._hello
 
     def start(self) -> Hello:
         """Start the process and read who it is. CannotRead where it does not come up."""
@@ -98,11 +104,11 @@ class RuntimeProcess:
                 hint="--python PATH names the interpreter that has it; gscli runtimes lists them",
             )
         try:
-            self.hello = parse_hello(line)
+            self._hello = parse_hello(line)
         except ContentRefused:
             self.stop()
             raise
-        return self.hello
+        return self._hello
 
     def _start_process(self) -> Child:
         """A process that comes up by itself.
@@ -133,7 +139,7 @@ class RuntimeProcess:
 
     def _exchange(self, document: Mapping[str, object]) -> Reply:
         if self._child is None:
-            self.restarts += self.hello is not None
+            self.restarts += self._hello is not None
             self.start()
         assert self._child is not None
         self.call_count += 1

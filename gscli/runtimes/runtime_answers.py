@@ -39,7 +39,6 @@ def ask_for_gradients(
     UsageError where it gives none, or has no operator for the comparison.
     """
     hello = runtime.hello
-    assert hello is not None
     if not hello.has_gradients:
         raise UsageError(f"{hello.title} gives no gradients", where="--grad")
     for row in _list_rules(compare_with, runtime, comparing.concept):
@@ -58,7 +57,6 @@ def _list_rules(
 ) -> list[RuleSetResult]:
     """The rows of a comparison that a runtime can be asked for."""
     hello = runtime.hello
-    assert hello is not None
     frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
     rows = [row for row in compare_with(only=frameworks).rows if _is_applicable(row, runtime)]
     if not rows:
@@ -71,7 +69,6 @@ def _list_rules(
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:
     """Whether the runtime has the operator, and goes by this row's rules for its device."""
-    assert runtime.hello is not None
     defaults = {attribute.name: attribute.default for attribute in row.operator.attributes}
     rules = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
     attrs = {name: row.attrs.get(name, defaults[name]) for name in rules}
@@ -79,7 +76,6 @@ def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:
 
 
 def _run_rule_sets(rules: list[RuleSetResult], runtime: RuntimeProcess) -> Iterator[RuleSetResult]:
-    assert runtime.hello is not None
     for row in rules:
         answer = runtime.run_call(row.operator, row.inputs, row.attrs)
         error = _make_refusal(row, answer) if answer.output is None else None

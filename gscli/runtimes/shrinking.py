@@ -191,7 +191,7 @@ def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
         steps = [(0, -1) if size < 0 and values[name].any() else (0,) for name in counts]
         for chosen in product(*steps):
             nearer = {
-                name: values[name] + step * np.sign(values[name])
+                name: np.asarray(values[name] + step * np.sign(values[name]))
                 for name, step in zip(counts, chosen, strict=True)
             }
             yield _with_values(trial, values | nearer)

@@ -109,7 +109,7 @@ def fuzz(
         raise UsageError(problem, where=f"-o {folder}"[:200], hint="-o cases.jsonl")
     check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
-        if gradients and (runtime.hello is None or not runtime.hello.has_gradients):
+        if gradients and not runtime.hello.has_gradients:
             raise UsageError(
                 f"{on} answers no gradients"[:200], where="--grad",
                 valid="--on torch, jax, tensorflow or gscli",

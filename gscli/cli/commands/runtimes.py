@@ -166,7 +166,6 @@ def runtimes(
 def _print_hello(name: str, python: str | None, settings: Settings) -> int:
     with start_checked(name, python, DEFAULT_TIMEOUT) as (started, operators):
         hello = started.hello
-        assert hello is not None
         names = [operator.full_name for operator in operators]
     if settings.json is not None:
         facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
@@ -218,7 +217,7 @@ def start_checked(
             operators = select_supported(runtime.start(), names)
             check_adapter(runtime, operators)
             hello = runtime.hello
-            gap = describe_release_gap(hello.name, hello.version) if hello else ""
+            gap = describe_release_gap(hello.name, hello.version)
             if gap:
                 print_stderr(f"warning: {gap}: a difference may be one of releases\n")
             yield runtime, operators
