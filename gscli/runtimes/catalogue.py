@@ -75,18 +75,9 @@ TESTED_RELEASES = {
 """The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
 
 BOOTSTRAP = """\
-import sys, types
-for path in sys.argv[2:]:
-    if path == "--":
-        break
-    name = path.rsplit("/", 1)[-1][:-3]
-    part = sys.modules[name] = types.ModuleType(name)
-    part.__file__ = path
-    with open(path, encoding="utf-8") as file:
-        exec(compile(file.read(), path, "exec"), part.__dict__)
-sys.argv = ["adapter", sys.argv[1]]
-with open(path_of_runtime, encoding="utf-8") as file:
-    exec(compile(file.read(), path_of_runtime, "exec"), {"__name__": "__main__"})
+import runpy, sys
+sys.path.insert(0, sys.argv.pop(1))
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 
@@ -125,12 +116,11 @@ def _split_command(wish: str) -> list[str]:
 
 def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:
     """An adapter's file for an interpreter."""
-    paths = [str(path) for path in _adapter_files(adapter)]
-    script = f"path_of_runtime = {paths[-1]!r}\n{BOOTSTRAP}"
-    arguments = (variant, *paths[:-1], "--")
+    *_, own = _adapter_files(adapter)
     return python_program(
-        interpreter_at(python), script, *arguments, is_isolated=adapter is not BACKEND
-    )
+        interpreter_at(python), BOOTSTRAP, str(own.parent), str(own), variant,
+        is_isolated=adapter is not BACKEND,
+    )  # fmt: skip
 
 
 def interpreter_at(python: str | None) -> str:

@@ -38,7 +38,7 @@ def test_a_framework_that_does_not_come_up_is_told(tmp_path: Path) -> None:
     """An interpreter that says it has NumPy, and then leaves."""
     python = tmp_path / "python"
     python.write_text(
-        f'#!/bin/sh\ncase "$2" in *path_of_runtime*) exit 3;; esac\nexec {sys.executable} "$@"\n'
+        f'#!/bin/sh\ncase "$2" in *run_path*) exit 3;; esac\nexec {sys.executable} "$@"\n'
     )
     python.chmod(0o755)
     found = gscli.code("onnx.gather", {"data": [1], "indices": [0]}, to="numpy")
