@@ -73,8 +73,20 @@ class CallAnalysis:
     @cached_property
     def has_mask(self) -> bool:
         """Whether a mask, and not index numbers, says where entries are."""
-        words = (self.subscript or "").split(", ")
-        return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(words)
+        return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(self._items)
+
+    @property
+    def has_index_numbers(self) -> bool:
+        """Whether an input holds index numbers, and not masks alone, whose positions all fit."""
+        generated = {item.name for item in self.layout.addressing.generated}
+        return bool({*self.layout.index_inputs} - generated) and (
+            not self.has_mask or "i" in self._items
+        )
+
+    @property
+    def _items(self) -> list[str]:
+        """What stands at each axis of a subscript."""
+        return (self.subscript or "").split(", ")
 
     @cached_property
     def variables_by_input(self) -> dict[str, str]:

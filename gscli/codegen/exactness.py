@@ -33,9 +33,11 @@ def list_breaking_inputs(
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
-    sentences = [*_breaking_indices(analysis, target, native, handlings)]
+    sentences = list[str]()
+    if analysis.has_index_numbers:
+        sentences += _breaking_indices(analysis, target, native, handlings)
     layout = analysis.layout
-    if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(layout)):
+    if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(analysis)):
         sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
     if analysis.has_mask:
         sentences.append("another mask: the shapes and positions here are those of this one")
@@ -72,16 +74,16 @@ def _breaking_indices(
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
                 sentences.setdefault(which, sentence)
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]
-    if cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis.layout):
+    if cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis):
         sentence = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it is not"
         sentences.setdefault("out of range", sentence)
     return list(sentences.values())
 
 
-def _has_wide_indices(layout: Layout) -> bool:
+def _has_wide_indices(analysis: CallAnalysis) -> bool:
     """Whether an input may hold an index that 32 bits do not."""
-    columns, sources = layout.addressing.columns, layout.index_inputs
-    return any(column.dtype in WIDE for column in columns if column.source in sources)
+    columns = analysis.layout.addressing.columns
+    return analysis.has_index_numbers and any(column.dtype in WIDE for column in columns)
 
 
 def outcomes_by_place(layout: Layout) -> tuple[str, str, str]:

@@ -45,6 +45,17 @@ def test_openvino_does_with_an_index_what_its_declarations_say() -> None:
     assert told.endswith("GatherND-8 it is not checked")
 
 
+def test_nothing_is_said_of_indices_where_masks_alone_say_where() -> None:
+    mask = np.array([True, False, True])
+    inputs = {"self": np.arange(3, dtype=np.float32), "indices_0": mask, "values": np.float32(7)}
+    for target in ("tensorflow", "onnx", "jax", "openvino"):
+        told = answer("torch.index_put_", inputs, target).breaks
+        assert not any("an index" in text or "32 bits" in text for text in told), (target, told)
+    mixed = {"a": np.ones((3, 2)), "indices_0": mask, "indices_1": np.array([0])}
+    told = answer("numpy.getitem", mixed, "tensorflow").breaks
+    assert any(text.startswith("an index below zero") for text in told)
+
+
 def test_an_index_beyond_32_bits_breaks_what_jax_cuts() -> None:
     """Seen: JAX takes the id 2**32 + 1 for 1, others do not."""
     for dtype, breaks in ((np.int32, ()), (np.int64, ("an index beyond 32 bits",))):
