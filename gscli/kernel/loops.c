@@ -321,7 +321,7 @@ static INLINE void fetch_lines(uintptr_t row, Int size)
 static INLINE void fetch_row(const Line *line, Int entry, Int size)
 {
     const Int later = entry + ROWS_AHEAD;
-    if (later >= line->visible) return;
+    if (!line->far || later >= line->visible) return;
     fetch_lines((uintptr_t)line->rows + (uintptr_t)(row_of(line, later) * size), size);
     if (line->own_entries)
         fetch_lines((uintptr_t)(line->items + line->own_entries[later] * line->item_stride), size);

@@ -87,7 +87,7 @@ _OPERATIONS: dict[str, dict[Any, int]] = {
 """Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
 numbers are those that treat their parts alike."""
 
-L2_BYTES = 1 << 18
+L2_BYTES = 1 << 17
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
 
 MIN_PLANE_ENTRIES = 1 << 10
