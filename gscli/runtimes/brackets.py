@@ -97,14 +97,9 @@ def draw_bools(shape: Shape, dice: Rng) -> Array:
 
 def _indexed_shape(data: Shape, items: list[Item]) -> Shape:
     """NumPy's shape of x[…]; () where it refuses."""
-    legal = [
-        np.zeros_like(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
-        for _, value in items
-    ]
-    key = tuple(
-        value.astype(np.bool_) if getattr(value, "dtype", None) == np.uint8 else value
-        for value in legal
-    )
+    arrays = [value for _, value in items if isinstance(value, np.ndarray)]
+    legal = (np.zeros_like(a) if a.dtype == np.int64 else a.astype(np.bool_) for a in arrays)
+    key = tuple(next(legal) if word == "i" else value for word, value in items)
     try:
         return tuple(np.zeros(data, np.bool_)[key].shape)
     except IndexError:
