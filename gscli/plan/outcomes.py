@@ -354,12 +354,14 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
     whole = np.trunc(written) if written.dtype.kind == "f" else written
     clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~fits_axis(written, axis, policy)
+    narrowed = skipped & False
+    if policy.truncation is not Truncation.NEVER:
+        narrowed = (whole > INT32_MAX) | (whole < ~INT32_MAX)
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
         "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),
         "refused" if policy.is_refused else "outside": skipped,
-        "narrowed": (policy.truncation is not Truncation.NEVER)
-        & ((whole > INT32_MAX) | (whole < ~INT32_MAX)),
+        "narrowed": narrowed,
         "clipped": clipped,
         "cut": (whole != written) & (from_end | (whole == became)),
         "from_end": from_end,
