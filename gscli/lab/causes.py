@@ -136,7 +136,8 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     yield from _reduction_mistakes(call)
     if layout.data_name is not None:
         zeros = layout._replace(data_name=None, fill_value=0)
-        yield "data is ignored and everything starts from 0", partial(call.with_layout, zeros)
+        cause = f"{layout.data_name} is ignored and everything starts from 0"
+        yield cause, partial(call.with_layout, zeros)
 
 
 def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
@@ -148,7 +149,8 @@ def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        yield f"data {without} the reduction", partial(call.with_layout, flipped)
+        if layout.data_name is not None:  # 0 is no part of a mean
+            yield f"{layout.data_name} {without} the reduction", partial(call.with_layout, flipped)
         if layout.dtype in INTEGERS and np.dtype(layout.dtype).itemsize < np.dtype(int).itemsize:
             yield f"results beyond {layout.dtype} stay at its ends", partial(_saturate, call)
         if layout.dtype in _WIDER:

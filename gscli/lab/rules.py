@@ -115,7 +115,9 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
     )
     if not any(item.is_required for item in varied):
         yield shown or ("default" if varied else ""), {}
+    chosen = parse_example_line(operator, operator.example)[1]
     for item in varied:
+        others = [f"{o.name}={chosen[o.name]} " for o in varied if o.is_required and o != item]
         known: list[object] = (
             [False, True]
             if item.kind == "bool"
@@ -123,10 +125,10 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
         )
         for other in known:
             if other not in (item.default, None):
-                yield f"{item.name}={_format_value(other)}", {item.name: other}
+                yield f"{''.join(others)}{item.name}={_format_value(other)}", {item.name: other}
     axis = operator.attribute("axis")
     if axis is not None and axis.default is None:
-        number = int(parse_example_line(operator, operator.example)[1].get(axis.name, "0"))
+        number = int(chosen.get(axis.name, "0"))
         yield f"{axis.name}={number}", {axis.name: number}
 
 

@@ -94,7 +94,7 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("batch_dims is ignored", "openvino.gather",
      {"data": SQUARE, "indices": AT, "axis": np.array(1)}, {"batch_dims": 1, "opset": 8},
      SQUARE[:, AT]),
-    ("data takes no part in the reduction", "torch.scatter_reduce",
+    ("input takes no part in the reduction", "torch.scatter_reduce",
      {"input": BITS, "index": np.array([1, 1]), "src": np.array([2.0, 4.0])},
      {"dim": 0, "reduce": "sum"}, np.array([4.0, 6.0, 6.0, 7.0])),
     ("updates are combined in reverse order", "onnx.scatter_nd",

@@ -81,3 +81,9 @@ def test_what_is_read_outside_by_default_is_told(
     device = "device=gpu" if "gpu" in line else ""
     row = next(rule for rule in found if any(device in word for word in rule.variants or ("",)))
     assert row.out_of_range == told
+
+
+def test_a_choice_that_stands_on_another_names_it() -> None:
+    """Without its sum of a cell is no mean: only the reduce of the example is."""
+    labels = [rule.label for rule in compute_rules([find_operator("torch.scatter_reduce")])]
+    assert "torch.scatter_reduce reduce=mean, reduce=mean include_self=false" in labels

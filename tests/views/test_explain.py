@@ -419,3 +419,21 @@ def test_beside_a_mask_without_axes_nothing_is_laid_flat(
     legal = {**call, **{name: array % 2 for name, array in named.items() if array.dtype != bool}}
     words = told(trace("numpy.getitem", legal, {"subscript": subscript}))
     assert f"on {axis[:6]};" in words
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_what_a_mean_leaves_out_is_not_its_updates(plain: bool) -> None:
+    """TensorFlow calls the updates data."""
+    inputs = {"data": np.array([1.0, 2.0]), "segment_ids": ints([0, 0])}
+    found = trace("tensorflow.unsorted_segment_mean", inputs, {"num_segments": 1})
+    text = make_explanation(found, PLAIN, plain=plain)
+    text = text if isinstance(text, str) else render_text(text, PLAIN)
+    assert "value of data" not in text
+    assert "its old value is not counted" in text
+
+
+def test_an_entry_without_an_index_says_none() -> None:
+    found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": ":"})
+    assert " a  no index → a[:] → output[:] = [1, 2]" in told(found).splitlines()
+    plain = make_explanation(found, PLAIN, plain=True)
+    assert "entry a: a[:] is read into output[:], the values are 1, 2." in str(plain).splitlines()

@@ -167,7 +167,7 @@ def show_steps(
 
         run_step_keys(frames, sys.stdout, getchar)
     else:
-        steps = select_steps(frames, options)[1:]
+        steps = select_steps(frames, options)[len(frames) > 0 :]  # step 0 where there is no other
         for number in steps:
             sys.stdout.write("\n" * (number > 1) + render_text(frames.step(number), options))
         if len(steps) < len(frames):

@@ -62,7 +62,7 @@ class Describer:
         """
         place, vector = self.locate_index(entry)
         texts = {"label": entry.label, "place": place, "vector": vector}
-        texts["index"] = f"{place} = {vector}" if place else f"the vector {vector}"
+        texts["index"] = f"{place} = {vector}" if place else "no index"
         texts |= {"arrow": self.signs.arrow, "result": self.format_result(entry)}
         if self.is_empty:
             return EntryFacts("empty", texts)

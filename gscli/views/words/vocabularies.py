@@ -54,7 +54,7 @@ PATH_TEMPLATES = SentenceTemplates(
     {
         "again": ", again after {again}",
         "lost": ", {lost} dropped outside",
-        "fresh": ", the value of data is not counted",
+        "fresh": ", its old value is not counted",
     },
 )
 """What leads to a value, which may be empty, and the value."""
@@ -97,7 +97,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "": ("{past}",),
     },
     {
-        "fresh": "the value of data is not counted",
+        "fresh": "its old value is not counted",
         "again": "entry {again} wrote there before",
         "lost": "{lost} {lie} outside and dropped",
     },
@@ -131,7 +131,8 @@ def describe_entry(teller: Describer, entry: Entry) -> str:
     place, vector = teller.locate_index(entry)
     parts, notes = format_entry(teller, entry, PLAIN_TEMPLATES)
     means = [describe_index(teller, index, "plain") for index in entry.adjustments]
-    return "; ".join([f"entry {entry.label}: {place} is {vector}", *means, *parts, *notes]) + "."
+    index = [f"{place} is {vector}"] * bool(place)
+    return f"entry {entry.label}: {'; '.join([*index, *means, *parts, *notes])}."
 
 
 def describe_tensor(
