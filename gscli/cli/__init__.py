@@ -203,8 +203,11 @@ def _discard_unwritable_streams() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Closed descriptors 0-2 would be given to the first file opened; put /dev/null there."""
-    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+    """Closed descriptors 0-2 would be given to the first file opened; put /dev/null there.
+
+    Results cannot be written to a stdout that is closed: there it takes no bytes.
+    """
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:

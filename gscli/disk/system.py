@@ -51,8 +51,12 @@ def temp_file_errors(folder: str | None) -> AbstractContextManager[None]:
     """Turn what fails of temporary files into CannotWrite; None for Python's choice of a folder."""
     import tempfile
 
-    beside = sanitize(folder or tempfile.tempdir or "no folder")
-    return write_errors(beside, "cannot write temporary files in")
+    def translate(error: Exception) -> CannotWrite:
+        name = folder or tempfile.tempdir or "no folder"  # Python chooses at the first file
+        hint = "" if folder else "TMPDIR=FOLDER names another place"
+        return write_error(error, sanitize(name), "cannot write temporary files in", hint=hint)
+
+    return translate_errors(translate, OSError, ValueError)
 
 
 def write_all(

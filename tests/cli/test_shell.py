@@ -183,7 +183,8 @@ def test_max_bytes_bounds_results_and_inputs(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("redirections", "words", "status"),
     [
-        (">&-", GATHER, 0),
+        (">&-", GATHER, 73),
+        (">&-", (*GATHER, "-f", "npy"), 73),
         ("2>&-", REFUSED, 65),
         ("<&- >&- 2>&-", (*GATHER, "-o", "a.npy"), 0),
         ("<&-", ("show", "-"), 65),

@@ -4,6 +4,7 @@ import io
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -19,6 +20,7 @@ from library_process import library_in_this_process
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
 from gscli.base.arrays import parse_dtype
+from gscli.base.words import sanitize
 from gscli.files import isolated, load, members, save
 from gscli.files.formats import hdf5, hdf5_library
 from gscli.files.request import Member
@@ -360,7 +362,9 @@ def test_no_room_for_temporary_files_is_told(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, check=False, capture_output=True, text=True
     )
     assert done.returncode == 73
-    assert "cannot write temporary files" in done.stderr
+    folder = sanitize(tempfile.gettempdir())
+    assert f"cannot write temporary files in {folder}" in done.stderr
+    assert "TMPDIR=FOLDER" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -237,6 +237,8 @@ def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
     assert jsontext._STRING.search(b'"\\').end() == 2
     with pytest.raises(ContentRefused, match="nested too deep"):
         jsontext.parse_json(b"[" * 65 + b'"' + b'\\"' * 12_000, "x")
+    with pytest.raises(ContentRefused, match="not UTF-8 text"):  # whatever brackets it has
+        jsontext.parse_json(b"\xff" + b"[" * 65, "x")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_cannot_be_committed_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = made(tmp_path / "t.icechunk")
     assert scattered(f"{path}@old", "--in-place") == 2
@@ -87,7 +88,11 @@ def test_what_cannot_be_committed_is_refused(
     assert run_safely(["gather", path, "[0]", "--in-place"]) == 2
     assert run_safely(["scatter-nd", path, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
     assert run_safely(["convert", path, f"{tmp_path}/t.zarr"]) == 0
-    assert scattered(f"{tmp_path}/t.zarr", "--in-place") == 2
+    assert run_safely(["convert", path, f"{tmp_path}/t.h5"]) == 0
+    capsys.readouterr()
+    for name, way in product(("t.zarr", "t.h5"), ("--in-place", "--in-place=direct")):
+        assert scattered(f"{tmp_path}/{name}", way) == 2
+        assert "only a scatter into a .npy file" in capsys.readouterr().err
     np.save(f"{tmp_path}/t.npy", DATA)
     assert scattered(f"{tmp_path}/t.npy", "--in-place", "-m", "text") == 2
     monkeypatch.setattr(to_store.ChunkGrid, "for_row_size", lambda *_: None)

@@ -84,11 +84,15 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
 
 
 def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
+    from gscli.files.stores.zarr_place import is_repository
     from gscli.files.stores.zarr_store import zarr_source
     from gscli.stream.chunked.to_store import commit_scatter
 
-    store = zarr_source(plan.inputs.get(plan.layout.data_name or ""))
-    if store is None or settings.in_place == "direct":
+    name = plan.layout.data_name or ""
+    store = zarr_source(plan.inputs.get(name))
+    if store is None:
+        raise make_in_place_error(name)
+    if settings.in_place == "direct" and is_repository(store.place.path):
         raise UsageError("an Icechunk store of data takes a commit, nothing else")
     with ProgressBar("patching", None, unit="bytes", quiet=settings.quiet) as progress:
         done = commit_scatter(plan, store, settings.message, progress=progress.update)

@@ -73,8 +73,8 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     check_limit(len(data), TEXT_LIMIT, name, "the text")
     raw = bytes(data)
     check_memory(raw, name)
-    _check_depth(raw, name)
     text = decode_text(raw, name)
+    _check_depth(raw, name)
     del raw
     floats = finite_float if _MAY_OVERFLOW.search(text) else None
     try:
