@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliError, UsageError
 from gscli.base.messages import format_message
-from gscli.base.words import suggest_names
+from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.options import (
     SHARED_OPTIONS,
     ColorChoice,
@@ -54,15 +54,21 @@ _INPUT = re.compile(r"-(:|\.?\d)")
 """What begins as an option would, and is a number or a member of standard input."""
 
 
+_SYNONYMS = {"--axis": "--dim", "--dim": "--axis"}
+
+
 def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
     match error:
-        case object(option_name=str(option), possibilities=[*known]):
+        case object(option_name=str(option), possibilities=[*known], ctx=context):
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
                 hint = f"leave out {option}"
                 return UsageError(f"{path} has no use for it", where=option, hint=hint)
             named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
             plain, otherwise = option.lstrip("-"), f"{path} --help"
+            synonym = _SYNONYMS.get(option, "")
+            if any(synonym in item.opts for item in context.command.params):
+                return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
             hint = suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
         case object(option_name=str(option)) if _INPUT.match(option):

@@ -83,7 +83,8 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
 def _axis_words(layout: Layout) -> tuple[str, ...]:
     rank = len(layout.axes)
     if layout.is_flattened and rank > 1:
-        return tuple(f"axis {axis}" for axis in range(rank))
+        flat = layout.column_axes
+        return tuple("cell" if axis in flat else f"axis {axis}" for axis in range(rank))
     return tuple(axis_word(axis, rank) for axis in range(rank))
 
 

@@ -437,3 +437,23 @@ def test_an_entry_without_an_index_says_none() -> None:
     assert " a  no index → a[:] → output[:] = [1, 2]" in told(found).splitlines()
     plain = make_explanation(found, PLAIN, plain=True)
     assert "entry a: a[:] is read into output[:], the values are 1, 2." in str(plain).splitlines()
+
+
+def test_a_sum_that_its_type_cannot_hold_is_told_with_the_type() -> None:
+    inputs = {
+        "data": ints([100, 2], np.int8),
+        "indices": [0, 0],
+        "updates": ints([100, 100], np.int8),
+    }
+    found = trace("onnx.scatter_elements", inputs, {"reduction": "add"})
+    assert "output[0]: 100 + 100 = 200, in int8 = -56" in told(found)
+    picture = render_text(make_picture(found, PLAIN), PLAIN)
+    assert "output[0], twice: 100 + 100 + 100 = 300, in int8 = 44" in picture
+
+
+def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> None:
+    inputs = {"input": [[[5.0]]], "indices": [[[3]]]}
+    found = trace("torch.max_unpool2d", inputs, {"kernel_size": 2})
+    picture = render_text(make_picture(found, PLAIN), PLAIN)
+    assert re.search(r"at  axis 0  cell", picture)
+    assert "Legal: 0 … 3 on the flat output" in told(found)

@@ -109,8 +109,9 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         base, operand = map(teller.numbers.format_value, changes[-1].operands)
         product = f" {teller.signs.times} ".join(texts)
         texts = [base, f"({product} {teller.signs.arrow} {operand})"]
-    result = teller.numbers.format_value(running_value(teller.trace, changes[-1]))
-    return f"{teller.format_reduction(texts, changes[-1])} = {result}"
+    result = running_value(teller.trace, changes[-1])
+    reduced = teller.format_reduction(texts, changes[-1]) + teller.format_overflow(terms, result)
+    return f"{reduced} = {teller.numbers.format_value(result)}"
 
 
 def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:

@@ -5,7 +5,9 @@ No sentence stands here: `vocabularies` says in tables which of these texts say 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -20,6 +22,8 @@ from gscli.traces.entries import Change
 from gscli.views.subject import running_value, take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
+
+_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
 class ListFormat(Record):
@@ -119,6 +123,8 @@ class Describer:
         alone = self.trace.is_mean and change.is_first_write
         texts |= {"old": old, "update": update}
         texts["sum"] = self.format_reduction([update] if alone else terms, change)
+        if after.size == 1:
+            texts["sum"] += self.format_overflow(change.operands, after)
         amount = _classify_amount(after, texts)
         case = "set" if reduction == "none" else "mean" if self.trace.is_mean else "met"
         if change.is_first_write and amount == "one":
@@ -146,6 +152,14 @@ class Describer:
             return f"{summed} {sign} {count}"
         sign = self.reduction_sign(boolean=change.old.dtype.kind == "b")
         return f" {sign} ".join(terms) if sign else f"{self.trace.reduction}({', '.join(terms)})"
+
+    def format_overflow(self, terms: Sequence[Array], value: Array) -> str:
+        """What a sum or product would be if its type of whole numbers could hold it."""
+        combine = _EXACT.get(self.trace.reduction)
+        if combine is None or value.dtype.kind not in "iu":
+            return ""
+        exact = reduce(combine, [int(term.item()) for term in terms])
+        return f" = {exact}, in {value.dtype}" if exact != value.item() else ""
 
     def reduction_sign(self, *, boolean: bool) -> str:
         """What stands between the values that a reduction combines; nothing for functions."""

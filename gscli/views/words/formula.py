@@ -228,7 +228,9 @@ class Formula:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
         place = self._layout.data_axis(number)
-        name = "the flat data" if place is None else f"axis {place}"
+        name = (
+            f"the flat {self._layout.data_name or 'output'}" if place is None else f"axis {place}"
+        )
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
