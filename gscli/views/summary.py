@@ -60,7 +60,9 @@ def describe_purpose(trace: Trace) -> str:
     update = f"the update {beside}{times}" if updates.name else f"the value {updates.value}"
     itself = "itself and " if layout.include_self else ""
     moves = REDUCTION_WORDS[layout.reduction].moves
-    return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}."
+    fresh = not layout.include_self and layout.reduction not in ("none", "mean", "sqrt_n")
+    forgets = "; its old value is not counted" * fresh
+    return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}{forgets}."
 
 
 def name_axes(layout: Layout) -> tuple[str, ...]:

@@ -457,3 +457,11 @@ def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> Non
     picture = render_text(make_picture(found, PLAIN), PLAIN)
     assert re.search(r"at  axis 0  cell", picture)
     assert "Legal: 0 … 3 on the flat output" in told(found)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "amax"])
+def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str) -> None:
+    inputs = {"input": [9, 1], "index": [0, 0], "src": [2, 3]}
+    attrs = {"dim": 0, "reduce": reduce, "include_self": False}
+    picture = render_text(make_picture(trace("torch.scatter_reduce", inputs, attrs), PLAIN), PLAIN)
+    assert "its old value is not counted." in " ".join(picture.split())
