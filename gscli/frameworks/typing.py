@@ -29,9 +29,9 @@ from gscli.plan import CallInputs, infer_layout
 def cast_inputs(operator: Signature, inputs: CallInputs, dtype: str, *, strict: bool) -> None:
     """Bring data and updates to a type that somebody asks for."""
     target = parse_dtype(dtype)
-    for name in _names_to_convert(operator, inputs, target, strict=strict):
-        inputs.arrays[name] = _cast_losslessly(inputs, name, target)
-        inputs.is_typed[name] = True
+    names = sorted(_names_to_convert(operator, inputs, target, strict=strict))
+    inputs.arrays |= {name: _cast_losslessly(inputs, name, target) for name in names}
+    inputs.is_typed |= dict.fromkeys(names, True)
 
 
 def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool) -> None:

@@ -42,7 +42,7 @@ class Convention(Record):
 LOOP = Convention("loop")
 """The specification's loop itself: an update that equals its cell leaves the cell as it is."""
 
-_UNIQUE = "JAX itself has this gradient only with unique_indices=True"
+_UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True"
 
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention

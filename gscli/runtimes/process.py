@@ -101,7 +101,9 @@ class RuntimeProcess:
             raise CannotRead(
                 "the runtime does not start",
                 where=line.text,
-                hint="--python PATH names the interpreter that has it; gscli runtimes lists them",
+                hint="--python PATH names the interpreter that has it; gscli runtimes lists them"
+                if self._program.is_isolated
+                else "how a program or class of one's own begins: gscli help runtimes",
             )
         try:
             self._hello = parse_hello(line)

@@ -221,8 +221,11 @@ def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
 
 
 def test_what_jax_lacks_is_said() -> None:
-    plain = forked("grad", "jax", "at-multiply", "[2,3]", "[0,0]", "[4,5]").stdout.decode()
-    assert "only with unique_indices=True" in plain
+    words = ("grad", "jax", "at-multiply", "[2,3]", "[0,0]", "[4,5]")
+    own = "JAX itself has the gradient of values only with unique_indices=True"
+    assert own in forked(*words).stdout.decode()
+    assert own in forked(*words, "--of", "values").stdout.decode()
+    assert "unique_indices" not in forked(*words, "--of", "x", "--plain").stdout.decode()
 
 
 def test_whole_numbers_beside_floats_have_no_gradient() -> None:

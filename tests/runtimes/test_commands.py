@@ -305,6 +305,12 @@ def test_bad_words_are_refused(words: tuple[str, ...], code: int) -> None:
     assert err.startswith("error: ")
 
 
+def test_a_command_that_does_not_begin_is_told_what_a_beginning_is() -> None:
+    code, out, err = gscli("fuzz", "onnx.gather", "--on", f"{sys.executable} /nowhere.py")
+    assert (code, out, "--python" in err) == (66, "", False)
+    assert err.endswith("how a program or class of one's own begins: gscli help runtimes\n")
+
+
 def test_a_runtime_has_a_row_of_its_own_in_a_comparison() -> None:
     words = ("compare", "gather", "[10,20,30]", "[0,-1]", "--as", "onnx", "--on")
     code, out, _ = gscli(*words, f"{WRONG} negative_is_zero")

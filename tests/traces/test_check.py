@@ -49,6 +49,18 @@ def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_values_that_the_type_asked_for_does_not_hold_are_a_finding(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call = ["torch", "scatter", "[1,2,3]", "[0,2]", "[1,300]", "--dim", "0", "--dtype", "int8"]
+    status, lines = check(capsys, *call)
+    assert (status, lines[1]) == (1, "1 finding")
+    assert lines[0].startswith("src: int64 cannot become int8 without changing values (leave --dty")
+    for _ in range(2):  # what is converted before it is refused is not told as another finding
+        jax = check(capsys, "jax", "at-add", "[1,2,3]", "[0,2]", "[1,300]", "--dtype", "int8")
+        assert [line.partition(":")[0] for line in jax[1]] == ["values", "1 finding"]
+
+
 @pytest.mark.parametrize(("limit", "listed"), [(None, 50), ("3", 3), ("0", 0)])
 def test_how_many_more(limit: str | None, listed: int, capsys: pytest.CaptureFixture[str]) -> None:
     options = [] if limit is None else ["--limit", limit]

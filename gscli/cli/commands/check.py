@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
+from gscli.base import (
+    GscliError,
+    IndexTypeRefused,
+    LossyTypeRefused,
+    UpdatesTypeRefused,
+    UsageError,
+)
 from gscli.base.words import format_count
 from gscli.cli.building import (
     Call,
@@ -44,10 +49,15 @@ def check_operator(call: Call) -> int:
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
     inputs, call.settings = call.inputs, settings._replace(strict=False)
-    with suppress(GscliError):  # `iter_findings` meets the same refusal and tells it as a finding
+    findings: list[CheckFinding] = []
+    try:  # what is refused here `iter_findings` meets again and tells, but for what `--dtype` asks
         _ = call.plan
+    except LossyTypeRefused as error:
+        findings.append(CheckFinding("inputs", error.problem, error.where, hint=error.hint))
+    except GscliError:
+        pass
     listed = DEFAULT_LISTED if settings.limit is None else settings.limit
-    findings = [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    findings += [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
     untyped = [name for name, has_type in inputs.is_typed.items() if not has_type]
     findings += iter_findings(operator, inputs.arrays, inputs.attrs, listed, untyped)
     findings = [_add_origin(finding, call) for finding in findings]

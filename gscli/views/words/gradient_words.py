@@ -160,8 +160,9 @@ def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterato
     if VALUE in chosen:
         yield f"gradient of value: {format_array(chosen[VALUE])}"
     missing = dict(gradients.convention.missing).get(gradients.trace.reduction)
-    if missing:
-        yield missing
+    updates = gradients.trace.layout.value_names[1]
+    if missing and updates in chosen:
+        yield missing.replace("updates", str(updates))
     if gradients.convention == LOOP:
         return
     others = gradients.compute(LOOP)
