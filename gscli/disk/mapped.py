@@ -107,11 +107,17 @@ def read_error(error: Exception, name: str) -> CannotRead:
 
 
 def _similar_names(path: str) -> str:
-    """Which files beside a missing one have a name like it; else how values are written inline.
+    """Which files beside a missing one have a name like it, or how values are written inline.
 
     >>> _similar_names("(1, 2)"), _similar_names("0,2")
     ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
     """
+    if _LIST.fullmatch(path):
+        text = path if path[0] == "(" else f"[{path}]"
+        text = text.translate(_TO_BRACKETS).replace(",]", "]")
+        return f"values stand in brackets: {sanitize(repr(text), 60)}"
+    if _PYTHON.match(path):
+        return "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
     folder, name = os.path.split(path)
     stem, suffix = os.path.splitext(name)  # suffixes make all names alike
     known: dict[str, str] = {}
@@ -119,14 +125,7 @@ def _similar_names(path: str) -> str:
         names = {entry.name for entry in islice(entries, MOST_NEIGHBOURS)} - {name}
         for other in sorted(names, key=lambda other: (other.endswith(suffix), other)):
             known[os.path.splitext(other)[0]] = os.path.join(folder, other)
-    inline = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
-    if _LIST.fullmatch(path):
-        text = path if path[0] == "(" else f"[{path}]"
-        text = text.translate(_TO_BRACKETS).replace(",]", "]")
-        inline = f"values stand in brackets: {sanitize(repr(text), 60)}"
-    elif _PYTHON.match(path):
-        inline = "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
-    return suggest_names(stem, known, inline, write=known.__getitem__)
+    return suggest_names(stem, known, write=known.__getitem__)
 
 
 def undo_file_of(path: str) -> str:

@@ -264,7 +264,17 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
 
 
 def _open_content(path: str, limit: int) -> tuple[Content, str]:
-    """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
+    """Open a file and say how to read it; one that is missing may be meant as a value."""
+    try:
+        return _open_by_suffix(path, limit)
+    except CannotRead as error:
+        if not (error.hint or os.path.exists(path)):
+            error.hint = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+        raise
+
+
+def _open_by_suffix(path: str, limit: int) -> tuple[Content, str]:
+    """An open file and how to read it: by its suffix, or without one by its first bytes."""
     suffix = file_suffix(path)
     if suffix in STORES:
         from gscli.files.stores.zarr_format import open_store_content

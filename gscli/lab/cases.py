@@ -23,7 +23,7 @@ from gscli.base.words import sanitize
 from gscli.files.content import open_content
 from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
-from gscli.files.formats.jsontext import check_memory
+from gscli.files.formats.jsontext import check_memory, decode_text
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import find_flaw, read_call, read_name
@@ -97,7 +97,7 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
     """One line of a cases file, and which it is."""
     try:
         check_memory(line, where)
-        record = json.loads(line)
+        record = json.loads(decode_text(line, where))
         _check_parts(record)
         inputs, attrs = read_call(record, lambda value, _: load_json(value, where))
         output = load_json(record["output"], where) if "output" in record else None

@@ -424,7 +424,7 @@ def test_missing_files_are_likened_by_their_stems(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("table.npy", "table.csv", "ids.npy"):
+    for name in ("table.npy", "table.csv", "ids.npy", "d02.npy"):
         Path(name).touch()
     Path("gone.npy").symlink_to("nowhere")
     for words, hint in {
@@ -432,6 +432,10 @@ def test_missing_files_are_likened_by_their_stems(
         "show tabel.csv": "did you mean table.csv?",
         "show nothere.npy": "values are written as JSON",
         "show gone.npy": "values are written as JSON",
+        "show 0,2": "values stand in brackets: '[0,2]'",
+        "batch tabel.npy": "did you mean table.npy?",
+        "batch nothere.jsonl": "what is read",
+        "verify nothere.jsonl": "what is read",
     }.items():
         assert hint_of(refusal(f"gscli {words}", capsys)[1]).startswith(hint)
 

@@ -12,6 +12,7 @@ from gscli.base import CannotRead, CannotWrite
 from gscli.disk import system
 from gscli.disk.mapped import open_file, open_regular_file, read_errors
 from gscli.disk.system import lock_file
+from gscli.files import load
 
 
 def refuse(*_: object) -> None:
@@ -122,6 +123,6 @@ def test_values_that_are_no_file_are_told_how_they_are_written(
     path: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CannotRead, match="cannot read") as caught, read_errors(path):
-        open_file(path, os.O_RDONLY)
+    with pytest.raises(CannotRead, match="cannot read") as caught:
+        load(path)
     assert hint in caught.value.hint

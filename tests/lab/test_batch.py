@@ -12,8 +12,10 @@ import pytest
 from shell import forked as gscli
 
 import gscli as package
+from gscli.base import ContentRefused
 from gscli.cli import run_safely
 from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.lab.cases import parse_case
 from gscli.lab.jobs import run_job
 
 GATHER: dict[str, Any] = {"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}
@@ -206,3 +208,13 @@ def test_a_call_is_spelt_as_recorded_cases_have_it() -> None:
         run_job(json.dumps({**case, "inputs": inputs}).encode(), 1)["output"] for case in cases
     ]
     assert results[0] == results[1] == {"dtype": "int64", "shape": [1], "data": [30]}
+
+
+def test_a_line_that_is_no_text_is_named_once() -> None:
+    assert run_job(b"\x93", 2)["error"]["where"] == "line 2"
+    assert run_job(b"words", 2)["error"]["where"] == "line 2: expecting value"
+    with pytest.raises(ContentRefused) as caught:
+        parse_case(b"\x93", "x.jsonl line 2")
+    assert (caught.value.problem, caught.value.where) == (
+        "x.jsonl line 2 is not UTF-8 text", "x.jsonl line 2",
+    )  # fmt: skip

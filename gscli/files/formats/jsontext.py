@@ -82,8 +82,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     except json.JSONDecodeError as error:
         if not text.strip():
             raise ContentRefused(f"{name} is empty", where=name) from None
-        line = "" if _ONE_LINE.search(name) else f" line {error.lineno}"
-        where = f"{name}{line}: {error.msg[:1].lower() + error.msg[1:]}"
+        where = f"{_line_name(name, error.lineno)}: {error.msg[:1].lower() + error.msg[1:]}"
         details = (caret_line(text, error.pos, error.pos + 1, "here"),)
         fits = (hint for word, hint in _PYTHON_WORDS.items() if text.startswith(word, error.pos))
         hint = next(fits, "")
@@ -111,7 +110,12 @@ def decode_text(raw: bytes, name: str) -> str:
         others = ".npy, .npz, JSON and CSV are read from standard input, other formats from files"
         hint = others * (name == STANDARD_INPUT)
         problem = f"{name} is not UTF-8 text"
-        raise ContentRefused(problem, where=f"{name} line {line}", hint=hint) from None
+        raise ContentRefused(problem, where=_line_name(name, line), hint=hint) from None
+
+
+def _line_name(name: str, line: int) -> str:
+    """A line of a text, which may be a line of a file itself."""
+    return name if _ONE_LINE.search(name) else f"{name} line {line}"
 
 
 def caret_line(text: str, start: int, end: int, note: str) -> CaretLine:
