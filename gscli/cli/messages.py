@@ -62,7 +62,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     match error:
         case object(option_name=str(option), possibilities=[*known], ctx=context):
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
-                hint = f"leave out {option}"
+                is_page = (path, option) == ("gscli page", "--html")
+                hint = "-o FILE names the page" if is_page else f"leave out {option}"
                 return UsageError(f"{path} has no use for it", where=option, hint=hint)
             named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
             plain, otherwise = option.lstrip("-"), f"{path} --help"

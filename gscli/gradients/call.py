@@ -146,7 +146,7 @@ def _check_differentiable(trace: Trace) -> None:
         where=f"output {dtype} {format_shape(trace.output.shape)}",
         details=details,
         valid=" ".join(DIFFERENTIABLE),
-        hint="convert data and updates to float32 or float64",
+        hint="convert data and updates to float32 or float64" * (dtype != "str"),
     )
 
 

@@ -311,6 +311,7 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("numpy setitem arange:4 '(0,1)' 5", "0 1"),
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
+        ("page run.json --html lesson.html", "-o FILE names the page"),
         ("gather '[1,2]' '[0]' --dim 0", "did you mean --axis?"),
         ("torch gather '[1,2]' '[0]' --axis 0", "did you mean --dim?"),
         ("gather -- '[1,2]' '[0]' -f csv", "options stand before --"),

@@ -189,6 +189,18 @@ def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -
     assert problem in refused.stderr.decode()
 
 
+def test_a_text_is_not_told_to_become_a_number() -> None:
+    refused = forked("grad", "gather", '["a"]', "[0]").stderr.decode()
+    assert "str has no gradient" in refused
+    assert "convert" not in refused
+
+
+def test_a_scaled_update_is_given_so_many_times_the_cotangent() -> None:
+    words = ("index-add", "[1.0,2]", "[0,0]", "[5.0,6]", "--dim", "0", "--alpha", "3")
+    text = " ".join(forked("grad", "torch", *words).stdout.decode().split())
+    assert "goes to every update that was added there, times 3.0, and to input." in text
+
+
 def test_one_gradient_of_several_must_be_named() -> None:
     words = ("grad", "scatter-nd", "[1,2]", "[[0]]", "[5.0]")
     for flag in ("-o", "--expect"):

@@ -33,7 +33,7 @@ _GATHER = "Each cotangent is added to the cell of {data} that its output was rea
 _EXTREME = "The cotangent of a cell goes to what equals the {which} there: {tie}."
 _PURPOSES = {
     "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
-    "add": "The cotangent of a cell goes to every update that was added there{also}.",
+    "add": "The cotangent of a cell goes to every update that was added there{times}{also}.",
     "sub": "The cotangent of a cell goes, its sign turned, to every update that was subtracted "
     "there{also}.",
     "mul": "The cotangent of a cell goes to every factor, times the product of the others.",
@@ -89,7 +89,9 @@ def describe_purpose(gradients: Gradients) -> str:
         which = "largest" if run.reduction == "max" else "smallest"
         sentence = _EXTREME.format(which=which, tie=TIES[convention.ties])
     else:
+        scale = layout.updates and layout.updates.scale
         sentence = _PURPOSES[run.reduction].format(
+            times="" if scale is None else f", times {scale}",
             writers="" if gradients.writers == "last" else ", every one of several writers",
             others=f"; {data} keeps the others" if data else "",
             also=f", and to {data}" if data and layout.include_self else "",
