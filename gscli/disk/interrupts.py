@@ -28,13 +28,13 @@ SIGNALS = tuple(
 """Every signal that ends a process unless it is caught; which there are depends on the system."""
 
 
-_NOT_IN = {"__enter__", "__exit__", "__del__", "submit"}
-"""Functions in which an exception would cut a clean-up in two, or be dropped by Python, or leave a
-pool of threads without knowing what it was given.
-"""
+_NOT_IN = {"__enter__", "__exit__", "__del__"}
+"""Functions in which an exception would cut a clean-up in two, or be dropped by Python."""
 
-_NOT_OF = {"weakref", "_weakrefset"}
-"""Modules whose functions run while something is freed: Python drops exceptions there too."""
+_NOT_OF = {"weakref", "_weakrefset", "concurrent.futures.thread"}
+"""Modules whose functions run while something is freed, where Python drops exceptions too, or while
+a pool of threads takes a call, and would not know what it was given.
+"""
 
 
 RESULTS: dict[str, str] = {}

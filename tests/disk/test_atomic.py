@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -407,6 +408,37 @@ class TestInterrupts:
         with pytest.raises(SystemExit):
             interrupted_while_freeing()
         assert reached == ["forgotten"]
+
+    def test_a_signal_while_a_pool_takes_a_call_waits_until_it_has_it(self) -> None:
+        reached = []
+
+        class Interrupting(ThreadPoolExecutor):
+            def _adjust_thread_count(self) -> None:
+                signal.raise_signal(signal.SIGTERM)
+                reached.append("queued")
+                super()._adjust_thread_count()  # type: ignore[misc]  # typeshed leaves it out
+
+        def interrupted_while_submitting() -> None:
+            with Interrupting(1) as pool, DeferredSignals() as interrupts, interrupts.allow():
+                pool.submit(reached.append, "done").result()
+                interrupts.deliver_pending()
+                reached.append("behind")
+
+        with pytest.raises(SystemExit):
+            interrupted_while_submitting()
+        assert reached == ["queued", "done"]
+
+    def test_a_caller_may_have_any_name(self) -> None:
+        reached = []
+
+        def submit() -> None:
+            with DeferredSignals() as interrupts, interrupts.allow():
+                signal.raise_signal(signal.SIGTERM)
+                reached.append("behind")
+
+        with pytest.raises(SystemExit):
+            submit()
+        assert not reached
 
     def test_another_thread_writes_without_handlers(self, tmp_path: Path) -> None:
         thread = threading.Thread(target=put, args=(tmp_path / "x",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_sourc
 from gscli.stream import run_to_file, scatter
 from gscli.stream.chunked import gather, to_store
 from gscli.stream.chunked import grid as grid_of_chunks
+from gscli.stream.chunked import scatter as scatter_of_chunks
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import copy_chunk, iter_untouched
 from gscli.stream.chunked.to_store import run_to_store
@@ -242,6 +244,21 @@ def test_chunks_are_copied_out_of_an_archive_and_never_by_a_link(tmp_path: Path)
     store = open_zarr_array(ZarrPath(path), LIMIT)
     with pytest.raises(ContentRefused, match="link or no file"):
         list(copy_untouched(store, f"{tmp_path}/out"))
+
+
+def test_a_chunk_that_is_not_copied_whole_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path / "in.zarr", np.arange(4096.0), chunks=(4096,), compressors=None)
+    store = open_zarr_array(ZarrPath(path), LIMIT)
+    monkeypatch.setattr(scatter_of_chunks, "share_blocks", lambda *_: False)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))  # the system takes so much
+    try:
+        with pytest.raises(CannotWrite, match="too large"):
+            list(copy_untouched(store, f"{tmp_path}/out"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.mark.parametrize("dtype", ["int8", ">f4", "complex64", "bool"])

@@ -184,6 +184,6 @@ def replace_chunk_file(path: str) -> Iterator[BinaryIO]:
     """What a chunk's file is written to, which appears whole or not at all. Raises OSError."""
     partial = f"{path}.{os.urandom(4).hex()}.partial"
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(partial, "wb", buffering=0) as file:
+    with open(partial, "wb") as file:  # with a buffer, which hands on what the system leaves
         yield file
     os.replace(partial, path)
