@@ -146,8 +146,13 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
     elif layout.is_flattened:
         data = layout.data_name or "output"
         sentence = f"Each number of {source} counts through the cells of {data}"
-    elif not columns:
+    elif not columns and any(axis.is_positional for axis in layout.axes):
         sentence = "Every entry has its own place"
+    elif not columns:
+        window = layout.addressing.window
+        part = "all" if window == layout.data_shape else "the first cells"
+        part = "no cell" if 0 in window else part
+        sentence = f"An entry without an index takes {part} of {layout.data_name or 'output'}"
     else:
         number, thing = _describe_numbers(layout)
         sentence = f"Each number of {source} {number}"

@@ -465,3 +465,15 @@ def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str)
     attrs = {"dim": 0, "reduce": reduce, "include_self": False}
     picture = render_text(make_picture(trace("torch.scatter_reduce", inputs, attrs), PLAIN), PLAIN)
     assert "its old value is not counted." in " ".join(picture.split())
+
+
+@pytest.mark.parametrize(
+    ("subscript", "sentence"),
+    [
+        (":", "An entry without an index takes all of a; that line is copied to output."),
+        ("1:1", "An entry without an index takes no cell of a; that line is copied to output."),
+    ],
+)
+def test_an_entry_without_an_index_has_no_place_of_its_own(subscript: str, sentence: str) -> None:
+    found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": subscript})
+    assert sentence in render_text(make_picture(found, PLAIN), PLAIN)
