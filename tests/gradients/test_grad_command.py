@@ -240,6 +240,33 @@ def test_what_jax_lacks_is_said() -> None:
     assert "unique_indices" not in forked(*words, "--of", "x", "--plain").stdout.decode()
 
 
+def test_the_picture_draws_the_gradient_that_is_named() -> None:
+    words = ("grad", "torch", "scatter-add", "[1.0,2]", "[0]", "[3.0]", "--dim", "0")
+    for own, other in (("input", "src"), ("src", "input")):
+        shown = forked(*words, "--of", own).stdout.decode()
+        assert (f"gradient of {own}" in shown, f"gradient of {other}" in shown) == (True, False)
+        step = forked(*words, "--of", own, "--step", "1").stdout.decode()
+        assert "index[0] = 0 → gradient of src[0]" in step
+
+
+def test_a_gradient_that_no_picture_has_is_told_below_it() -> None:
+    bags = (
+        "grad",
+        "torch",
+        "embedding-bag",
+        "[0,1]",
+        "[[0.5],[2.5]]",
+        "[0]",
+        "[3.0,4]",
+        "--mode=sum",
+    )
+    own = "gradient of per_sample_weights is float64 with shape [2], its values are 0.5, 2.5.\n"
+    assert forked(*bags, "--of", "per_sample_weights").stdout.decode().endswith(own)
+    fill = ("grad", "torch", "index-fill", "[1.0,2]", "[0]", "--dim", "0", "--value", "9.5")
+    for form in ((), ("--plain",)):
+        assert forked(*fill, *form).stdout.decode().count("gradient of value ") == 1
+
+
 def test_whole_numbers_beside_floats_have_no_gradient() -> None:
     data = json.dumps({"dtype": "int8", "shape": [2], "data": [1, 2]})
     words = ("tensorflow", "unsorted-segment-mean", data, "[0,0]", "--num-segments", "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,10 @@ def run_grad(
     verdict = None
     if expected is not None:
         verdict = GradientDiagnosis(gradients, chosen, expected_name, expected)
-    flow = make_flow(gradients)
+    drawn = copy(gradients)
+    if of in trace.layout.value_names and settings.step is None and settings.html is None:
+        drawn.arrays = chosen  # steps and pages go entry by entry, to the gradients of updates
+    flow = make_flow(drawn)
     steps = settings.is_picture_drawn and settings.step is not None
     text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""
     saved_name, path = _split_name(settings.output or "-")
@@ -129,13 +133,21 @@ def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) ->
     """The picture, or sentences, and below what neither shows."""
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.picture import make_picture
-    from gscli.views.words.gradient_words import describe_gradients, iter_sentences
+    from gscli.views.words.gradient_words import (
+        describe_gradients,
+        describe_purpose,
+        iter_sentences,
+    )
 
-    options, gradients = make_view_options(settings), flow.gradients
-    below = wrap_lines(iter_sentences(gradients, chosen), options.width)
+    options = make_view_options(settings)
+    drawn = set() if settings.plain else {tensor.name for tensor in flow.tensors}
+    apart = {name: array for name, array in chosen.items() if f"gradient of {name}" not in drawn}
+    lines = describe_gradients(apart, LISTED if settings.limit is None else settings.limit)
+    below = wrap_lines([*lines, *iter_sentences(flow.gradients, chosen)], options.width)
     if settings.plain:
-        limit = LISTED if settings.limit is None else settings.limit
-        return wrap_lines(describe_gradients(gradients, chosen, limit), options.width) + below
+        return (
+            wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width) + below
+        )
     picture = render_text(make_picture(flow, options), options).rstrip("\n")
     return f"{picture}\n" + "\n" * bool(below) + below
 

@@ -11,7 +11,6 @@ from gscli.base.arrays import Array
 from gscli.base.records import group_pairs
 from gscli.base.words import entry_label, format_count, format_shape
 from gscli.frameworks import load_framework
-from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
@@ -158,9 +157,7 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
 
 
 def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterator[str]:
-    """What no picture shows of some gradients: that of a value, the loop's own, what is missing."""
-    if VALUE in chosen:
-        yield f"gradient of value: {format_array(chosen[VALUE])}"
+    """What no gradient itself shows: the loop's own, and what is missing."""
     missing = dict(gradients.convention.missing).get(gradients.trace.reduction)
     updates = gradients.trace.layout.value_names[1]
     if missing and updates in chosen:
@@ -243,11 +240,8 @@ def format_array(array: Array) -> str:
     return np.array2string(array, separator=", ", formatter=style).replace("\n", "")  # type: ignore[arg-type]
 
 
-def describe_gradients(
-    gradients: Gradients, chosen: Mapping[str, Array], limit: int
-) -> Iterator[str]:
+def describe_gradients(chosen: Mapping[str, Array], limit: int) -> Iterator[str]:
     """Sentences in place of a picture: every gradient, value by value up to a limit."""
-    yield f"grad {gradients.trace.title}: {describe_purpose(gradients)}"
     numbers = choose_number_format(chosen.values())
     for name, array in chosen.items():
         yield from describe_tensor(f"gradient of {name}", array, numbers, limit)
