@@ -50,7 +50,7 @@ def test_stdout_takes_one_result() -> None:
 
 def test_a_quiz_without_a_page_is_refused() -> None:
     with pytest.raises(UsageError, match="--quiz is a question on a page"):
-        run_explain(Call(gather, WORDS, {}, Settings(quiz=True)), None, gradients=False)
+        invoke_command(["explain", "gather", *WORDS, "--quiz"])
 
 
 def test_explain_saves_the_page_and_the_picture(
