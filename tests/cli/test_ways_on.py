@@ -330,8 +330,8 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         (
             "torch scatter '[0,0]' '[1,0]' 7 --dim 0",
             (
-                "nothing stretches here: expand src first (scatter takes one number for every "
-                "cell as value)"
+                "scatter takes one number for every cell as value (--value), in place of src; "
+                "otherwise expand src first"
             ),
         ),
         (

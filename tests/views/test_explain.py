@@ -477,3 +477,10 @@ def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str)
 def test_an_entry_without_an_index_has_no_place_of_its_own(subscript: str, sentence: str) -> None:
     found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": subscript})
     assert sentence in render_text(make_picture(found, PLAIN), PLAIN)
+
+
+def test_a_slice_stands_in_parentheses_before_its_own_subscript() -> None:
+    found = trace("numpy.getitem", {"a": np.arange(9)}, {"subscript": "2:5"})
+    text = told(found)
+    assert "output[i] = a[(2:5)[i]]" in text
+    assert " a  (2:5)[0] = 2 → a[2] → output[0] = 2" in text

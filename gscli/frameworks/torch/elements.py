@@ -130,7 +130,9 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
             details=(describe(index),),
             valid=f"as many axes as {index.name}, none of them shorter",
             hint=f"nothing stretches here: expand {src.name} first"
-            + " (scatter takes one number for every cell as value)" * (not src.shape),
+            if src.shape
+            else "scatter takes one number for every cell as value (--value), in place of src; "
+            "otherwise expand src first",
         )
     return Updates(src.name, Fit.CROP)
 

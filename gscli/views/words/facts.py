@@ -249,4 +249,9 @@ def format_cell(name: str, box: Box, shape: Shape) -> str:
         else f"{start}:{stop}"
         for (start, stop), size in zip(box, shape, strict=True)
     ]  # fmt: skip
-    return f"{name}[{','.join(parts)}]"
+    return f"{parenthesize(name)}[{','.join(parts)}]"
+
+
+def parenthesize(name: str) -> str:
+    """A name before its subscript: a slice, such as 2:5, stands in parentheses there."""
+    return f"({name})" if ":" in name and not name.startswith("(") else name

@@ -23,7 +23,7 @@ from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
-from gscli.views.words.facts import Describer
+from gscli.views.words.facts import Describer, parenthesize
 from gscli.views.words.vocabularies import MOVE_TEMPLATES, describe_index, effect, format_entry
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class Formula:
         place = self._broadcast(shape, self._addressing.entry_shape, self.letters)
         if column.vector_dim is not None and column.component is not None:
             place.insert(column.vector_dim, str(column.component))
-        return _format_subscript(column.source, place, ",")
+        return _format_subscript(parenthesize(column.source), place, ",")
 
     @staticmethod
     def _broadcast(shape: Sequence[int], grid: Shape, letters: Sequence[str]) -> list[str]:
