@@ -54,8 +54,8 @@ TARGET static INLINE CELL OF_TYPE(combined)(Int operation, int is_single, CELL c
 #endif
 }
 
-/* Single cells: those of some entries, then eight at a time, which compilers need not count. Those of
-   a table that no near cache holds are fetched ahead. */
+/* Single cells: those of some entries, and those of all by eight, a constant number that compilers
+   write out. Those of a table that no near cache holds are fetched ahead. */
 TARGET static INLINE int OF_TYPE(combine_some)(Int operation, int far, const Line *line, Int first,
                                              Int count)
 {

@@ -1,9 +1,10 @@
 /* The kernel's inner loops: resolve, take, put, combine, and two of gradients.
 
-   Plain C11 without Python or NumPy headers, called through ctypes by loops.py, which passes native,
-   aligned arrays. Every loop gives the bits of the sequential loop of the specifications: cells are
-   visited in entry order, and each update is rounded to the type of its cell before the next one is
-   looked at. That needs -ffp-contract=off (no fused operations) and -fwrapv (whole numbers wrap).
+   Plain C11 without Python or NumPy headers, called through ctypes by loops.py, which passes native
+   arrays; index numbers, and all that is combined, are aligned. Every loop gives the bits of the
+   sequential loop of the specifications: cells are visited in entry order, and each update is rounded
+   to the type of its cell before the next one is looked at. That needs -ffp-contract=off (no fused
+   operations) and -fwrapv (whole numbers wrap).
 
    A grid is `planes` × `height` × `width` entries in row-major order. Addresses are int64 numbers of
    rows: index numbers as they stand, or resolved from them a chunk at a time, so that they never leave
@@ -290,23 +291,25 @@ static INLINE int is_outside(const Line *line, Int row)
     return (uint64_t)row >= (uint64_t)line->limit;
 }
 
-/* Once for eight entries, for a processor waits where it is asked for much at once. */
+/* Fetch what a job reads before long. Called once for eight entries: a processor that is asked for
+   much at once waits. */
 static INLINE void fetch_soon(const Line *line, Int entry)
 {
     PREFETCH(line->soon + entry * line->soon_bytes);
     if (line->next_bytes) PREFETCH(line->next_rows + entry * line->next_bytes);
 }
 
-/* The cell of an entry that comes after this one, wherever its number, which nobody has judged, is. */
+/* Fetch the cell of an entry that comes after this one. Its number is not judged yet, so that its
+   address may be any, which a prefetch allows: hence the arithmetic of uintptr_t. */
 static INLINE void fetch_cell(const Line *line, Int entry, Int size)
 {
     const uintptr_t distance = (uintptr_t)(row_of(line, entry + CELLS_AHEAD) * size);
     PREFETCH_FAR((const char *)((uintptr_t)line->rows + distance));
 }
 
-/* The lines of a row of `size` bytes at an address that may be any; of long ones the first. A row seldom
-   begins where a line does: that of its last byte is one more. Short rows may be in the nearest cache
-   before they are needed: there are few lines on their way. */
+/* Fetch the lines of a row of `size` bytes, of a long row the first ones; the address may be any. That
+   of the last byte is one more, for a row seldom begins where a line does. Rows no longer than a line
+   go into the nearest cache: there are few lines on their way. */
 static INLINE void fetch_lines(uintptr_t row, Int size)
 {
     const Int near = smaller(size, MAX_LINES * CACHE_LINE);
@@ -317,7 +320,7 @@ static INLINE void fetch_lines(uintptr_t row, Int size)
     }
 }
 
-/* The row of `size` bytes that comes some entries after this one, and its item if these were picked. */
+/* Fetch the row that comes some entries after this one, and its item where items were picked. */
 static INLINE void fetch_row(const Line *line, Int entry, Int size)
 {
     const Int later = entry + ROWS_AHEAD;
@@ -396,8 +399,10 @@ static int run_planes(LineLoop loop, Line *line, const Addresses *where, const I
     return 0;
 }
 
-/* Plane by plane where they have their own rows: these are copied from their source just before, into
-   the nearest cache where they fit there, and from there past the others. */
+/* All lines of a job; returns 1 where a number is outside. Plane by plane where they have their own
+   rows: these are copied from their source just before, into the nearest cache where they fit there,
+   and from there past the others. Meanwhile the rows of the next plane are fetched, if they are so
+   short that there is an entry for each of their lines. */
 static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where,
                    const Items *items)
 {
@@ -430,7 +435,7 @@ static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where
 /* ---- take and put: items of `size` bytes ---------------------------------------------------- */
 
 /* Cells of a constant size, whose memcpy is one load and one store, whatever the alignment: those of
-   some entries, then eight at a time, which compilers need not count. */
+   some entries, and those of all by eight, a constant number that compilers write out. */
 static INLINE int move_some(Int size, int is_take, int far, const Line *line, Int first, Int count)
 {
     for (Int number = 0; number < count; number++) {
