@@ -86,7 +86,7 @@ class BackwardWalk:
     def plan_cells(self) -> ValidatedPlan:
         """A gather that says of each update in which cell it goes, by its number; -1 for none."""
         shape = self.layout.data_shape
-        return self.plan_read(np.arange(math.prod(shape)).reshape(shape), -1)
+        return self.plan_read(np.arange(math.prod(shape), dtype=np.int64).reshape(shape), -1)
 
     def plan_read(self, cells: Array, fill: Number = 0) -> ValidatedPlan:
         """The gather that `read` is."""

@@ -175,6 +175,8 @@ class ScatterOutput:
 
     def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
         """Write or combine the updates (*region, run) of one step, in entry order."""
+        if self.keeps_lone:
+            step = step._replace(deferred=step.addresses)  # they are needed twice
         write(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
         if self.keeps_lone and self.counts is not None:
             rows, _ = step.flat_addresses()

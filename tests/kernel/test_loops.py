@@ -20,7 +20,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base import CannotRead
 from gscli.frameworks import find_operator
-from gscli.kernel import gather, loops, steps, tuning
+from gscli.kernel import ScatterOutput, gather, loops, steps, tuning
 from gscli.kernel.loops import Deferred
 from gscli.kernel.steps import Tile
 from gscli.kernel.tuning import ThreadShare
@@ -251,6 +251,20 @@ def test_parts_share_their_addresses() -> None:
     expected = data.reshape(3, 4, 2).copy()
     expected[:, addresses] += out
     assert_same(target, expected.reshape(12, 2))
+
+
+@compiled
+def test_a_lone_update_of_a_later_plane_keeps_its_bits() -> None:
+    arrays = {"data": np.zeros((10, 1)), "segment_ids": np.arange(10)}
+    layout = infer_layout(find_operator("tensorflow.segment_sum"), arrays, {})
+    numbers = np.zeros((2, 1, loops.MIN_PLANE_ENTRIES), np.int64)
+    numbers[1, 0, -1] = 4
+    deferred = Deferred([(numbers, 5, 0, 1, 5, 0, 0)], (2, numbers.shape[2]), refuse)
+    target = ScatterOutput(layout, np.zeros((10, 1)))
+    target.count_updates(deferred.resolve())
+    updates = np.full((*deferred.shape, 1), -0.0)
+    target.apply_updates(Tile(slice(0, 10), deferred, None, ()), updates)
+    assert np.flatnonzero(np.signbit(target.rows)).tolist() == [9]
 
 
 @compiled
