@@ -220,9 +220,9 @@ def test_the_target_reads_as_a_sum_and_a_bar_says_how_it_filled_up(show: Any) ->
     sums = "return [...document.querySelectorAll('.sum')].map(c => c.dataset.s)"
     assert window.run(sums) == ["11 + 30 = 41"]
     bar = "return document.querySelector('.filling').innerText"
-    assert words(window.run(bar)) == "how this cell filled up 1+10a+30c = 41"
+    assert words(window.run(bar)) == "how this cell filled up 1+10a+30c → 41"
     go(window, 2)
-    assert words(window.run(bar)) == "how this cell filled up 1+20b = 21"
+    assert words(window.run(bar)) == "how this cell filled up 1+20b → 21"
     go(window, 0)
     assert window.run(sums) == []
 

@@ -13,7 +13,7 @@ function Filling(stage, facts, ink) {
     writers.forEach(function (entry) {
       part(ink(entry), facts.sign + facts.entries[entry].value, facts.labels[entry]);
     });
-    bar.appendChild(make("b", {}, " = " + now));
+    bar.appendChild(make("b", {}, " → " + now));
   }
 
   function part(colour, text, label) {
