@@ -190,7 +190,8 @@ def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
     for start, cast, same in _iter_cast_blocks(array, dtype):
         if not same.all():
             value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
-            raise _cast_error(array.dtype, dtype, where, f"{value!s} would change")
+            hint = "convert lets values change with --cast"
+            raise _cast_error(array.dtype, dtype, where, f"{value!s} would change", hint=hint)
         result[start : start + CAST_BLOCK] = cast
     return result.reshape(array.shape)
 
@@ -217,9 +218,9 @@ def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, 
         yield start, cast, _unchanged_mask(block, cast)
 
 
-def _cast_error(old: DType, new: DType, where: str, *details: str) -> DtypeRefused:
+def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "") -> DtypeRefused:
     problem = f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values"
-    return DtypeRefused(problem, where=where, details=details)
+    return DtypeRefused(problem, where=where, details=details, hint=hint)
 
 
 def _unchanged_mask(array: Array, cast: Array) -> Array:

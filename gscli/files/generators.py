@@ -75,7 +75,7 @@ def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, di
     while parts and kind == "rand" and (match := _SETTING.fullmatch(parts[0])):
         settings[match[1]] = int(match[2])
         del parts[0]
-    if len(parts) > 1:
+    if len(parts) > 1 or "=" in "".join(parts)[1:]:  # "=f4" is an element type
         raise _spec_error(text, f"{sanitize(parts[0], 40)} is not understood")
     shape = tuple(map(int, shape_text.split("x")))
     return kind, shape, value, parse_dtype(parts[0]) if parts else None, settings

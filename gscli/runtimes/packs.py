@@ -141,7 +141,7 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
     import_extra("onnx", "onnx")
     target = Path(folder)
     with write_errors(sanitize(folder)):
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        if target.exists() and any(target.iterdir()):
             raise CannotWrite("the folder holds something already", where=sanitize(folder))
 
 

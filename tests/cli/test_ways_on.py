@@ -353,6 +353,24 @@ def test_words_that_other_languages_write_get_the_word_that_is_meant(
     assert hint_of(refusal(f"gscli {words}", capsys)[1]) == hint
 
 
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("gather [1,2] zeros:1", "gscli convert --dtype int64 zeros:1 zeros-1.int64.npy"),
+        ("show full:2:0.1:float64 --dtype float32", "help: convert lets values change with --cast"),
+        ("show rand:3:seed=x", "seed=x is not understood"),
+        ("verify one.jsonl --python p", "add --on R"),
+        ("verify one.jsonl --patience 3", "add --on R"),
+        ("verify one.jsonl --json --format github", "leave out --json"),
+        ("cases onnx.gather --cases 1 -o /dev/null", "/dev/null: not a directory\n"),
+    ],
+)
+def test_what_cannot_be_is_said_where_it_stands(
+    words: str, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert part in refusal(f"gscli {words}", capsys)[1]
+
+
 def test_rules_take_two_full_names(capsys: pytest.CaptureFixture[str]) -> None:
     code, text = refusal("gscli rules onnx.gather torch.gather", capsys)
     assert (code, "onnx.gather" in text, "torch.gather" in text) == (0, True, True)

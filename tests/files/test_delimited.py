@@ -127,6 +127,14 @@ def test_a_long_cell_is_looked_at_once() -> None:
         assert not delimited._FRACTION.fullmatch(cell)
 
 
+def test_a_cell_that_is_empty_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"1,2\n3,\n")
+    with pytest.raises(ContentRefused, match="a cell is empty") as caught:
+        load(str(path))
+    assert caught.value.where == f"{path} line 2, cell 2"
+
+
 def test_a_table_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(b"1,2\n\xff,3\n")

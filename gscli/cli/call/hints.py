@@ -210,7 +210,9 @@ def _is_swapped(indices: Array, other: Array) -> bool:
 def _build_convert_command(error: DtypeRefused, origin: str) -> str:
     """The command that writes the input under a new name in the type that is wanted."""
     source = "-" if origin == STANDARD_INPUT else origin
-    stem = "input" if source == "-" else str(Path(source.replace("::", "-")).with_suffix(""))
+    place = Path(source.replace("::", "-"))
+    name = place.name.replace(":", "-")  # or it would be read as a generator
+    stem = "input" if source == "-" else str(place.with_name(name).with_suffix(""))
     dashes = ["--"] if stem.startswith("-") else []
     target = f"{stem}.{error.wanted}.npy"
     return shlex.join(["gscli", "convert", "--dtype", error.wanted, *dashes, source, target])

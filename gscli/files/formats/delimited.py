@@ -229,7 +229,7 @@ def _parse_row(cells: Sequence[str], where: str) -> list[Any]:
             numbers = list(map(float, cells))
             if all(abs(number) < EXACT_IN_FLOAT64 for number in numbers):
                 return numbers
-    return [_parse_cell(cell, where) for cell in cells]
+    return [_parse_cell(cell, f"{where}, cell {at}") for at, cell in enumerate(cells, 1)]
 
 
 def _parse_cell(cell: str, where: str) -> int | float | bool | str:
