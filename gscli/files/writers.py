@@ -82,7 +82,7 @@ def save_file(
 def _check_member(member: str, suffix: str, target: str) -> None:
     """A name every container can hold, and that means one thing only in each of them."""
     if suffix not in MANY_MEMBERS:
-        hint = f"leave ::{sanitize(member, 60)} off"
+        hint = f"without ::{sanitize(member, 60)} the file becomes this array, whole"
         raise UsageError(f"{target} can hold only one array", hint=hint)
     if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
         problem = f"{sanitize(member, 60)} is no name for an array"

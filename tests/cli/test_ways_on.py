@@ -358,6 +358,7 @@ def test_words_that_other_languages_write_get_the_word_that_is_meant(
     [
         ("gather [1,2] zeros:1", "gscli convert --dtype int64 zeros:1 zeros-1.int64.npy"),
         ("show full:2:0.1:float64 --dtype float32", "help: convert lets values change with --cast"),
+        ("convert [1] table.csv::a", "without ::a the file becomes this array, whole"),
         ("show rand:3:seed=x", "seed=x is not understood"),
         ("verify one.jsonl --python p", "add --on R"),
         ("verify one.jsonl --patience 3", "add --on R"),
