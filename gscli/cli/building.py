@@ -25,7 +25,6 @@ from gscli.cli.options import (
     argument,
     check_combinations,
     complete_declaration,
-    is_set,
     make_value_error,
     split_at_end,
 )
@@ -336,8 +335,9 @@ def make_operator_command(
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         settings = settings._replace(extra=named)
         flags = [
-            SHARED_OPTIONS[name].flags[-1] for name in unused if is_set(getattr(settings, name))
-        ]
+            SHARED_OPTIONS[name].flags[-1] for name in unused
+            if getattr(settings, name) != SHARED_OPTIONS[name].default
+        ]  # fmt: skip
         if flags:
             where = " ".join(flags)
             raise UsageError(f"{path} has no use for it", where=where, hint=f"leave out {where}")
@@ -408,9 +408,10 @@ def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[Com
     for name, shared in SHARED_OPTIONS.items():
         if name not in names:
             useless = name in IN_PLACE and not operator.is_in_place_capable
-            needs = "" if name in unused else shared.needs  # it is refused, whatever stands with it
+            if name in unused:  # it is refused, whatever stands with it
+                shared = shared._replace(needs="", excludes=())  # noqa: PLW2901
             is_hidden = useless or name in unused or shared.is_hidden
-            yield shared._replace(is_hidden=is_hidden, needs=needs)
+            yield shared._replace(is_hidden=is_hidden)
 
 
 def _format_attribute_help(attribute: Attribute) -> str:

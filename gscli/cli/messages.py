@@ -62,6 +62,9 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     match error:
         case object(option_name=str(option), possibilities=[*known], ctx=context):
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
+                if hasattr(context.command, "list_commands"):
+                    hint = f"{path} COMMAND {option}"
+                    return UsageError(f"{option} stands behind the command", hint=hint)
                 is_page = (path, option) == ("gscli page", "--html")
                 hint = "-o FILE names the page" if is_page else f"leave out {option}"
                 return UsageError(f"{path} has no use for it", where=option, hint=hint)

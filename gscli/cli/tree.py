@@ -84,14 +84,14 @@ class LazyGroup(HintedCommand, TyperGroup):
         near = [meant] if meant in known else known
         head, _, tail = cmd_name.partition(".")
         full = f"{ALIASES.get(head, head)}.{tail}"
-        named = [meant] if meant in names else [
+        longer = [name for name in names if name.startswith(f"{meant}-")]
+        named = [meant] if meant in names else longer + [
             f"{operator.framework_name} {operator.command}" for operator in operators()
             if operator.framework_name in names
             and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
         otherwise = suggest_commands(meant, near, f"{ctx.command_path} --help")
-        longer = [name for name in names if name.startswith(f"{meant}-")]
-        hint = format_suggestion([*longer, *named], otherwise)
+        hint = format_suggestion(named, otherwise)
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002

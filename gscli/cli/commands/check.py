@@ -145,7 +145,7 @@ check = make_operator_group(
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
         *("output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz"),
-        *("show", "full", "rows", "edge", "slice", "precision"),
+        *("theme", "show", "full", "rows", "edge", "slice", "precision"),
     ),
     CheckGroup,
 )
