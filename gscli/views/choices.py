@@ -7,8 +7,8 @@ shown, never as much as the tensor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice, product
 from math import prod
 
@@ -97,9 +97,10 @@ def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
 
 
 def _parse_range(part: str, size: int, text: str) -> range:
-    item = parse_basic_item(part)
-    if re.fullmatch(r"-?\d+", part) and -size <= int(part) < size:
-        return range(size)[int(part) :][:1]
+    with suppress(ValueError):  # no number, or one of more digits than Python reads
+        if -size <= (number := int(part)) < size:
+            return range(size)[number:][:1]
+    item = parse_basic_item(part.replace(" ", ""))
     if item is not None and item.kind == ":" and (item.bounds[2] is None or item.bounds[2] > 0):
         return range(size)[slice(*item.bounds)]
     raise UsageError(

@@ -150,7 +150,7 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
         sentence = "Every entry has its own place"
     elif not columns:
         window = layout.addressing.window
-        part = "all" if window == layout.data_shape else "the first cells"
+        part = "all" if prod(window) == prod(layout.data_shape) else "the first cells"
         part = "no cell" if 0 in window else part
         sentence = f"An entry without an index takes {part} of {layout.data_name or 'output'}"
     else:

@@ -472,6 +472,7 @@ def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str)
     [
         (":", "An entry without an index takes all of a; that line is copied to output."),
         ("1:1", "An entry without an index takes no cell of a; that line is copied to output."),
+        ("None", "An entry without an index takes all of a; that line is copied to output."),
     ],
 )
 def test_an_entry_without_an_index_has_no_place_of_its_own(subscript: str, sentence: str) -> None:
