@@ -11,6 +11,7 @@ from gscli.base.arrays import Array, dtype_name, find_cast_change, is_lazy, pars
 from gscli.base.words import format_count, format_place
 from gscli.declare import Signature
 from gscli.disk import mapped
+from gscli.kernel.reductions import saturating_cast
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
 from gscli.plan.plan import Plan, ValidatedPlan
 
@@ -110,13 +111,15 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     place = _find_lossy_value(array, dtype)
     if place is None:
         return
-    written = array[place]
+    written, is_wide = array[place], layout.accumulate_dtype is not None
     with np.errstate(all="ignore"):
         kept = _drop_imaginary(array)[place].astype(dtype)
+    if is_wide:
+        kept = saturating_cast(np.asarray(written), dtype)
     subject = name or "value"
     label = format_place(subject, place)
     cast, fate = f"{subject} is", f"becomes {kept}"
-    if not layout.updates.cast:
+    if not layout.updates.cast or (is_wide and layout.reduction != "none"):
         cast, fate = "results are", "is combined as it is"
     yield Notice(
         f"{cast} cast to {layout.dtype}, and values change",

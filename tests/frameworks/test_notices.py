@@ -174,6 +174,24 @@ def test_a_value_that_changes_its_sign_is_warned_of(data: str, value: int) -> No
         gscli.run("numpy.setitem", inputs)
 
 
+@pytest.mark.parametrize(
+    ("operator", "value", "told"),
+    [
+        ("add", 1.5, "values[0] = 1.5 is combined as it is"),  # 1 + 1.5 + 1.5 = 4
+        ("set", 1.5, "values[0] = 1.5 becomes 1"),
+        ("set", 1e30, "values[0] = 1e+30 becomes 9223372036854775807"),
+    ],
+)
+def test_what_jax_casts_is_told(operator: str, value: float, told: str) -> None:
+    inputs = {"x": [1, 2], "indices_0": [0, 0], "values": [value, value]}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        output = gscli.run(f"jax.at.{operator}", inputs)
+    assert any(told in str(warning.message) for warning in seen)
+    assert told.startswith("values[0] = 1.5 is") or told.endswith(f" {output[0]}")
+    assert output[0] == 4 or operator == "set"
+
+
 def test_nan_that_is_stretched_over_all_updates_is_looked_at() -> None:
     inputs = {"data": np.zeros(3), "indices": [0, 1], "updates": np.broadcast_to(np.nan, (2,))}
     with pytest.warns(GscliWarning, match="what max makes of NaN"):
