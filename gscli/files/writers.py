@@ -117,10 +117,12 @@ def _choose_suffix(form: str | None, path: str) -> str:
     suffix = file_suffix(path) if form is None else f".{form.lower()}"
     if suffix in WRITABLE_SUFFIXES:
         return suffix
-    what = f"no format for {path}" if form is None else f"unknown format {sanitize(form, 40)}"
-    raise UsageError(
-        what, valid=known, hint="-f npy says it, in Python format='npy'" if form is None else ""
-    )
+    if form is not None:
+        raise UsageError(f"unknown format {sanitize(form, 40)}", valid=known)
+    hint = "-f npy says it, in Python format='npy'"
+    if os.path.isdir(path):
+        hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
+    raise UsageError(f"no format for {path}", valid=known, hint=hint)
 
 
 def _to_writable(array: Array, where: str) -> Array:

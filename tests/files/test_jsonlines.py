@@ -47,6 +47,8 @@ def test_what_is_not_there_is_told(path: str, tmp_path: Path) -> None:
         load(path)
     with pytest.raises(UsageError, match="no format for"):
         save(path, np.arange(2))
+    with pytest.raises(UsageError, match=r"a file in this folder: .*output\.npy"):
+        save(str(tmp_path), np.arange(2))
     alone = tmp_path / "one.jsonl"
     alone.write_text('{"inputs": {"x": [3, 4]}}\n')
     assert load(str(alone)).array.tolist() == [3, 4]
