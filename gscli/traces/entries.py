@@ -16,7 +16,7 @@ from gscli.base.arrays import Array, Indices, parse_dtype, to_json
 from gscli.base.records import Record, cached_property, former_names
 from gscli.base.words import entry_label
 from gscli.kernel import ScatterOutput
-from gscli.kernel.reductions import cast_and_scale, prepare_updates
+from gscli.kernel.reductions import cast_and_scale, prepare_updates, saturating_cast
 from gscli.kernel.steps import Tile
 from gscli.kernel.walks import cell_addresses
 from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unbroadcast_box
@@ -322,6 +322,8 @@ class ScatterReplay:
             target.apply_updates(Tile(whole, where, None, ()), masked[number][keep][:, None])
             combined = values[where]
             old, operands, new = current, (current, update), combined
+            if layout.reduction == "none":  # what is summed is cast once, at the end
+                old, new = (saturating_cast(value, target.dtype) for value in (old, new))
             if target.rule.epilogue is not None:
                 old, _ = self._apply_epilogue(target, where, current)
                 new, operands = self._apply_epilogue(target, where, combined)

@@ -297,3 +297,9 @@ def test_a_trace_survives_pickling() -> None:
     assert again.operator is trace.operator
     assert again.output.tolist() == [0, 7, 8]
     assert again.to_dict() == trace.to_dict()
+
+
+def test_a_cell_becomes_what_its_type_holds_of_a_value() -> None:
+    inputs = {"x": [1, 2], "indices_0": [0, 0], "values": [1.5, 1e30]}
+    entries = gscli.trace("jax.at.set", inputs).to_dict()["entries"]
+    assert [(entry["old"], entry["new"]) for entry in entries] == [(1, 1), (1, str(2**63 - 1))]
