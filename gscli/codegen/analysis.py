@@ -78,10 +78,7 @@ class CallAnalysis:
     @property
     def has_index_numbers(self) -> bool:
         """Whether an input holds index numbers, and not masks alone, whose positions all fit."""
-        generated = {item.name for item in self.layout.addressing.generated}
-        return bool({*self.layout.index_inputs} - generated) and (
-            not self.has_mask or "i" in self._items
-        )
+        return bool(self.index_names) and (not self.has_mask or "i" in self._items)
 
     @property
     def _items(self) -> list[str]:
