@@ -336,14 +336,10 @@ def _iter_copied_tiles(route: Tiling, lane: Region, target: ScatterOutput) -> It
     if target.source is None:
         return route.iter_tiles(lane)
     steps, own = list(route.iter_tiles(lane)), route.partition_cells(lane)
-    cells, source, first = (
-        target.data.reshape(route.data_dims)[own],
-        target.source,
-        steps[0].row_range,
-    )
-    if len(steps) == 1 and cells.size == target.rows[first].size:
-        return [steps[0]._replace(initial_rows=source.reshape(target.rows.shape)[first])]
-    cells[...] = source.reshape(route.data_dims)[own]
+    cells, rows = target.data.reshape(route.data_dims)[own], steps[0].row_range
+    if len(steps) == 1 and cells.size == target.rows[rows].size:
+        return [steps[0]._replace(initial_rows=target.source.reshape(target.rows.shape)[rows])]
+    cells[...] = target.source.reshape(route.data_dims)[own]
     return steps
 
 

@@ -53,8 +53,7 @@ class Tile(Record):
     @property
     def addresses(self) -> Indices:
         """Row numbers within `row_range`; IndexRefused where an index number is out of range."""
-        own = self.deferred
-        return own if isinstance(own, np.ndarray) else own.resolve()
+        return resolve_addresses(self.deferred)
 
     def flat_addresses(self) -> LiveIndices:
         """Row numbers within all of data, one entry after the other, and which are live."""
@@ -65,6 +64,11 @@ class Tile(Record):
             rows = (rows + np.arange(self.repeats)[:, None] * size).reshape(-1)
             live = None if live is None else np.tile(live, self.repeats)
         return rows + begin if begin else rows, live
+
+
+def resolve_addresses(addresses: Addresses) -> Indices:
+    """The row numbers themselves; raises IndexRefused where an index number is out of range."""
+    return addresses if isinstance(addresses, np.ndarray) else addresses.resolve()
 
 
 def has_native_loops() -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, parse_dtype
 from gscli.base.records import cached_property
 from gscli.kernel import tuning
-from gscli.kernel.steps import Addresses, Region, Tile
+from gscli.kernel.steps import Addresses, Region, Tile, resolve_addresses
 from gscli.layout.axes import Negative
 from gscli.layout.forms import CanonicalForm, build_cells_form
 from gscli.plan.indices import unravel_range
@@ -224,7 +224,7 @@ class CellTiling(Tiling):
         else:
             strides, shape = self.form.column_strides, (1, last - first, 1)
             numbers, live = self.find_addresses(self.iter_numbers(first, last), strides, shape)
-            rows = Tile(slice(None), numbers, live, ()).addresses
+            rows = resolve_addresses(numbers)
         grid = self.plan.entry_coordinates(first, last) if self.form.entry_strides else ()
         for axis, step in self.form.entry_strides:
             rows = rows + grid[axis] * step
