@@ -263,10 +263,13 @@ def _zero_row(row: int, array: Array) -> Array:
 
 _DATA_TRANSFORMS: dict[str, ArrayTransform] = {
     "data is read in column-major order": _column_major,
-    "the first batch of data is used for every batch": _repeat_first,
     "row 0 of data is padding, which is zero": partial(_zero_row, 0),
     "the last row of data is padding, which is zero": partial(_zero_row, -1),
 }
+_BATCH_TRANSFORMS: dict[str, ArrayTransform] = {
+    "the first batch of data is used for every batch": _repeat_first,
+}
+"""Of data whose first axis no index addresses."""
 
 _LEFT_OUT: dict[str, ArrayTransform] = {
     "the first entry is left out": lambda array: array[1:],
@@ -282,21 +285,17 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     sources = layout.index_inputs
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
     updates = layout.value_names[1] or ""
+    has_batches = any(axis.column is None for axis in layout.axes[:1])
     changed = {
         indices: _index_transforms(call.trace, indices), updates: _UPDATE_TRANSFORMS,
-        layout.data_name or "": _DATA_TRANSFORMS,
+        layout.data_name or "": _DATA_TRANSFORMS | (_BATCH_TRANSFORMS if has_batches else {}),
     }  # fmt: skip
-    parts = {
-        "last number": any(column.vector_dim is not None for column in layout.addressing.columns),
-        "batch": any(axis.column is None for axis in layout.axes[:1]),
-    }
     for name, changes in changed.items():
         array = inputs.get(name)
         if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
             continue
         for cause, change in changes.items():
-            if all(has_them for word, has_them in parts.items() if word in cause):
-                yield cause, partial(call.with_inputs, {name: change})
+            yield cause, partial(call.with_inputs, {name: change})
         for order in _other_orders(array):
             if tuple(array.shape[axis] for axis in order) == array.shape:
                 transpose = partial(np.transpose, axes=order)
