@@ -59,10 +59,12 @@ _SYNONYMS = {"--axis": "--dim", "--dim": "--axis"}
 
 def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
+    from typer.core import TyperGroup
+
     match error:
         case object(option_name=str(option), possibilities=[*known], ctx=context):
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
-                if hasattr(context.command, "list_commands"):
+                if isinstance(context.command, TyperGroup):
                     hint = f"{path} COMMAND {option}"
                     return UsageError(f"{option} stands behind the command", hint=hint)
                 is_page = (path, option) == ("gscli page", "--html")

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record, former_names
+from gscli.codegen.native import TARGETS
 from gscli.frameworks.operator import Operator
 
 WIDTH = 100
@@ -155,8 +156,8 @@ def describe_run(answer: Snippet) -> str:
     """
     said = answer.run_result
     version, text = said.get("version", ""), said.get("text", "")
-    title = {"onnx": "onnxruntime", "stablehlo": "jax"}.get(answer.target, answer.title)
-    who = f"run in {title} {version}: " if version else ""
+    needs = TARGETS[answer.target].needs
+    who = f"run in {needs[0] if needs else answer.title} {version}: " if version else ""
     return f"{who}{said['result']}" + (f", {text}" if text else "")
 
 

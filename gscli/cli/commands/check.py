@@ -144,8 +144,8 @@ check = make_operator_group(
     "Every finding about some inputs: bad indices, duplicates, shapes, types. "
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
-        *("output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz"),
-        *("theme", "show", "full", "rows", "edge", "slice", "precision"),
+        "output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz",
+        "theme", "show", "full", "rows", "edge", "slice", "precision",
     ),
     CheckGroup,
-)
+)  # fmt: skip
