@@ -64,6 +64,17 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_cluster, "KEYS", 2)
 
 
+def test_what_others_log_is_not_silenced(caplog: pytest.LogCaptureFixture) -> None:
+    """Dask's own words are, and are heard again afterwards."""
+    dask = logging.getLogger("distributed.worker")
+    before = dask.level
+    with connection._silence_dask_logs():
+        assert not dask.isEnabledFor(logging.CRITICAL)
+        logging.getLogger("program").error("still heard")
+    assert dask.level == before
+    assert "still heard" in caplog.text
+
+
 @pytest.mark.parametrize("block", range(5))
 def test_a_hundred_random_calls(tmp_path: Path, block: int, client: Any, small: None) -> None:
     del small

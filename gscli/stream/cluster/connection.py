@@ -75,8 +75,11 @@ def _silence_dask_logs() -> Iterator[None]:
     So do asyncio, when tasks of Dask that failed are freed and nobody waited for them, and Tornado,
     when a callback comes late and finds its connection closed.
     """
-    before = logging.root.manager.disable
-    logging.disable()
+    loggers = logging.root.manager.loggerDict
+    names = ["asyncio", *(name for name in loggers if name.startswith(("distributed", "tornado")))]
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in levels:
+        logger.setLevel(SILENT_LOG_LEVEL)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -85,7 +88,8 @@ def _silence_dask_logs() -> Iterator[None]:
         gc.collect()
         raise
     finally:
-        logging.disable(before)
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 def _start_local_cluster(distributed: Any, workers: int) -> Any:
