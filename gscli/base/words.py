@@ -41,6 +41,36 @@ def printable(text: str) -> str:
     return text if text.isascii() and text.isprintable() else "".join(map(_escape, text))
 
 
+def format_command(words: Iterable[str]) -> str:
+    r"""Words as a line for a shell, which runs as it is printed: nothing in it is unprintable.
+
+    >>> print(format_command(["gscli", "show", "my table.npy", "it's\n\x1b\udcff.npy"]))
+    gscli show 'my table.npy' $'it\'s\n\033\377.npy'
+    """
+    return " ".join(map(quote_word, words))
+
+
+def quote_word(word: str) -> str:
+    """One word as a shell reads it back; what does not print is escaped in `$'…'`."""
+    from shlex import quote
+
+    if printable(word) == word:
+        return quote(word)
+    return f"$'{''.join(map(_escape_in_shell, word))}'"
+
+
+def _escape_in_shell(character: str) -> str:
+    """A character within `$'…'`: in octal, since shells disagree where hexadecimal bytes end."""
+    if character in "\\'":
+        return f"\\{character}"
+    escaped = _escape(character)
+    if len(escaped) <= len(r"\n"):
+        return escaped
+    is_byte = "\udc80" <= character <= "\udcff"
+    encoded = character.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
+    return "".join(f"\\{byte:03o}" for byte in encoded)
+
+
 def error_reason(error: Exception) -> str:
     """What went wrong, without the number and the name that Python adds.
 

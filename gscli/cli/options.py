@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_ori
 
 from gscli.base import UsageError
 from gscli.base.records import Record, set_defaults
+from gscli.base.words import quote_word
 
 if TYPE_CHECKING:
     from gscli.views.look import ViewOptions
@@ -90,13 +91,11 @@ def parse_output_path(flag: str, path: str) -> str:
         problem = f"{flag} takes the name of a file"
         raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
     if ending.lower() in RASTER_SUFFIXES:
-        import shlex
-
-        svg = shlex.quote(f"{root}.svg")
+        svg = quote_word(f"{root}.svg")
         raise UsageError(
             f"pictures are saved as SVG, not as {ending[1:].upper()}",
             where=where,
-            hint=f"--svg {svg}, then rsvg-convert {svg} -o {shlex.quote(path)}",
+            hint=f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}",
         )
     return path
 

@@ -13,6 +13,7 @@ import warnings
 from contextlib import suppress
 
 from gscli.base import CannotWrite, Notice
+from gscli.base.words import quote_word
 from gscli.disk.mapped import ATTRIBUTE, RegularFile, find_undo_file
 
 _HINT = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
@@ -44,7 +45,7 @@ def warn_of_unfinished(path: str, undo_file: str) -> None:
     notice = Notice(
         f"{path} may be a mix: a patch is under way, or was cut short",
         where=undo_file,
-        hint=_HINT.format(name=path),
+        hint=_HINT.format(name=quote_word(path)),
     )
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
@@ -59,5 +60,5 @@ def refuse_unfinished(path: str) -> None:
             f"a patch of {path} is under way, or was cut short",
             where=undo_file,
             details=("nothing was written",),
-            hint=_HINT.format(name=path),
+            hint=_HINT.format(name=quote_word(path)),
         )

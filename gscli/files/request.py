@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,7 +14,7 @@ import numpy as np
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.base.arrays import Array, DType, document_dtype
 from gscli.base.records import Record
-from gscli.base.words import sanitize, suggest_names
+from gscli.base.words import quote_word, sanitize, suggest_names
 from gscli.disk.mapped import RegularFile
 
 if TYPE_CHECKING:
@@ -258,7 +257,11 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
             f"{file} has no member {sanitize(member, 60)}",
             valid=list_keys(known),
             hint=suggest_names(
-                member, known, f"gscli show {file}", count=1, write=partial(member_place, file)
+                member,
+                known,
+                f"gscli show {quote_word(file)}",
+                count=1,
+                write=lambda name: quote_word(f"{file}::{name}"),
             ),
         )
     if len(known) == 1:
@@ -266,7 +269,7 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     raise UsageError(
         f"{file} holds {len(known)} arrays: say which one",
         valid=list_keys(known),
-        hint=member_place(file, known[0]),
+        hint=quote_word(f"{file}::{known[0]}"),
     )
 
 

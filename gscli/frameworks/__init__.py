@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -11,7 +10,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError
-from gscli.base.words import format_suggestion, sanitize, suggest_names
+from gscli.base.words import format_command, format_suggestion, sanitize, suggest_names
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:
@@ -228,7 +227,7 @@ def assign_inputs(
             if any(map(split_items, members)):
                 split = [part for word in members for part in split_items(word) or [word]]
                 problem = "each item of a subscript is a word of its own"
-                raise UsageError(problem, where=" ".join(members), hint=shlex.join(split))
+                raise UsageError(problem, where=" ".join(members), hint=format_command(split))
             result |= {f"{item.name}_{number}": word for number, word in enumerate(members)}
             continue
         word = named[item.name] if item.name in named else next(rest, None)

@@ -8,7 +8,6 @@ With a `cotangent` it holds the `gradients` that the framework gave, too.
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -19,7 +18,7 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import format_command, sanitize
 from gscli.files.content import open_content
 from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
@@ -160,7 +159,7 @@ def build_repro_command(case: Case, file: str = "") -> str:
     if len(command) <= MAX_COMMAND_CHARACTERS or not file or file.lstrip().startswith("{"):
         return command
     if not file.lower().endswith(".jsonl"):
-        return shlex.join(["gscli", "verify", file, "--only", case.id])
+        return format_command(["gscli", "verify", file, "--only", case.id])
     words = {name: f"{file}::{case.id}/{name}" for name in case.inputs}
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
     return build_command(operator, case.attrs, words, expected)
@@ -190,7 +189,7 @@ def build_command(
     for name, value in attrs.items():
         if name != "indices_per_axis":
             words += _format_option(operator, name, value)
-    return shlex.join(words)
+    return format_command(words)
 
 
 def format_inputs(inputs: Mapping[str, Array]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gscli.base import InputRefused, UsageError
-from gscli.base.words import format_count, sanitize, suggest_names
+from gscli.base.words import format_count, quote_word, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, walk_graphs
@@ -133,7 +133,10 @@ class OnnxModel:
                 f"{self.where} has no node {shown!r}",
                 valid=_format_addresses(self.supported_nodes),
                 hint=suggest_names(
-                    address, known, f"gscli run {self.where}", write=lambda name: sanitize(name, 60)
+                    address,
+                    known,
+                    f"gscli run {quote_word(self.where)}",
+                    write=lambda name: sanitize(name, 60),
                 ),
             )
         if len(called) > 1:
@@ -150,7 +153,7 @@ class OnnxModel:
                 f"node {shown!r} is no gather or scatter, but {kind}",
                 where=self.where,
                 valid=_format_addresses(self.supported_nodes),
-                hint=f"gscli run {self.where} lists what can be run",
+                hint=f"gscli run {quote_word(self.where)} lists what can be run",
             )
         return called[0]
 

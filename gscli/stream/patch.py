@@ -16,6 +16,7 @@ import numpy as np
 from gscli import kernel
 from gscli.base import UsageError
 from gscli.base.arrays import Array, DType, Indices
+from gscli.base.words import quote_word
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
@@ -235,7 +236,10 @@ class DirectPatch:
         except Exception as second:
             undo.file.close()  # kept for `gscli undo`
             first = error if isinstance(error, OSError) else second
-            state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
+            state, hint = (
+                "it is a mix of old and new rows",
+                f"gscli undo {quote_word(self.file.name)}",
+            )
             raise write_error(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
             undo.remove(writable)

@@ -19,7 +19,7 @@ import numpy as np
 
 from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
 from gscli.base.arrays import Array
-from gscli.base.words import sanitize
+from gscli.base.words import quote_word, sanitize
 from gscli.disk.processes import Child, Failure, python_program
 from gscli.files.content import import_extra
 from gscli.files.formats.tensorproto import check_is_inside
@@ -101,7 +101,7 @@ class ModelWatch(Report):
             details = self._describe_inputs(message, node, inputs)
             error.detail_items = (*details, *error.detail_items)
             error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
-            error.hint = f"gscli run {self.model.where} lists the gathers and scatters"
+            error.hint = f"gscli run {quote_word(self.model.where)} lists the gathers and scatters"
             self.add("index", error)
             return None
         for finding in iter_findings(operator, inputs, attrs, 1) if is_counted else ():

@@ -53,6 +53,16 @@ def test_process_substitution_and_named_inputs(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["data"] == [20]
 
 
+def test_hints_with_names_that_do_not_print_run_as_they_stand(tmp_path: Path) -> None:
+    name = "it's\n\x1b7 \udcff0\u202e.npy"
+    np.save(tmp_path / name, np.arange(3))
+    refused = forked("gather", name, "[9]", cwd=tmp_path).stderr.decode()
+    _, _, command = refused.replace("\n        ", " ").partition("see what others do: ")
+    done = shell(command, tmp_path, program(tmp_path / "bin"))
+    assert done.returncode == 1, done.stderr  # they do not agree
+    assert b"indices  int64 [1]  9" in done.stdout
+
+
 def test_documents_are_read_back(tmp_path: Path) -> None:
     lines = ("gscli gather '[0.5,2]' '[1,1]' --json", "gscli gather - '[0]' --json", "gscli show -")
     done = shell("|".join(lines), tmp_path, program(tmp_path / "bin"))

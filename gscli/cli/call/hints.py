@@ -7,7 +7,6 @@ a command which does what it says can be made from them.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from gscli.base import (
     UpdatesTypeRefused,
 )
 from gscli.base.arrays import Array, find_cast_change, parse_dtype
-from gscli.base.words import INTEGERS, format_shape
+from gscli.base.words import INTEGERS, format_command, format_shape
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import operators
@@ -120,7 +119,9 @@ def build_compare_command(
             continue
         flags = _flags(operator, inputs, comparison)
         dashes = ["--"] if any(word.startswith("-") for word in sources) else []
-        command = shlex.join(["gscli", "compare", comparison.concept, *flags, *dashes, *sources])
+        command = format_command(
+            ["gscli", "compare", comparison.concept, *flags, *dashes, *sources]
+        )
         return command if len(command) <= LONGEST_COMMAND else None
     return None
 
@@ -215,4 +216,4 @@ def _build_convert_command(error: DtypeRefused, origin: str) -> str:
     stem = "input" if source == "-" else str(place.with_name(name).with_suffix(""))
     dashes = ["--"] if stem.startswith("-") else []
     target = f"{stem}.{error.wanted}.npy"
-    return shlex.join(["gscli", "convert", "--dtype", error.wanted, *dashes, source, target])
+    return format_command(["gscli", "convert", "--dtype", error.wanted, *dashes, source, target])

@@ -11,7 +11,7 @@ from typing import Any
 from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import format_columns, format_count, sanitize
+from gscli.base.words import format_columns, format_count, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
 from gscli.lab.model_nodes import ModelNode
@@ -53,7 +53,7 @@ def list_nodes(place: ModelReference, settings: Settings) -> int:
     elif not settings.quiet:
         sys.stdout.write(table)
         first = sanitize(model.supported_nodes[0].address, 60)
-        print_stderr(f"run one of them: gscli run {model.where} --node {first}\n")
+        print_stderr(f"run one of them: gscli run {quote_word(model.where)} --node {first}\n")
     return 0
 
 

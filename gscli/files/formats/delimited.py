@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64
 from gscli.base.records import Record
-from gscli.base.words import format_count, format_shape, sanitize
+from gscli.base.words import format_count, format_shape, quote_word, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
@@ -157,7 +156,7 @@ def _find_columns(header: list[str], member: str, name: str) -> list[int]:
             raise same_name_error("columns", column, name)
         if column not in header:
             problem = f"{name} has no column {sanitize(column, 60)}"
-            hint = f"each goes by its name: {shlex.quote(f'{name}::{header[-1]}')}"
+            hint = f"each goes by its name: {quote_word(f'{name}::{header[-1]}')}"
             raise CannotRead(problem, valid=list_keys(header), hint=hint)
     return [header.index(column) for column in names]
 
@@ -262,7 +261,7 @@ def _make_header_error(columns: list[str], name: str) -> ContentRefused:
     return ContentRefused(
         "the first line is a header, not numbers",
         where=f"{name} line 1",
-        hint=f"columns go by their names: {dashes}{shlex.quote(f'{file}::' + ','.join(columns))}",
+        hint=f"columns go by their names: {dashes}{quote_word(f'{file}::' + ','.join(columns))}",
     )
 
 

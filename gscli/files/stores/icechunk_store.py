@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from gscli.base import CannotRead, ContentRefused, UsageError, translate_errors
 from gscli.base.records import Record
-from gscli.base.words import sanitize
+from gscli.base.words import quote_word, sanitize
 from gscli.files.content import check_limit, import_extra
 from gscli.files.request import list_keys
 from gscli.files.stores.codecs import measure_zstd
@@ -140,7 +140,7 @@ def resolve_version(repository: Any, place: ZarrPath) -> dict[str, str]:
     raise CannotRead(
         f"{place.path} has no version {sanitize(name, 60)}",
         valid=list_keys([*branches, *tags]),
-        hint=f"gscli show {place.path} lists its snapshots",
+        hint=f"gscli show {quote_word(place.path)} lists its snapshots",
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
 from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
-from gscli.base.words import format_shape, sanitize
+from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.files.content import check_limit, import_extra, open_content
 from gscli.files.formats.npy import element_dtype, is_shape
 from gscli.files.stores.chunks import (
@@ -219,7 +219,7 @@ def open_zarr_array(
     node = open_node(place, limit, writable=writable)
     if not hasattr(node, "chunks"):
         problem = f"{place.name} is a group of arrays, not an array"
-        raise CannotRead(problem, hint=f"gscli show {place.path}")
+        raise CannotRead(problem, hint=f"gscli show {quote_word(place.path)}")
     return ZarrArray(node, place, limit, opaque)
 
 
