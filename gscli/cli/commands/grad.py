@@ -84,8 +84,8 @@ def run_grad(
     if expected is not None:
         verdict = GradientDiagnosis(gradients, chosen, expected_name, expected)
     drawn = copy(gradients)
-    if of in trace.layout.value_names and settings.step is None and settings.html is None:
-        drawn.arrays = chosen  # steps and pages go entry by entry, to the gradients of updates
+    if of in trace.layout.value_names:
+        drawn.arrays = chosen
     flow = make_flow(drawn)
     steps = settings.is_picture_drawn and settings.step is not None
     text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""

@@ -134,11 +134,13 @@ class Describer:
     def _describe_gradient(
         self, entry: Entry, brackets: ListFormat, texts: dict[str, str]
     ) -> EntryFacts:
-        """An update's own gradient, which stands where the update stood."""
-        updates = self.trace.tensor("updates")
-        value = np.asarray(self.trace.layout.updates.value if self.trace.layout.updates else 0)
-        if updates is not None and entry.result is not None:
-            value = take_box(updates.array, entry.result)
+        """An update's own gradient, which stands where the update stood, or that of its cell."""
+        updates, place = self.trace.tensor("updates"), entry.result
+        if updates is not None and place is not None:
+            value = take_box(updates.array, place)
+        else:
+            assert entry.target is not None
+            value, texts["result"] = take_box(self.trace.output, entry.target), texts["target"]
         texts["new"] = self.format_values(value, brackets)
         return EntryFacts("gradient", texts, _classify_amount(value, texts))
 

@@ -121,19 +121,19 @@ class Formula:
             target=target, update=update, own="", reduction=fold.scatter.reduction
         )
 
-    def list_gradients(self, convention: Convention) -> list[str]:
-        """What is assigned on the way back, g(x) being the gradient of x.
+    def list_gradients(self, convention: Convention) -> dict[str, str]:
+        """What is assigned on the way back to each input, g(x) being the gradient of x.
 
         >>> from gscli.gradients.conventions import LOOP
         >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [1, 2], "indices": [1]})
         >>> Formula(found).list_gradients(LOOP)
-        ['g(data)[indices[i]] += g(output)[i]']
+        {'data': 'g(data)[indices[i]] += g(output)[i]'}
         """
         layout, updates = self._layout, self._layout.updates
         data, flow = f"g({layout.data_name})", "g(output)"
         if layout.kind == "gather" or updates is None:
-            return [f"{self._format_target(data)} += {self._result(flow)}"]
+            return {str(layout.data_name): f"{self._format_target(data)} += {self._result(flow)}"}
         scale, source = self._scale, self._update()
         name = updates.name or "value"
         own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
@@ -148,12 +148,13 @@ class Formula:
             self._trace.inputs[updates.name].size != prod(self._addressing.result_shape)
         )
         sign = "+=" if several else "="
-        lines = [f"{own} {sign} {scale}{passed.format(**words)}"]
+        to_updates = {name: f"{own} {sign} {scale}{passed.format(**words)}"}
         if layout.data_name is None:
-            return lines
+            return to_updates
         if not layout.include_self and layout.reduction != "none":
             kept = "g(output), 0 where an update was written"
-        return [*lines, f"{data} = {kept.format(data=layout.data_name)}"]
+        to_data = {layout.data_name: f"{data} = {kept.format(data=layout.data_name)}"}
+        return to_updates | to_data if updates.name else to_data | to_updates
 
     @property
     def ranges(self) -> str:
@@ -344,8 +345,8 @@ def explain_entry(teller: Describer, entry: Entry) -> list[str]:
     Rule: ONNX gather, opset 13.
     """
     trace, formula = teller.trace, Formula(teller.trace)
-    place = formula.format_bindings(entry)
     equation = formula.equation if trace.words is None else trace.words.equations[0]
+    place = formula.format_bindings(entry) if "[" in equation else ""
     lines = [f"{equation} with {place}." if place else f"{equation}."]
     lines += [f"{i.words()}: {describe_index(teller, i, 'rule')}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:

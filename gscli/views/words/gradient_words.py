@@ -113,9 +113,10 @@ def make_flow(gradients: Gradients) -> FlowTrace:
     operator = run.operator
     loop = convention.name == LOOP.name
     own = "the specification's loop" if loop else load_framework(convention.name).title
+    equations = Formula(run).list_gradients(convention)
     words = TraceWords(
         describe_purpose(gradients),
-        tuple(Formula(run).list_gradients(convention)),
+        tuple(line for name, line in equations.items() if name in gradients.arrays),
         f"Rule: {operator.framework.title} {operator.name}, walked back by the rules of {own}.",
         partial(_make_remarks, gradients),
     )
