@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
-from gscli.codegen.code import eliminate_dead_code, translate_call
+from gscli.codegen.code import eliminate_dead_code, parse_targets, translate_call
 from gscli.codegen.lowering import cast_number, fit_updates, reduction_identity
 from gscli.codegen.native import TARGETS
 from gscli.codegen.preamble import PreambleWriter
@@ -27,7 +27,7 @@ from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP
 from gscli.layout.axes import Number, Updates
 
-BACKWARD_TARGETS = ("torch", "jax")
+BACKWARD_TARGETS = {name: TARGETS[name] for name in ("torch", "jax")}
 """What gradients are written for."""
 
 _RUNS = {
@@ -89,6 +89,24 @@ _STEPS: Mapping[str, tuple[str, ...]] = {
 """From what cells hold (`held`) and what is brought to them (`new`, in `slot`) to the result."""
 
 
+def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str]) -> str:
+    """A program for each target of a list such as "torch,jax", or all; of several each has a head.
+
+    One that cannot be written says why there; UsageError where it is the only one.
+    """
+    targets, programs = parse_targets(names, BACKWARD_TARGETS), list[str]()
+    for target in targets:
+        try:
+            lines = write_backward(gradients, target.name, origins)
+        except UsageError as error:
+            if len(targets) == 1:
+                raise
+            lines = [f"# {error.problem}"]
+        head = [f"# {target.title}"] * (len(targets) > 1)
+        programs.append("".join(f"{line}\n" for line in (*head, *lines)))
+    return "\n\n".join(programs)
+
+
 def write_backward(
     gradients: Gradients, target: str, origins: Mapping[str, str] | None = None
 ) -> list[str]:
@@ -97,11 +115,6 @@ def write_backward(
     It loads the inputs, computes the output, walks back from the cotangent and prints the gradient
     of each input. `origins`: where the inputs were read.
     """
-    if target not in BACKWARD_TARGETS:
-        raise UsageError(
-            f"no gradients are written for {target!r}"[:200], where="--code",
-            valid=" ".join(BACKWARD_TARGETS),
-        )  # fmt: skip
     if gradients.trace.layout.fold is not None:
         raise UsageError("no gradients are written for cells that are folded", where="--code")
     try:

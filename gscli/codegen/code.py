@@ -35,7 +35,9 @@ from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 from gscli.plan.plan import ValidatedPlan
 
 
-def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
+def parse_targets(
+    names: str | Sequence[str], known: Mapping[str, TargetFramework] = TARGETS
+) -> list[TargetFramework]:
     """The targets of a list such as "torch,jax", or all; UsageError for one that is unknown.
 
     >>> [target.name for target in parse_targets("torch, tf")]
@@ -45,15 +47,17 @@ def parse_targets(names: str | Sequence[str]) -> list[TargetFramework]:
     words = [str(name).strip().lower() for name in listed]
     targets: dict[str, TargetFramework] = {}
     for word in words:
-        for name in TARGETS if word == "all" else [ALIASES.get(word, word)]:
-            if name not in TARGETS:
-                known = [*TARGETS, *ALIASES, "all"]
+        for name in known if word == "all" else [ALIASES.get(word, word)]:
+            if name not in known:
+                aliases = [alias for alias, target in ALIASES.items() if target in known]
                 raise UsageError(
                     f"no code is written for {sanitize(word, 60)!r}",
-                    valid=f"{' '.join(TARGETS)}, or all",
-                    hint=suggest_names(word, known, "--code all", count=1, similarity=0.5),
+                    valid=f"{' '.join(known)}, or all",
+                    hint=suggest_names(
+                        word, [*known, *aliases, "all"], "--code all", count=1, similarity=0.5
+                    ),
                 )
-            targets[name] = TARGETS[name]
+            targets[name] = known[name]
     return list(targets.values())
 
 

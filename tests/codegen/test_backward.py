@@ -41,6 +41,25 @@ def test_the_command_prints_a_program() -> None:
     assert "last = " in program
 
 
+def test_a_list_of_targets_has_a_program_for_each() -> None:
+    words = ("grad", "gather", "[1.0,2.0]", "[0]", "--code")
+    alone = [forked(*words, name).stdout.decode() for name in ("torch", "jax")]
+    several = "\n\n".join(
+        f"# {title}\n{program}" for title, program in zip(("PyTorch", "JAX"), alone, strict=True)
+    )
+    for listed in ("torch,jax", "all"):
+        assert forked(*words, listed).stdout.decode() == several
+    refused = forked(*words, "numpy").stderr.decode()
+    assert (
+        "no code is written for 'numpy'\n   |  valid: torch jax, or all\n  help: --code all\n"
+        in refused
+    )
+    folded = forked(
+        "grad", "torch", "embedding-bag", "[0]", "[[1.0]]", "[0]", "--mode", "max", "--code", "all"
+    )
+    assert folded.stdout.decode().count("# no gradients are written for cells that are folded") == 2
+
+
 @pytest.mark.parametrize("more", [("--json",), ("--plain",), ("--svg", "x.svg"), ("-o", "x.npy")])
 def test_a_program_stands_alone(more: tuple[str, ...]) -> None:
     done = forked("grad", "gather", "[1.0,2.0]", "[0]", "--code", "jax", *more)

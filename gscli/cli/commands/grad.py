@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import suggest_names
 from gscli.cli.building import Call
+from gscli.cli.completion import make_list_completer
 from gscli.cli.options import (
     OTHER_RESULTS,
     Settings,
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 RULES = ("loop", "torch", "jax", "tensorflow")
 """What `--rules` takes, without importing the conventions."""
+
+TARGETS = ("all", "torch", "jax")
+"""What `--code` takes, without importing what writes it."""
 
 UNUSED = ("in_place", "engine", "message", "quiz", "show", "slice")
 """Shared options that are refused."""
@@ -46,8 +50,8 @@ def run_grad(
     ),
     of: str | None = option("only the gradient of this input", "NAME"),
     code: str | None = option(
-        "a program in this framework whose gradients are the loop's own", "NAME",
-        choices=("torch", "jax"),
+        f"programs whose gradients are the loop's own: a list of {' '.join(TARGETS)}", "LIST",
+        complete=make_list_completer(TARGETS),
         excludes=(*OTHER_RESULTS, "json", "plain"),
         why="--code prints a program and nothing else",
     ),
@@ -70,11 +74,10 @@ def run_grad(
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
     trace = call.run_in_memory()
     if code is not None:
-        from gscli.codegen.backward import write_backward
+        from gscli.codegen.backward import write_programs
 
         loop = trace_gradients(trace, own_flow, "loop")
-        lines = write_backward(loop, code, call.inputs.origins)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.write(write_programs(loop, code, call.inputs.origins))
         return 0
     gradients = trace_gradients(trace, own_flow, rules)
     chosen = gradients.arrays
