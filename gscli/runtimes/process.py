@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from math import inf
 from typing import Self
 
-from gscli.base import CannotRead, ContentRefused
+from gscli.base import CannotRead, ContentRefused, GscliWarning, Notice
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.disk.interrupts import DeferredSignals
@@ -31,6 +32,11 @@ from gscli.runtimes.protocol import (
 
 START_LIMIT = 180.0
 """Seconds until the first line: importing a large framework from a cold disk takes a minute."""
+
+SILENCE_LIMIT = 5.0
+"""Seconds until one is told that the first line of a program of one's own is waited for."""
+
+_OWN_START = "how a program or class of one's own begins: gscli help runtimes"
 
 MEMORY_LIMIT = 4 << 30
 
@@ -95,15 +101,18 @@ class RuntimeProcess:
                 where=sanitize(" ".join(self._program.words[:2])),
                 hint="gscli runtimes",
             ) from None
-        line = self._ask(self._child, b"", START_LIMIT)
+        line = self._wait_for_first_line(self._child)
         if isinstance(line, Failure):
             self.stop()
+            hint = f"{_OWN_START}; --patience SECONDS, where it needs more than {START_LIMIT:g}"
             raise CannotRead(
                 "the runtime does not start",
                 where=line.text,
                 hint="--python PATH names the interpreter that has it; gscli runtimes lists them"
                 if self._program.is_isolated
-                else "how a program or class of one's own begins: gscli help runtimes",
+                else hint
+                if line.how == "hang"
+                else _OWN_START,
             )
         try:
             self._hello = parse_hello(line)
@@ -111,6 +120,18 @@ class RuntimeProcess:
             self.stop()
             raise
         return self._hello
+
+    def _wait_for_first_line(self, child: Child) -> bytes | Failure:
+        """What a process says first; GscliWarning where one's own program is long silent."""
+        limit = max(START_LIMIT, self.patience)
+        if not self._program.is_isolated:
+            line = self._ask(child, b"", SILENCE_LIMIT)
+            if not isinstance(line, Failure) or line.how != "hang":
+                return line
+            program = sanitize(" ".join(self._program.words))
+            text = f"the runtime is silent so far; its first line has {limit:g} s"
+            warnings.warn(GscliWarning(Notice(text, where=program, hint=_OWN_START)), stacklevel=2)
+        return self._ask(child, b"", limit)
 
     def _start_process(self) -> Child:
         """A process that comes up by itself.

@@ -52,18 +52,21 @@ def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
 
 def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """At least one plain call has to be right, or it is the adapter that is wrong."""
-    text = ""
+    text = status = ""
     for trial in _iter_examples(operators, dict(runtime.hello.rules)):
         answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
         wrong = find_mismatch(trial, answer)
         if wrong is None and answer.status == "output":
             return
+        status = status or answer.status
         text = text or f"{trial.command}: {answer.text or (wrong.kind if wrong else answer.status)}"
     if text:
         raise ContentRefused(
             f"{runtime.hello.title} gets none of the plain calls right",
             where=text[:300],
-            hint="look at the adapter first: gscli help runtimes",
+            hint="--patience SECONDS, where calls need longer"
+            if status == "hang"
+            else "look at the adapter first: gscli help runtimes",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, GscliWarning, UsageError
 from gscli.disk import processes
 from gscli.disk.processes import Child, ProcessSpec, python_program
 from gscli.files.formats.jsonarray import load_json
@@ -266,6 +266,31 @@ def test_a_runtime_that_does_not_start_says_why() -> None:
         assert "nowhere_to_be_found" in str(caught.value)
     with RuntimeProcess(ProcessSpec(("/nowhere/at/all",))) as runtime, pytest.raises(CannotRead):
         runtime.start()
+
+
+def test_a_silent_program_is_told_of_while_it_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gscli.runtimes.process.SILENCE_LIMIT", 0.1)
+    monkeypatch.setattr("gscli.runtimes.process.START_LIMIT", 0.2)
+    with (
+        RuntimeProcess(ProcessSpec(("sleep", "100")), patience=0.5) as runtime,
+        pytest.warns(GscliWarning, match="its first line has 0.5 s; sleep 100"),
+        pytest.raises(CannotRead, match="no answer within") as caught,
+    ):
+        runtime.start()
+    assert "--patience SECONDS" in caught.value.hint
+
+
+def test_an_answer_that_may_need_longer_is_not_the_adapters_fault() -> None:
+    hello = HELLO.replace(', "echo"', "")
+    words = (word.replace(HELLO, hello) for word in program("time.sleep(100)").words)
+    with (
+        RuntimeProcess(ProcessSpec(tuple(words)), patience=0.1) as runtime,
+        pytest.raises(ContentRefused, match="none of the plain") as caught,
+    ):
+        check_adapter(runtime, [find_operator("onnx.gather")])
+    assert caught.value.hint == "--patience SECONDS, where calls need longer"
 
 
 def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
