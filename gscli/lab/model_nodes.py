@@ -24,12 +24,17 @@ class ForeignNode(ContentRefused):
 
 
 class ModelNode(Record):
-    """One node: how it is addressed, the message that holds it, and the graph that it stands in."""
+    """One node: how it is addressed, the message that holds it, and the graph that it stands in.
+
+    A node is a call: of its `operator`, on the inputs that `tensors` names, with `call_attributes`.
+    `opset`: the version of the standard that its model follows.
+    """
 
     address: str
     message: Any
     graph: Graph
     ordinal: int
+    opset: int
 
     @property
     def op_type(self) -> str:
@@ -62,8 +67,27 @@ class ModelNode(Record):
         """Its attributes as the operator takes them; ContentRefused for what no operator has."""
         return read_attributes(self.message)
 
+    @property
+    def call_attributes(self) -> dict[str, object]:
+        """The same, and the opset, which is an attribute of a call."""
+        return {**self.attributes, "opset": self.opset}
 
-def iter_nodes(graph: Graph) -> Iterator[ModelNode]:
+    @property
+    def tensors(self) -> dict[str, str]:
+        """Names of the tensors that it takes by the operator's own names of its inputs.
+
+        ContentRefused for more than the operator has.
+        """
+        names = self.operator.input_names
+        if len(self.inputs) > len(names):
+            raise ContentRefused(
+                f"{sanitize(self.address, 60)} has {len(self.inputs)} inputs, "
+                f"{self.op_type} takes {len(names)}", valid=" ".join(names),
+            )  # fmt: skip
+        return {name: value for name, value in zip(names, self.inputs, strict=False) if value}
+
+
+def iter_nodes(graph: Graph, opset: int) -> Iterator[ModelNode]:
     """The nodes of one graph: by name, where another has it too by output, or by number."""
     names = Counter(node.name for node in graph.message.node)
     seen = Counter[str]()
@@ -72,7 +96,7 @@ def iter_nodes(graph: Graph) -> Iterator[ModelNode]:
         seen[node.op_type] += 1
         own = node.name if names[node.name] == 1 else ""
         address = own or next(iter(node.output), "") or f"{node.op_type}#{number}"
-        yield ModelNode(graph.prefix + address, node, graph, number)
+        yield ModelNode(graph.prefix + address, node, graph, number, opset)
 
 
 def find_operator(op_type: str, domain: str) -> Operator:

@@ -70,7 +70,7 @@ class OnnxModel:
     @cached_property
     def nodes(self) -> tuple[ModelNode, ...]:
         """All nodes of the graphs, each with an address of its own."""
-        return tuple(node for graph in self.graphs for node in iter_nodes(graph))
+        return tuple(node for graph in self.graphs for node in iter_nodes(graph, self.opset))
 
     @cached_property
     def supported_nodes(self) -> tuple[ModelNode, ...]:
@@ -78,38 +78,36 @@ class OnnxModel:
         return tuple(node for node in self.nodes if is_supported(node.message))
 
     @cached_property
-    def _constants(self) -> dict[Graph, dict[str, Any]]:
-        return {graph: dict(graph.iter_tensors()) for graph in self.graphs}
-
-    @cached_property
-    def _producers(self) -> dict[Graph, dict[str, ModelNode]]:
-        """By graph and tensor the node that computes it."""
-        made: dict[Graph, dict[str, ModelNode]] = {graph: {} for graph in self.graphs}
-        for node in self.nodes:
-            made[node.graph] |= dict.fromkeys(node.outputs, node)
-        return made
-
-    def find_tensor(self, graph: Graph, tensor: str) -> tuple[Graph, Any | None]:
-        """Whose tensor a node of a graph takes, that graph's or one's around it, and its values
-        where they are held there.
+    def _sources(self) -> dict[Graph, dict[str, Any]]:
+        """By graph what each of its tensors comes from: values that the model holds, the node that
+        computes it, or None for an input.
         """
-        values = self._constants[graph].get(tensor)
-        known = (
-            values is not None or tensor in self._producers[graph] or tensor in _graph_inputs(graph)
-        )
-        if known or graph.outer is None:
-            return graph, values
-        return self.find_tensor(graph.outer, tensor)
+        sources = {
+            graph: dict[str, Any].fromkeys(value.name for value in graph.message.input)
+            for graph in self.graphs
+        }
+        for node in self.nodes:
+            sources[node.graph] |= dict.fromkeys(node.outputs, node)
+        return {graph: own | dict(graph.iter_tensors()) for graph, own in sources.items()}
 
-    def has_values(self, graph: Graph, tensor: str) -> bool:
-        """Whether the values of a tensor that a graph sees are in the model."""
-        return self.find_tensor(graph, tensor)[1] is not None
+    def find_source(self, graph: Graph, tensor: str) -> tuple[Graph, Any]:
+        """Whose tensor a node of a graph takes, that graph's or one's around it, and what it comes
+        from there; None where it is an input.
+        """
+        while tensor not in self._sources[graph] and graph.outer is not None:
+            graph = graph.outer
+        return graph, self._sources[graph].get(tensor)
+
+    def find_values(self, graph: Graph, tensor: str) -> Any | None:
+        """The values of a tensor that a graph sees, where the model holds them."""
+        _, source = self.find_source(graph, tensor)
+        return None if isinstance(source, ModelNode) else source
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs that the model is fed with, in order."""
-        constants = self._constants[self.graphs[0]]
-        return tuple(name for name in _graph_inputs(self.graphs[0]) if name not in constants)
+        sources = self._sources[self.graphs[0]].items()
+        return tuple(name for name, source in sources if source is None)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -173,9 +171,10 @@ class OnnxModel:
 
         Sizes that it leaves open stand as it calls them, unknown ones as `?`.
         """
-        owner, values = self.find_tensor(graph, tensor)
+        values = self.find_values(graph, tensor)
         if values is not None:
             return _format_tensor(values.data_type, values.dims)
+        owner, _ = self.find_source(graph, tensor)
         value = self._value_infos.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"
@@ -190,12 +189,11 @@ class OnnxModel:
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from."""
-        owner, values = self.find_tensor(graph, tensor)
-        if values is not None:
+        owner, source = self.find_source(graph, tensor)
+        if isinstance(source, ModelNode):
+            return f"made by {sanitize(source.address, 60)}"
+        if source is not None:
             return "held by the model"
-        maker = self._producers[owner].get(tensor)
-        if maker is not None:
-            return f"made by {sanitize(maker.address, 60)}"
         return (
             f"an input of {'the model' if owner.outer is None else sanitize(owner.prefix[:-1], 60)}"
         )
@@ -241,20 +239,18 @@ def infer_shapes(message: Any) -> Any:
     return type(message).FromString(data)
 
 
-def _graph_inputs(graph: Graph) -> tuple[str, ...]:
-    return tuple(value.name for value in graph.message.input)
+DATA_SET = "test_data_set_"
+"""What the names of folders with recorded inputs and outputs begin with."""
 
 
-def find_test_data_set(folder: Path) -> Path | None:
-    """The first `test_data_set_…` beside a model."""
-    folders = (path for path in folder.glob("test_data_set_*") if path.is_dir())
-    return min(folders, key=data_set_sort_key, default=None)
+def list_data_sets(folder: Path) -> list[Path]:
+    """The data sets beside a model, in the order of their numbers."""
 
+    def sort_key(data_set: Path) -> tuple[int, str]:
+        number = data_set.name.rpartition("_")[2]
+        return int(number) if number.isdecimal() else -1, data_set.name
 
-def data_set_sort_key(data_set: Path) -> tuple[int, str]:
-    """What orders data sets: their numbers."""
-    number = data_set.name.rpartition("_")[2]
-    return int(number) if number.isdecimal() else -1, data_set.name
+    return sorted(filter(Path.is_dir, folder.glob(f"{DATA_SET}*")), key=sort_key)
 
 
 def find_recorded_file(

@@ -17,23 +17,12 @@ from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
 from gscli.disk.mapped import read_errors
 from gscli.frameworks.execute import execute
-from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
-from gscli.lab.model_nodes import ForeignNode, find_operator, read_attributes
-from gscli.lab.models import OnnxModel, data_set_sort_key, find_test_data_set
+from gscli.lab.model_nodes import ForeignNode, ModelNode
+from gscli.lab.models import DATA_SET, OnnxModel, list_data_sets
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
-DATA_SET = "test_data_set_"
-"""What the names of folders with recorded inputs and outputs begin with."""
-
-
-class NodeUnderTest(Record):
-    """The one node of a test model: its operator, attributes, the model's opset among them."""
-
-    operator: Operator
-    attrs: dict[str, object]
-    input_count: int
 
 
 class NodeTestResult(Record):
@@ -98,7 +87,7 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
     name = sanitize(str(folder))
     try:
         node = read_test_node(folder / MODEL)
-        sets = [chosen] if chosen else sorted(folder.glob(f"{DATA_SET}*"), key=data_set_sort_key)
+        sets = [chosen] if chosen else list_data_sets(folder)
     except ForeignNode as reason:
         yield NodeTestResult(name, "", skipped=reason.problem)
         return
@@ -115,24 +104,18 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
         yield NodeTestResult(name, sanitize(data_set.name), problem)
 
 
-def load_inputs(node: NodeUnderTest, data_set: Path) -> dict[str, NDArray[Any]]:
-    """The inputs that a data set holds, by name; ContentRefused for another number."""
-    operator = node.operator
-    names = [item.name for item in operator.inputs]
-    if node.input_count != len(names):
-        raise ContentRefused(
-            f"{operator.name} has {format_count(node.input_count, 'input')}", valid=" ".join(names)
-        )
+def load_inputs(node: ModelNode, data_set: Path) -> dict[str, NDArray[Any]]:
+    """The inputs that a data set holds, by the operator's own names."""
     return {
         name: _load_tensor(data_set / f"input_{number}.pb", name)
-        for number, name in enumerate(names)
+        for number, name in enumerate(node.tensors)
     }
 
 
-def _run_data_set(node: NodeUnderTest, data_set: Path) -> str:
+def _run_data_set(node: ModelNode, data_set: Path) -> str:
     inputs = load_inputs(node, data_set)
     recorded = _load_tensor(data_set / "output_0.pb", "output")
-    answer = execute(node.operator, inputs, node.attrs)[1]
+    answer = execute(node.operator, inputs, node.call_attributes)[1]
     return describe_difference(answer, recorded)
 
 
@@ -154,13 +137,13 @@ def is_node_test(path: str) -> bool:
         model = OnnxModel.read(path, files.MAX_BYTES)
     except ContentRefused:
         return True
-    tested = find_test_data_set(Path(path).parent) is not None
+    tested = bool(list_data_sets(Path(path).parent))
     return len(model.graph.node) == 1 and (
         not model.supported_nodes or (tested and len(model.nodes) == 1)
     )
 
 
-def read_test_node(path: Path) -> NodeUnderTest:
+def read_test_node(path: Path) -> ModelNode:
     """The node of a one-node model. ContentRefused for damage; needs the onnx package.
 
     ForeignNode for several nodes, another domain, or an operator that is no gather or scatter.
@@ -170,7 +153,6 @@ def read_test_node(path: Path) -> NodeUnderTest:
         raise ForeignNode(
             f"the model has {format_count(len(model.graph.node), 'node')}, a node test has one"
         )
-    node = model.graph.node[0]
-    operator = find_operator(node.op_type, node.domain)
-    attrs = {**read_attributes(node), "opset": model.opset}
-    return NodeUnderTest(operator, attrs, len(node.input))
+    node, *_ = model.nodes
+    _ = node.operator
+    return node

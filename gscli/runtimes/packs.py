@@ -225,7 +225,7 @@ def _read_cases(path: str) -> Iterator[FuzzCase]:
         except ForeignNode:
             continue
         for data_set in sorted(folder.glob("test_data_set_*")):
-            yield FuzzCase(node.operator, load_inputs(node, data_set), node.attrs)
+            yield FuzzCase(node.operator, load_inputs(node, data_set), node.call_attributes)
 
 
 def load_onnx_coverage() -> dict[str, SuiteCoverage]:

@@ -15,8 +15,14 @@ from gscli.base.words import format_columns, format_count, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
 from gscli.lab.model_nodes import ModelNode
-from gscli.lab.models import OnnxModel, find_recorded_file, find_test_data_set, missing_inputs_error
-from gscli.lab.node_tests import DATA_SET, MODEL
+from gscli.lab.models import (
+    DATA_SET,
+    OnnxModel,
+    find_recorded_file,
+    list_data_sets,
+    missing_inputs_error,
+)
+from gscli.lab.node_tests import MODEL
 
 _CONTAINER_SUFFIXES = (".npz", ".safetensors", ".h5")
 
@@ -66,17 +72,10 @@ def run_node(
         raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
     label = place.node if node is None else node
     chosen = model.find_supported_node(label)
-    operator = chosen.operator
-    names = [item.name for item in operator.inputs]
-    if len(chosen.inputs) > len(names):
-        raise ContentRefused(
-            f"{sanitize(chosen.address, 60)} has {len(chosen.inputs)} inputs, "
-            f"{chosen.op_type} takes {len(names)}", where=model.where,
-        )  # fmt: skip
-    tensors = {name: value for name, value in zip(names, chosen.inputs, strict=False) if value}
+    tensors = chosen.tensors
     data_sets = [word for word in words if Path(word).name.startswith(DATA_SET)]
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
-    data_set = data_set or find_test_data_set(Path(place.path).parent)
+    data_set = data_set or next(iter(list_data_sets(Path(place.path).parent)), None)
     others = [word for word in words if word not in data_sets]
     sources = _assign_words(model, chosen, tensors, others, settings)
     for name in [name for name in tensors if name not in sources]:
@@ -90,20 +89,19 @@ def run_node(
         known = () if chosen.graph.outer else model.outputs
         expected = find_recorded_file(data_set, "output", chosen.outputs[0], known)
         settings = settings._replace(expect=expected)
-    texts = _attribute_texts(chosen, model.opset)
     settings = settings._replace(extra=sources)
-    return run_operator(Call(operator, (), texts, settings))
+    return run_operator(Call(chosen.operator, (), _attribute_texts(chosen), settings))
 
 
 def _read_model(place: ModelReference, settings: Settings) -> OnnxModel:
     return OnnxModel.read(place.path, settings.max_bytes or files.MAX_BYTES)
 
 
-def _attribute_texts(node: ModelNode, opset: int) -> dict[str, str]:
+def _attribute_texts(node: ModelNode) -> dict[str, str]:
     """The node's attributes as words of a command line, the model's opset among them."""
     known = {attribute.name for attribute in node.operator.attributes}
     texts: dict[str, str] = {}
-    for name, value in node.attributes.items():
+    for name, value in node.call_attributes.items():
         if name not in known or not isinstance(value, (str, int)):
             raise ContentRefused(
                 f"{node.op_type} has no attribute {sanitize(name, 60)} of this kind",
@@ -111,7 +109,7 @@ def _attribute_texts(node: ModelNode, opset: int) -> dict[str, str]:
                 valid=" ".join(sorted(known - {"opset"})),
             )
         texts[name] = str(value)
-    return texts | {"opset": str(opset)}
+    return texts
 
 
 def _assign_words(
@@ -138,7 +136,7 @@ def _assign_words(
     if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
-    fed = [name for name in open_ones if not model.has_values(node.graph, tensors[name])]
+    fed = [name for name in open_ones if model.find_values(node.graph, tensors[name]) is None]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
     if len(unnamed) > len(takers):
         raise UsageError(
@@ -152,8 +150,8 @@ def _find_stored_tensor(
     place: ModelReference, model: OnnxModel, node: ModelNode, tensor: str, data_set: Path | None
 ) -> str | None:
     """The word for a tensor whose values the model's file or a data set holds."""
-    owner, proto = model.find_tensor(node.graph, tensor)
-    if proto is not None:
+    owner, _ = model.find_source(node.graph, tensor)
+    if model.find_values(node.graph, tensor) is not None:
         return f"{place.path}::{owner.prefix}{tensor}"
     return find_recorded_file(data_set, "input", tensor, () if owner.outer else model.inputs)
 
@@ -215,7 +213,7 @@ def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
         "op": node.op_type,
         "attrs": {name: _plain(value) for name, value in node.attributes.items()},
         "inputs": [
-            {**describe(name), "constant": model.has_values(node.graph, name)}
+            {**describe(name), "constant": model.find_values(node.graph, name) is not None}
             for name in node.inputs
         ],
         "outputs": [*map(describe, node.outputs)],
