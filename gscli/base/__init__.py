@@ -223,7 +223,16 @@ class IndexRefused(InputRefused):
 
 
 class ShapeRefused(InputRefused):
-    """Shapes, ranks or axes do not fit together."""
+    """Shapes, ranks or axes do not fit together.
+
+    `name`: the input to change, and `wanted` a shape in which it fits the others, where known.
+    """
+
+    def __init__(
+        self, problem: str, *, name: str = "", wanted: tuple[int, ...] | None = None, **facts: Any
+    ) -> None:
+        super().__init__(problem, **facts)
+        self.name, self.wanted = name, wanted
 
 
 class DtypeRefused(InputRefused):
@@ -265,10 +274,6 @@ class LossyTypeRefused(DtypeRefused):
 
 class ExactShapeRefused(ShapeRefused):
     """An input, updates as a rule, that does not have the one shape the others ask for."""
-
-    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:
-        super().__init__(problem, **facts)
-        self.name, self.wanted = name, wanted
 
 
 class StrictFinding(GscliError):

@@ -129,6 +129,8 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
         count = format_count(prod(SLICES.shape), "value")
         raise ShapeRefused(
             "SLICES has the wrong number of values",
+            name=SLICES.name,
+            wanted=shape,
             where=f"SLICES {format_shape(SLICES.shape)}: {count}",
             details=(describe(DATA), describe(INDICES)),
             valid=f"{format_count(prod(shape), 'value')} in any shape, as in {format_shape(shape)}",

@@ -125,7 +125,7 @@ def scatter_nd(
     if any(size <= 0 for size in shape):
         raise ShapeRefused("shape must be sizes", where=f"shape = {shape}", valid="1 or more each")
     output = Tensor("output", shape, data.dtype)
-    _check_vectors_first(data, indices)
+    _check_vectors_first(output, indices)
     addressing = address_vectors(output, indices, vector_dim=0)
     parts = (
         f"indices.shape[1:] {format_shape(indices.shape[1:])} + "

@@ -297,6 +297,8 @@ def _drop_surplus_axis(b: Tensor, shape: Shape) -> Tensor:
     if b.rank > len(shape) + 1:
         raise ShapeRefused(
             "b has two axes or more than a[…] has, and a slice stands before the index arrays",
+            name=b.name,
+            wanted=shape,
             where=f"{describe(b)}, a[…] {format_shape(shape)}",
             details=("NumPy writes beyond its own memory here and crashes",),
             valid=f"rank 0 … {len(shape)}",

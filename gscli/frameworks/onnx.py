@@ -229,7 +229,7 @@ def tensor_scatter(
     check_same_dtype(past_cache, update)
     check_min_rank(past_cache, 2)
     dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
-    batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 0
+    batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 1
     if dim == 0:
         problem = "the sequence axis cannot be the first one"
         raise ShapeRefused(problem, where=f"axis = {axis}", valid="1 and more")

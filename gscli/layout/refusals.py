@@ -82,14 +82,22 @@ def _raise_or_collect(tensor: Tensor, refusal: DtypeError) -> None:
         tensor.dtype_errors.append(refusal)
 
 
-def check_min_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
-    """The input needs `rank` axes or more.
+def check_min_rank(
+    tensor: Tensor, rank: int = 1, hint: str = "", wanted: Shape | None = None
+) -> None:
+    """The input needs `rank` axes or more; `wanted`: a shape that it could have, where known.
 
     >>> check_min_rank(Tensor("data", (2,), "int8"))
     """
     if tensor.rank < rank:
-        problem = f"rank {tensor.rank} is not allowed"
-        raise ShapeRefused(problem, where=describe(tensor), valid=f"rank {rank} or more", hint=hint)
+        raise ShapeRefused(
+            f"rank {tensor.rank} is not allowed",
+            name=tensor.name,
+            wanted=wanted,
+            where=describe(tensor),
+            valid=f"rank {rank} or more",
+            hint=hint,
+        )
 
 
 def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:
@@ -138,6 +146,8 @@ def broadcast_updates(values: Tensor, shape: Shape, parts: str, *, cast: bool = 
     if values.rank > len(shape) or any(size not in (1, extent) for size, extent in pairs):
         raise ShapeRefused(
             f"{values.name} does not stretch to the cells it is for",
+            name=values.name,
+            wanted=shape[-values.rank :],
             where=f"{values.name} {format_shape(values.shape)}",
             details=(f"wanted {format_shape(shape)} = {parts}",),
             valid="sizes equal or 1, aligned at the last axis",

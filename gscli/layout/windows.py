@@ -7,6 +7,7 @@ them and return the addressing; what an index outside means is left to the polic
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TypeAlias
 
@@ -70,9 +71,13 @@ def scatter_windows(
     _check_dimension_numbers(operand, indices, numbers)
     name, window, dim = numbers.names[0], numbers.offset, numbers.index_vector_dim
     entries = without_axis(indices.shape, dim)
+    cells = [min(size, 1) for size in operand.shape]
+    smallest = partial(numbers.address, operand, indices, cells)
     if updates.rank != len(entries) + len(window):
         raise ShapeRefused(
             f"{updates.name} has the wrong number of axes",
+            name=updates.name,
+            wanted=smallest().result_shape,
             where=describe(updates),
             details=(describe(indices), f"{name} {format_shape(window)}"),
             valid=format_count(len(entries) + len(window), "axis", "axes"),
@@ -83,6 +88,8 @@ def scatter_windows(
         if spans[axis] > operand.shape[axis]:
             raise ShapeRefused(
                 f"the window is larger than {operand.name}",
+                name=updates.name,
+                wanted=smallest().result_shape,
                 where=f"{updates.name} axis {position} has {spans[axis]}, "
                 f"{operand.name} axis {axis} has {operand.shape[axis]}",
                 details=(describe(operand), describe(updates)),

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from gscli.base import (
-    ExactShapeRefused,
     Finding,
     GscliError,
     IndexTypeRefused,
+    ShapeRefused,
     UpdatesTypeRefused,
     UsageError,
 )
@@ -112,7 +112,10 @@ def iter_findings(
             layout = infer_layout(operator, checked, attrs, refusals)
             if not refusals:
                 check_output_size(layout, checked, None)
-                yield from _index_findings(layout, checked, listed)
+                names = [name for name in layout.index_inputs if name in arrays]
+                resized = [name for name in names if arrays[name].shape != checked[name].shape]
+                checked |= {name: _resize(arrays[name], checked[name]) for name in resized}
+                yield from _index_findings(layout, checked, listed, are_whole=not resized)
                 return
         except UsageError:
             raise
@@ -165,7 +168,7 @@ def _fraction_positions(array: Array) -> Array:
 
 def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
     """Put something in the place of the refused input that lets the rest be checked."""
-    if isinstance(error, ExactShapeRefused):
+    if isinstance(error, ShapeRefused) and error.wanted is not None:
         array = arrays[error.name]
         arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
         return array.shape != error.wanted
@@ -182,13 +185,25 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
     return False
 
 
+def _resize(indices: Array, zeros: Array) -> Array:
+    """Indices in the shape of `zeros`, which are left where indices of this rank have no number."""
+    if indices.ndim != zeros.ndim or indices.dtype.kind not in "iu":
+        return zeros
+    common, numbers = tuple(map(slice, indices.shape)), zeros.copy()
+    numbers[common] = indices[tuple(map(slice, zeros.shape))]
+    return numbers
+
+
 def _index_findings(
-    layout: Layout, arrays: Mapping[str, Array], listed: int
+    layout: Layout, arrays: Mapping[str, Array], listed: int, *, are_whole: bool
 ) -> Iterator[CheckFinding]:
+    """What becomes of the indices; only what is out of range where they are not `are_whole`."""
     plan = Plan(layout, arrays)
     findings, total = plan.find_out_of_bounds(listed)
     yield from (_out_of_range_finding(finding) for finding in findings)
     yield from _unlisted_finding("index", "indices out of range", total - len(findings))
+    if not are_whole:
+        return
     if total:
         counts = count_outcomes(plan.assume_validated(), 1)
         yield from _negative_finding(counts)  # legal ones beside those that are refused

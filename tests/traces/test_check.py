@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,15 +14,15 @@ from worlds import GOOD, World, bad_worlds
 from worlds.core import sample
 
 import gscli
-from gscli.base import GscliError, UsageError
+from gscli.base import GscliError, ShapeRefused, UsageError
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.layout.axes import Negative, Policy
-from gscli.plan import bind_scalar_arrays, drop_index_count
+from gscli.plan import bind_scalar_arrays, drop_index_count, plan_call
 from gscli.plan.masks import expand_masks
 from gscli.traces import trace_call
-from gscli.traces.check import iter_findings
+from gscli.traces.check import CheckFinding, iter_findings
 from gscli.traces.entries import Entry
 
 
@@ -161,6 +161,15 @@ def some(name: str, count: int) -> Sequence[World]:
     return sample(GOOD[name](), count, name)
 
 
+def _findings(world: World) -> list[CheckFinding]:
+    """What there is to say against a world."""
+    operator = find_operator(world.name)
+    attrs = drop_index_count(operator, world.inputs, world.attrs)
+    tensors, attrs = bind_scalar_arrays(operator, world.inputs, attrs)
+    arrays, _, attrs = expand_masks(operator, tensors, attrs)
+    return list(iter_findings(operator, arrays, attrs))
+
+
 in_counts = pytest.mark.parametrize("count", [15, *slow([60])])
 
 
@@ -173,10 +182,7 @@ def test_check_agrees_with_running(name: str, count: int) -> None:
     for world in worlds:
         refused = _answer(world) is None
         try:
-            attrs = drop_index_count(find_operator(name), world.inputs, world.attrs)
-            tensors, attrs = bind_scalar_arrays(find_operator(name), world.inputs, attrs)
-            arrays, _, attrs = expand_masks(find_operator(name), tensors, attrs)
-            kinds = {remark.kind for remark in iter_findings(find_operator(name), arrays, attrs)}
+            kinds = {finding.kind for finding in _findings(world)}
         except UsageError:
             assert refused, world
             continue
@@ -224,10 +230,63 @@ def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -
             continue
         policy = found.layout.policy
         moved = any(_is_moved(entry, policy) for entry in found.entries(found.entry_count))
-        attrs = drop_index_count(find_operator(name), world.inputs, world.attrs)
-        tensors, attrs = bind_scalar_arrays(find_operator(name), world.inputs, attrs)
-        arrays, _, attrs = expand_masks(find_operator(name), tensors, attrs)
-        kinds = {remark.kind for remark in iter_findings(find_operator(name), arrays, attrs)}
+        kinds = {finding.kind for finding in _findings(world)}
         assert ("moved" in kinds) == moved, (str(world), kinds)
         met += 1
     assert met, name
+
+
+SIZED_BY_UPDATES = ("onnx.tensor_scatter", *(f"torch.max_unpool{rank}d" for rank in (1, 2, 3)))
+"""Where the shape of the updates decides which numbers are legal."""
+
+
+def _of_other_shapes(array: Array) -> Iterator[Array]:
+    """Zeros in shapes that have axes more or less than the array, or sizes."""
+    larger, smaller = np.add(array.shape, 1), np.maximum(np.subtract(array.shape, 1), 0)
+    shapes = [(), (7,), (*array.shape, 7), (1, *array.shape), array.shape[1:], array.shape[:-1]]
+    for shape in (*shapes, tuple(larger.astype(int)), tuple(smaller.astype(int))):
+        yield np.zeros(shape, array.dtype)
+
+
+@in_counts
+@pytest.mark.parametrize("name", [name for name in GOOD if name not in SIZED_BY_UPDATES])
+def test_updates_of_another_shape_hide_no_bad_index(name: str, count: int) -> None:
+    """What becomes of an index number is told, whatever is told of the shape of the updates."""
+    for world in some(name, count):
+        try:
+            layout = plan_call(find_operator(name), world.inputs, world.attrs).layout
+        except GscliError:
+            continue
+        source = layout.updates.name if layout.updates else None
+        if source not in world.inputs:
+            return
+        kinds = {"index"} if layout.addressing.window else {"index", "negative", "moved"}
+        known = {finding.where for finding in _findings(world) if finding.kind in kinds}
+        for updates in _of_other_shapes(world.inputs[source]):
+            other = World(name, {**world.inputs, source: updates}, world.attrs)
+            findings = _findings(other)
+            refused = [one.error.name for one in findings if isinstance(one.error, ShapeRefused)]
+            if refused and not {*refused} & {*layout.index_inputs}:
+                assert known <= {finding.where for finding in findings}, str(other)
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        (
+            ("scatter-add", "[0,0,0]", "[0,3,-1,1]", "[1,2,3]", "--dim", "0"),
+            ("index[1]", "index[2]"),
+        ),
+        (("nll-loss", "[[-1.5,-2.5]]", "[7,0]"), ("target[0]",)),
+        (("nll-loss", "[[-1.5,-2.5]]", "[[7]]"), ()),
+        (("nll-loss", "[[-1.5,-2.5]]", "[0,7]", "--ignore-index", "0"), ()),
+        (("max-unpool1d", "[[0.5,1.5]]", "[[9]]", "--kernel-size", "2"), ("indices[0,0]",)),
+    ],
+)
+def test_bad_indices_are_told_beside_a_shape(
+    words: tuple[str, ...], places: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of indices in a shape that is refused, those that stand in the one that is legal."""
+    status, lines = check(capsys, "torch", *words)
+    assert (status, len(lines)) == (1, len(places) + 2)
+    assert [line.partition(" = ")[0] for line in lines[1:-1]] == [*places]

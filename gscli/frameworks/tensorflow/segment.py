@@ -139,6 +139,8 @@ def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, dev
     if data.shape[: segment_ids.rank] != segment_ids.shape:
         raise ShapeRefused(
             "data does not start with the shape of segment_ids",
+            name=data.name,
+            wanted=(*segment_ids.shape, *data.shape[segment_ids.rank :]),
             where=f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}",
             valid="one id for each row of data",
         )
@@ -160,10 +162,13 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
 
     def segment(data: Tensor, segment_ids: SortedInput) -> NewOutput:
         check_dtypes(data, allowed, segment_ids)
-        check_min_rank(data)
+        fitting = (*segment_ids.shape, *data.shape[1:]) if segment_ids.rank == 1 else None
+        check_min_rank(data, wanted=fitting)
         if segment_ids.rank != 1 or segment_ids.shape != data.shape[:1]:
             raise ShapeRefused(
                 "segment_ids are one id for each row of data",
+                name=data.name,
+                wanted=fitting,
                 where=describe(segment_ids),
                 details=(describe(data),),
                 valid=format_shape(data.shape[:1]),

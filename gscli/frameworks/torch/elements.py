@@ -126,6 +126,8 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     if window.rank != source.rank or any(size > extent for size, extent in pairs):
         raise ShapeRefused(
             f"{src.name} does not cover {index.name}",
+            name=src.name,
+            wanted=index.shape,
             where=describe(src),
             details=(describe(index),),
             valid=f"as many axes as {index.name}, none of them shorter",

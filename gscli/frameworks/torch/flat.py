@@ -106,6 +106,8 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
     if count != values:
         raise ShapeRefused(
             "source and index differ in size",
+            name=source.name,
+            wanted=index.shape,
             where=f"{format_count(values, 'value')} for {format_count(count, 'index', 'indices')}",
             details=(describe(index), describe(source)),
             valid="as many values as indices",
