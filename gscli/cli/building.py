@@ -327,20 +327,13 @@ def make_operator_command(
 ) -> Command:
     """The command; `path` are the words before the operator's in its examples.
 
-    `unused`: shared options that the action has no use for, and refuses.
+    `unused`: shared options that the action has no use for; the parser does not know them.
     """
     own = list_declarations(action)
 
     def run(words: Sequence[str], settings: Settings, **options: Any) -> int:
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         settings = settings._replace(extra=named)
-        flags = [
-            SHARED_OPTIONS[name].flags[-1] for name in unused
-            if getattr(settings, name) != SHARED_OPTIONS[name].default
-        ]  # fmt: skip
-        if flags:
-            where = " ".join(flags)
-            raise UsageError(f"{path} has no use for it", where=where, hint=f"leave out {where}")
         from gscli.cli.call import Call
 
         return action(Call(operator, words, texts, settings), **options)
@@ -400,18 +393,14 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
 
 
 def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[CommandOption]:
-    """The shared options, but those whose flag the operator needs for an attribute of its own.
-
-    Those that nobody can use here are hidden.
+    """The shared options, but unused ones and those whose flag the operator needs for an attribute
+    of its own. Those that nobody can use here are hidden.
     """
-    names = {attribute.name for attribute in operator.attributes}
+    names = {attribute.name for attribute in operator.attributes}.union(unused)
     for name, shared in SHARED_OPTIONS.items():
         if name not in names:
             useless = name in IN_PLACE and not operator.is_in_place_capable
-            if name in unused:  # it is refused, whatever stands with it
-                shared = shared._replace(needs="", excludes=())  # noqa: PLW2901
-            is_hidden = useless or name in unused or shared.is_hidden
-            yield shared._replace(is_hidden=is_hidden)
+            yield shared._replace(is_hidden=useless or shared.is_hidden)
 
 
 def _format_attribute_help(attribute: Attribute) -> str:

@@ -62,25 +62,26 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     from typer.core import TyperGroup
 
     match error:
-        case object(option_name=str(option), possibilities=[*known], ctx=context):
+        case object(option_name=str(option)) if _INPUT.match(option):
+            typed = next((word for word in words if word.startswith(option)), option)
+            hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
+            return UsageError(f"{typed} looks like an option", hint=hint)
+        case object(option_name=str(option), possibilities=known, ctx=context):
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
                 if isinstance(context.command, TyperGroup):
                     hint = f"{path} COMMAND {option}"
                     return UsageError(f"{option} stands behind the command", hint=hint)
                 is_page = (path, option) == ("gscli page", "--html")
                 hint = "-o FILE names the page" if is_page else f"leave out {option}"
-                return UsageError(f"{path} has no use for it", where=option, hint=hint)
-            named = {name.lstrip("-"): name for name in known}  # dashes make all names alike
+                tool = " ".join(path.split()[:2])  # whatever operator stands behind it
+                return UsageError(f"{tool} has no use for it", where=option, hint=hint)
+            named = {name.lstrip("-"): name for name in known or ()}  # dashes make all alike
             plain, otherwise = option.lstrip("-"), f"{path} --help"
             synonym = _SYNONYMS.get(option, "")
             if any(synonym in item.opts for item in context.command.params):
                 return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
             hint = suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
-        case object(option_name=str(option)) if _INPUT.match(option):
-            typed = next((word for word in words if word.startswith(option)), option)
-            hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
-            return UsageError(f"{typed} looks like an option", hint=hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 

@@ -119,7 +119,7 @@ def make_operator_group(
 ) -> LazyGroup:  # fmt: skip
     """A group with every operator under another action (explain, check, grad).
 
-    `unused`: shared options that the action refuses. `kind`: a group that has more commands.
+    `unused`: shared options that the action has no use for. `kind`: a group that has more commands.
     """
     build = partial(_build_command, action, f"gscli {name}", unused)
     return kind(name, help_text, _list_operators, build)
