@@ -143,10 +143,13 @@ class UnsupportedRuleSet(Record):
         ... )
         ['A, B cannot say this: no axis=1']
         """
-        labels: dict[str, list[str]] = {}
-        for row in unsaid:
-            operators = " and ".join(row.operators) if row.equivalent else ""
-            labels.setdefault(row.reason, []).append(f"{row.label} {operators}".rstrip())
+        labels = group_pairs(
+            (
+                row.reason,
+                " ".join([row.label, *[" and ".join(row.operators)] * bool(row.equivalent)]),
+            )
+            for row in unsaid
+        )
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
         return [*lines, *(f"{row.label}: {row.equivalent}" for row in unsaid if row.equivalent)]
 

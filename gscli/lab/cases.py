@@ -94,21 +94,28 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 def parse_case(line: bytes, where: str, number: int = 1) -> Case:
     """One line of a cases file, and which it is."""
+
+    def load(value: Any, name: str) -> Array:
+        if not isinstance(value, dict):
+            raise TypeError(f'{name} is not a tensor {{"dtype", "shape", "data"}}')
+        return load_json(value, where)
+
     try:
         check_memory(line, where)
         record = json.loads(decode_text(line, where))
         _check_parts(record)
-        inputs, attrs = read_call(record, lambda value, _: load_json(value, where))
-        output = load_json(record["output"], where) if "output" in record else None
-        flow = load_json(record["cotangent"], where) if "cotangent" in record else None
+        inputs, attrs = read_call(record, lambda value, name: load(value, f"{name} in inputs"))
+        output, flow = (
+            load(record[key], key) if key in record else None for key in ("output", "cotangent")
+        )
         gradients = {
-            sanitize(name, 60): load_json(tensor, where)
+            sanitize(name, 60): load(tensor, f"{name} in gradients")
             for name, tensor in record.get("gradients", {}).items()
             if tensor is not None
         }
         return Case(
             sanitize(str(record["id"])), read_name(record), inputs, attrs,
-            _parse_expected_kind(record), output, number, flow, gradients,
+            record["expect"], output, number, flow, gradients,
         )  # fmt: skip
     except (TypeError, ValueError, RecursionError) as error:
         flaw = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
@@ -125,23 +132,9 @@ def _check_parts(record: Any) -> None:
     """ValueError for a value that has not the parts of a case."""
     if flaw := find_flaw(record, _NEEDED, {"attrs": dict, "gradients": dict}):
         raise ValueError(flaw)
-    tensors = {key: record[key] for key in ("output", "cotangent") if key in record}
-    tensors |= {f"{name} in inputs": tensor for name, tensor in record["inputs"].items()}
-    for name, tensor in record.get("gradients", {}).items():
-        if tensor is not None:
-            tensors[f"{name} in gradients"] = tensor
-    for name, tensor in tensors.items():
-        if not isinstance(tensor, dict):
-            raise TypeError(f'{name} is not a tensor {{"dtype", "shape", "data"}}')
-
-
-def _parse_expected_kind(record: Mapping[str, Any]) -> ExpectedOutput:
-    expected: ExpectedOutput = record["expect"]
-    if expected not in get_args(ExpectedOutput) or (
-        expected == "output" and "output" not in record
-    ):
-        raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
-    return expected
+    expect, known = record["expect"], get_args(ExpectedOutput)
+    if expect not in known or (expect == "output" and "output" not in record):
+        raise ValueError(f"expect is {expect!r}, with the output where it is 'output'")
 
 
 def build_repro_command(case: Case, file: str = "") -> str:

@@ -81,8 +81,9 @@ def compare(
             if pair[1].label not in there
         ]
         if not able:
-            reason, names = _explain_unsupported(pairs, call), [pair[0].name for pair in pairs]
-            operators = tuple(dict.fromkeys(names))
+            reasons = (explain_inexpressible(comparison, call) for _, comparison in pairs)
+            reason = next(filter(None, reasons), "it starts from zeros")
+            operators = tuple(dict.fromkeys(operator.name for operator, _ in pairs))
             unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
         valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
@@ -199,22 +200,13 @@ def _iter_expressible(
 ) -> Iterator[ExpressibleCall]:
     """Those comparisons that can express the call, with the attributes that do."""
     for operator, comparison in declared:
-        if comparison.has_zero_data and _has_nonzero(arrays["data"]):
+        if comparison.has_zero_data and any(
+            bool(np.any(part != 0)) for part in mapped.iter_blocks(arrays["data"])
+        ):
             continue
         attrs = translate_attributes(comparison, call)
         if attrs is not None:
             yield operator, comparison, attrs
-
-
-def _has_nonzero(array: Array) -> bool:
-    """Whether any cell is not zero."""
-    return any(bool(np.any(part != 0)) for part in mapped.iter_blocks(array))
-
-
-def _explain_unsupported(declared: Sequence[DeclaredComparison], call: ConceptCall) -> str:
-    """What all of some comparisons lack, as the first tells it."""
-    reasons = [explain_inexpressible(comparison, call) for _, comparison in declared]
-    return next(filter(None, reasons), "it starts from zeros")
 
 
 def _run_rule_set(

@@ -208,8 +208,7 @@ def differing_cells(
         return unequal
     mine, theirs = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):
-        near = np.abs(mine - theirs) <= tolerance.atol + relative * np.abs(theirs)
-        return np.asarray(unequal & ~(near & np.isfinite(mine) & np.isfinite(theirs)))
+        return np.asarray(unequal & ~np.isclose(mine, theirs, relative, tolerance.atol))
 
 
 def describe_difference(
@@ -303,7 +302,7 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
 
 
 class SliceCounter:
-    """Counts slices by the flat cells in them, which come in blocks and ascend.
+    """Counts slices by the flat cells in them, which come in blocks.
 
     `shape` is that of the result, `window` says of each axis whether it lies inside a slice.
 
@@ -317,26 +316,18 @@ class SliceCounter:
     def __init__(self, shape: Shape, window: tuple[bool, ...]) -> None:
         self._shape = shape
         self._own = [axis for axis, inside in enumerate(window) if not inside]
-        self._sizes = tuple(shape[axis] for axis in self._own)
-        last = max((axis for axis in self._own if shape[axis] > 1), default=-1)
-        self._run = prod(shape[last + 1 :]) if not any(window[: last + 1]) else 0
-        self._flags = np.zeros(0 if self._run else prod(self._sizes), np.bool_)
-        self._last, self._counted = -1, 0
+        # Pages of zeros that nothing is written to take no memory.
+        self._flags = np.zeros([shape[axis] for axis in self._own], np.bool_)
 
     @property
     def count(self) -> int:
         """How many slices were met."""
-        return self._counted if self._run else int(np.count_nonzero(self._flags))
+        return int(np.count_nonzero(self._flags))
 
     def add(self, cells: Indices) -> None:
-        """Count the slices that hold these cells; contiguous ones need no memory for it."""
-        if not self._run:
-            places = np.unravel_index(cells, self._shape)
-            self._flags[np.ravel_multi_index([places[axis] for axis in self._own], self._sizes)] = 1
-            return
-        numbers = np.unique(cells // self._run)
-        self._counted += numbers.size - int(numbers[0] == self._last)
-        self._last = int(numbers[-1])
+        """Count the slices that hold these cells."""
+        places = np.unravel_index(cells, self._shape)
+        self._flags[tuple(places[axis] for axis in self._own)] = True
 
 
 def count_slices(layout: Layout) -> SliceCounter | None:

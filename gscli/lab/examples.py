@@ -6,6 +6,7 @@ Their layouts say what the operator does, of a variant that refuses an index of 
 from __future__ import annotations
 
 import shlex
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -124,20 +125,13 @@ def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[s
     >>> parse_example_line(find_operator("gather"), "'[1,2]' '[0]' --axis 0")
     (['[1,2]', '[0]'], {'axis': '0'})
     """
-    kinds = {item.name: item.kind for item in operator.attributes}
-    words: list[str] = []
-    texts: dict[str, str] = {}
-    pieces = iter(shlex.split(line))
-    for piece in pieces:
-        if not piece.startswith("--"):
-            words.append(piece)
-            continue
-        name, _, value = piece.removeprefix("--").partition("=")
-        name = name.replace("-", "_")
-        if name.startswith("no_") and kinds.get(name[3:]) == "bool":
-            texts[name[3:]] = "false"
-        elif kinds.get(name) == "bool":
-            texts[name] = "true"
-        else:
-            texts[name] = value or next(pieces)
-    return words, texts
+    parser = ArgumentParser()
+    parser.add_argument("words", nargs="*")
+    for item in operator.attributes:
+        flag, is_switch = f"--{item.name.replace('_', '-')}", item.kind == "bool"
+        action = BooleanOptionalAction if is_switch else "store"
+        parser.add_argument(flag, dest=item.name, action=action, default=SUPPRESS)
+    values = vars(parser.parse_intermixed_args(shlex.split(line)))
+    words = values.pop("words")
+    return words, {name: str(value).lower() if isinstance(value, bool) else value
+                   for name, value in values.items()}  # fmt: skip

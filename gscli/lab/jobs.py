@@ -58,7 +58,11 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _validate_job(read, number)
         trace = _run_call(job)
-        result: dict[str, Any] = {"id": name, "output": _write_output(job, trace)}
+        result: dict[str, Any] = {"id": name, "output": job.get("output")}
+        if "output" in job:
+            save(job["output"], trace.output)
+        else:
+            result["output"] = dump_json(trace.output)
         if trace.warnings:
             result["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
@@ -72,14 +76,6 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         error.hint = error.hint or "what a line holds: gscli batch --help"
         return {**_identify_line(name, number), "error": error.to_dict()}
     return result
-
-
-def _write_output(job: Mapping[str, Any], trace: Trace) -> object:
-    """The output as a document, or the name of the file that it was written to."""
-    if "output" not in job:
-        return dump_json(trace.output)
-    save(job["output"], trace.output)
-    return job["output"]
 
 
 def _identify_line(name: object, number: int) -> dict[str, object]:
