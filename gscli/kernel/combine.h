@@ -76,7 +76,7 @@ TARGET static INLINE int OF_TYPE(combine_cells)(Int operation, const Line *given
     Int entry = 0;
     for (; entry + 8 <= line.count; entry += 8) {
         fetch_soon(&line, entry);
-        PREFETCH(line.items + entry * line.item_stride + UPDATES_AHEAD);
+        PREFETCH(line.soon_items + entry * line.item_stride);
         if (is_far(&line, entry) ? OF_TYPE(combine_some)(operation, 1, &line, entry, 8)
                                  : OF_TYPE(combine_some)(operation, 0, &line, entry, 8))
             return 1;

@@ -48,8 +48,7 @@
 #define MAX_ADDRESSES (CHUNK + CELLS_AHEAD)
 #define ROWS_AHEAD 16     /* rows that are fetched ahead, */
 #define MAX_LINES 64      /* and how many lines of each */
-#define UPDATES_AHEAD 1024 /* bytes, where cells are combined */
-#define NUMBERS_AHEAD 512  /* entries: what the processor fetches by itself ends with each page */
+#define ENTRIES_AHEAD 512  /* whose numbers and items are fetched: processors stop at each page */
 #define NEAR_BYTES 32768   /* bytes of rows that are worked on in the nearest cache */
 
 typedef int64_t Int;
@@ -261,7 +260,7 @@ typedef struct {
    cells. Threads that share the work without sharing cells are given rows `top` … `bottom`-1 only:
    then `loop` gets the rows to combine, whose entries are `own_entries`, which is NULL where these
    are all. Index numbers at `soon` and rows at `next_rows`, which are read before long, are fetched
-   on the way: so many bytes for each entry. */
+   on the way: so many bytes for each entry; so are items at `soon_items`, where these are read. */
 typedef struct Line Line;
 typedef int (*LineLoop)(const Line *line);
 struct Line {
@@ -276,7 +275,7 @@ struct Line {
     Int operation, run, top, bottom;
     LineLoop loop;
     const int32_t *own_entries;
-    const char *soon, *next_rows;
+    const char *soon, *next_rows, *soon_items;
     Int soon_bytes, next_bytes;
 };
 
@@ -361,38 +360,45 @@ static int is_plain(const Addresses *where)
            && column->step == 1 && column->place_step == 0 && column->first == 0;
 }
 
+/* How far a job is: its next number and item, and those that are fetched. */
+typedef struct {
+    Cursor number, item, soon_number, soon_item;
+} Progress;
+
 /* The items of planes before `end`. Returns 1 where a number is outside. Numbers that loops cannot read
    themselves are resolved a chunk at a time; what is next is fetched ahead, so that some addresses
    wait until those after them are known. */
 static int run_planes(LineLoop loop, Line *line, const Addresses *where, const Items *items,
-                      Cursor *index_cursor, Cursor *item_cursor, Cursor *fetch_cursor, Int end)
+                      Progress *at, Int end)
 {
     const Column *const column = where->columns;
     const int plain = is_plain(where);
     Int addresses[MAX_ADDRESSES], kept = 0;
     line->turn = plain ? column->turn : 0, line->limit = plain ? column->size : INT64_MAX;
-    while (index_cursor->plane < end || kept > 0) {
-        Int known = where->sizes[2] - index_cursor->place;
+    while (at->number.plane < end || kept > 0) {
+        Int known = where->sizes[2] - at->number.place;
         line->numbers = addresses;
         if (plain) {
             line->numbers = (const Int *)(const void *)item_at(column->numbers, column->strides,
-                                                               index_cursor);
-            advance(index_cursor, where->sizes, known);
+                                                               &at->number);
+            advance(&at->number, where->sizes, known);
         } else {
-            known = resolve_chunk(where, index_cursor, end, addresses + kept, CHUNK);
+            known = resolve_chunk(where, &at->number, end, addresses + kept, CHUNK);
             if (known < 0) return 1;
             known += kept;
-            kept = index_cursor->plane == end || !line->far ? 0 : smaller(known, CELLS_AHEAD);
+            kept = at->number.plane == end || !line->far ? 0 : smaller(known, CELLS_AHEAD);
         }
         for (Int left = known; left > kept; left -= line->count, line->numbers += line->count) {
-            line->count = smaller(items->sizes[2] - item_cursor->place, left - kept);
+            line->count = smaller(items->sizes[2] - at->item.place, left - kept);
             line->visible = left;
-            line->items = item_at(items->start, items->strides, item_cursor);
-            line->soon = item_at(column->numbers, column->strides, fetch_cursor);
+            line->items = item_at(items->start, items->strides, &at->item);
+            line->soon = item_at(column->numbers, column->strides, &at->soon_number);
+            line->soon_items = item_at(items->start, items->strides, &at->soon_item);
             if (loop(line)) return 1;
             line->next_rows += line->count * line->next_bytes;
-            advance(item_cursor, items->sizes, line->count);
-            advance(fetch_cursor, where->sizes, line->count);
+            advance(&at->item, items->sizes, line->count);
+            advance(&at->soon_number, where->sizes, line->count);
+            advance(&at->soon_item, items->sizes, line->count);
         }
         if (kept) memmove(addresses, line->numbers, (size_t)kept * sizeof(Int));
     }
@@ -407,13 +413,14 @@ static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where
                    const Items *items)
 {
     char near[NEAR_BYTES];
-    Cursor index_cursor = {0, 0, 0}, item_cursor = {0, 0, 0}, fetch_cursor = {0, 0, 0};
+    Progress at = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const Int plane_bytes = where->plane_bytes, planes = where->sizes[0];
     const Int entries = where->sizes[1] * where->sizes[2];
     const int is_short = plane_bytes <= 8 * NEAR_BYTES && plane_bytes <= entries * CACHE_LINE;
     const int is_near = where->source && plane_bytes <= NEAR_BYTES;
     const char *source = where->source ? where->source : rows;
-    advance(&fetch_cursor, where->sizes, NUMBERS_AHEAD);
+    advance(&at.soon_number, where->sizes, ENTRIES_AHEAD);
+    advance(&at.soon_item, items->sizes, ENTRIES_AHEAD);
     line->soon_bytes = where->columns->strides[2];
     line->next_bytes = is_short ? (plane_bytes + entries - 1) / entries : 0;
     line->far = where->far, line->stream = items->stream, line->item_stride = items->strides[2];
@@ -422,8 +429,7 @@ static Int run_job(LineLoop loop, Line *line, char *rows, const Addresses *where
         if (where->source) copy(line->rows, source, plane_bytes);
         source += plane_bytes;
         line->next_rows = source;
-        if (run_planes(loop, line, where, items, &index_cursor, &item_cursor, &fetch_cursor, end))
-            return 1;
+        if (run_planes(loop, line, where, items, &at, end)) return 1;
         if (is_near) (line->stream ? stream : copy)(rows, near, plane_bytes);
     }
 #if defined(X86)
@@ -455,6 +461,7 @@ static INLINE int move_cells(Int size, int is_take, const Line *given)
     Int entry = 0;
     for (; entry + 8 <= line.count; entry += 8) {
         fetch_soon(&line, entry);
+        if (!is_take) PREFETCH(line.soon_items + entry * line.item_stride);
         if (is_far(&line, entry) ? move_some(size, is_take, 1, &line, entry, 8)
                                  : move_some(size, is_take, 0, &line, entry, 8))
             return 1;
