@@ -67,12 +67,13 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     if (few := plan.small_call_addresses) is not None:
         take_with_numpy(rows[None], *few, result.reshape(1, -1, form.row_size), layout.fill_value)
         return to_result_axes(layout, result)
-    route = tile_plan(plan, tuning.tile_size)
+    route = tile_plan(plan, tuning.tile_size, packed=True)
     items = result.reshape(*route.grid, form.row_size)
 
     def read(lane: Region) -> None:
+        own = route.pack_cells(rows, lane).reshape(-1, 1) if route.is_packed else rows
         for step in route.iter_tiles(lane):
-            take(rows, step, items[step.region], layout.fill_value)
+            take(own, step, items[step.region], layout.fill_value)
 
     run_parallel(route.partitions, read, tuning.threads_for(result))
     return to_result_axes(layout, result)
@@ -254,7 +255,7 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
     if _apply_at_once(plan, target):
         return
     layout, dtype = plan.layout, target.accumulator.dtype
-    route = tile_plan(plan, tuning.tile_size, ordered=True)
+    route = tile_plan(plan, tuning.tile_size, ordered=True, packed=target.counts is None)
     updates = canonical_updates(plan).reshape(*route.grid, layout.form.row_size)
     if target.counts is not None:
         for step in route.iter_all_tiles():
@@ -273,6 +274,9 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
 
     def apply(part: tuple[Region, ThreadShare]) -> None:
         lane, share = part
+        if route.is_packed:
+            _update_packed(route, lane, target, updates)
+            return
         for step in _iter_copied_tiles(route, lane, target):
             target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
 
@@ -326,6 +330,16 @@ def _combine_per_thread(route: Tiling, target: ScatterOutput, updates: Array, th
     both = np.add if ufunc is np.subtract else ufunc
     for table in tables[1:]:
         both(rows, table, out=rows)
+
+
+def _update_packed(route: Tiling, lane: Region, target: ScatterOutput, updates: Array) -> None:
+    """Update the cells of a strip in a copy of its own, in which they stand side by side."""
+    rows = target.rows
+    packed = route.pack_cells(rows if target.source is None else target.source, lane)
+    for step in route.iter_tiles(lane):
+        values = prepare_updates(target.layout, updates[step.region], rows.dtype)
+        write(packed.reshape(-1, 1), step, values, target.combining_ufunc(values.dtype))
+    rows.reshape(route.data_dims)[route.partition_cells(lane)] = packed
 
 
 def _iter_copied_tiles(route: Tiling, lane: Region, target: ScatterOutput) -> Iterable[Tile]:

@@ -23,7 +23,7 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, real_part
-from gscli.kernel.tuning import WHOLE, ThreadShare
+from gscli.kernel.tuning import STRIP_BYTES, WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 9
@@ -117,13 +117,15 @@ class Deferred:
     """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
 
     `columns`: for each the numbers, then `size` and so on of its `_ColumnStruct`; `shape` is that
-    of the addresses; `refuse` is called where a number is out of range, and raises.
+    of the addresses; `refuse` is called where a number is out of range, and raises. `is_near`: rows
+    have just been copied, so that they are in a near cache if that holds them.
     """
 
     def __init__(
         self, columns: Sequence[tuple[Any, ...]], shape: tuple[int, ...],
-        refuse: Callable[[], NoReturn],
+        refuse: Callable[[], NoReturn], *, is_near: bool = False,
     ) -> None:  # fmt: skip
+        self.is_near = is_near
         self.numbers: list[Array] = [numbers for numbers, *_ in columns]
         self.shape, self.raise_out_of_bounds = shape, refuse
         made = [
@@ -270,7 +272,7 @@ def _addresses_struct(
     where = _AddressesStruct(ctypes.addressof(columns), len(columns), (planes, height, width))
     if rows is not None:
         where.plane_bytes = rows.nbytes // planes
-        where.far = where.plane_bytes > L2_BYTES
+        where.far = where.plane_bytes > (STRIP_BYTES if addresses.is_near else L2_BYTES)
         where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
     for column in columns if where.own_rows else ():
         column.plane_step = 0

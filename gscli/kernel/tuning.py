@@ -52,6 +52,9 @@ class Tuning(Record):
 DEFAULT = Tuning()
 
 
+STRIP_BYTES = 1 << 20
+"""Bytes of a strip, the cells of all rows in some columns: so many stay in the second cache."""
+
 CACHE_LINE = 64
 """Bytes of a line of the caches."""
 

@@ -25,9 +25,8 @@ from gscli.layout.forms import CanonicalForm, build_cells_form
 from gscli.plan.indices import unravel_range
 from gscli.plan.plan import ValidatedPlan, fold_coordinates
 
-STRIP_BYTES = 256
-"""Bytes of cells side by side that are addressed together where rows are wide: a block of many rows
-and few columns reads each line of data several times while it is near."""
+STRIP_WIDTH = 256
+"""Bytes of each row that a strip has at least: neighbours come from memory together."""
 
 LARGER, LARGEST = 4, 64
 """How many more entries a step may have where nobody stores their addresses, and where it is all
@@ -38,13 +37,15 @@ CACHE_CELLS, SEVERAL = 1 << 19, 1 << 22
 
 
 def tile_plan(
-    plan: ValidatedPlan, block: int, *, ordered: bool = False, sequential: bool = False
-) -> Tiling:
+    plan: ValidatedPlan, block: int, *, ordered: bool = False, sequential: bool = False,
+    packed: bool = False,
+) -> Tiling:  # fmt: skip
     """The walk for a plan's form, about `block` addresses at a time.
 
     `ordered`: every cell must meet its entries in turn, for it is written. `sequential`: the
     regions of the steps follow one another in the row-major order of the result's grid, which is
-    entry order too for every cell. What reads and writes files goes this way.
+    entry order too for every cell. What reads and writes files goes this way. `packed`: a lane of
+    some columns may be worked on in a copy of its cells, where that pays; see `pack_cells`.
     """
     form = plan.layout.form
     if form.kind == "cells":
@@ -57,9 +58,9 @@ def tile_plan(
     _, outer, entries, inner = form.result_dims
     wide = 1
     if form.kind == "elements":
-        strip = STRIP_BYTES // max(parse_dtype(plan.layout.dtype).itemsize, 1)
-        wide = inner if inner <= 2 * strip else strip
-        wide = max(min(inner, block) if sequential else wide, 1)
+        width = tuning.STRIP_BYTES // max(form.data_dims[2], 1) // STRIP_WIDTH * STRIP_WIDTH
+        strip = max(width, STRIP_WIDTH) // max(parse_dtype(plan.layout.dtype).itemsize, 1)
+        wide = max(min(inner, block if sequential else strip), 1)
     tall = max(min(block // wide, entries), 1)
     batches, together = block // (wide * tall), 1
     if outer != 1:
@@ -67,7 +68,10 @@ def tile_plan(
         if not sequential:
             cells = max(max(form.data_dims[2], entries) * form.row_size, 1)
             together = (CACHE_CELLS if ordered else SEVERAL) // cells
-    return RowTiling(plan, form, (batches, together, tall, wide), ordered=ordered)
+    has_strips = form.kind == "elements" and wide < inner
+    packed = packed and has_strips and form.data_dims[2] <= 2 * entries
+    sizes = batches, together, tall, wide
+    return RowTiling(plan, form, sizes, ordered=ordered or packed, packed=packed)
 
 
 class Tiling(ABC):
@@ -81,8 +85,9 @@ class Tiling(ABC):
 
     def __init__(
         self, plan: ValidatedPlan, grid: tuple[int, ...], sizes: tuple[int, ...],
-        data: tuple[int, ...], *, ordered: bool,
+        data: tuple[int, ...], *, ordered: bool, packed: bool = False,
     ) -> None:  # fmt: skip
+        self.is_packed = packed
         self.plan, self.grid, self.data_dims = plan, grid, data
         self.tile_entries, self.axes = sizes[self.along], deferrable_axes(plan)
         pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
@@ -93,6 +98,10 @@ class Tiling(ABC):
     def partition_cells(self, lane: Region) -> Region:
         """Which cells of `data` only this lane writes."""
         return (*lane[: self.along], slice(None), *lane[self.along + 1 :])
+
+    def pack_cells(self, rows: Array, lane: Region) -> Array:
+        """A copy of the cells of a lane, all side by side: where tiles go that are packed."""
+        return np.array(rows.reshape(self.data_dims)[self.partition_cells(lane)], order="C")
 
     def iter_tiles(self, lane: Region) -> Iterator[Tile]:
         """The steps of one lane, in entry order."""
@@ -134,7 +143,7 @@ class Tiling(ABC):
             ends = chain([(size, int(width > 1), first)], repeat((0, 0, 0)))
             terms = zip(lines, self.axes, strides, ends, strict=False)
             deferred = [(own, *axis, stride, *end) for own, axis, stride, end in terms]
-            return Deferred(deferred, shown, plan.raise_out_of_bounds), None
+            return Deferred(deferred, shown, plan.raise_out_of_bounds, is_near=self.is_packed), None
         resolved: Iterable[LiveIndices] = starmap(plan.coordinates, enumerate(numbers))
         if planes * width > 1 or first:
             starts = np.arange(planes)[:, None, None] * size
@@ -157,12 +166,13 @@ class RowTiling(Tiling):
     along = 2
 
     def __init__(
-        self, plan: ValidatedPlan, form: CanonicalForm, sizes: tuple[int, ...], *, ordered: bool
-    ) -> None:
+        self, plan: ValidatedPlan, form: CanonicalForm, sizes: tuple[int, ...], *, ordered: bool,
+        packed: bool,
+    ) -> None:  # fmt: skip
         run = form.row_size
         both = form.result_dims, form.data_dims
         grid, data = [(*dims[:3], dims[3] // max(run, 1)) for dims in both]
-        super().__init__(plan, grid, sizes, (*data, run), ordered=ordered)
+        super().__init__(plan, grid, sizes, (*data, run), ordered=ordered, packed=packed)
 
     @cached_property
     def numbers(self) -> Array:
@@ -176,13 +186,15 @@ class RowTiling(Tiling):
         _, all_outer, count, all_width = self.grid
         several, sharing, tall, width = (part.stop - part.start for part in region)
         strides, size = self.plan.layout.form.column_strides, math.prod(self.data_dims[2:4])
+        begin, first = (batches.start * all_outer + outer.start) * size, own.start
+        if self.is_packed:
+            strides, size, begin, first = (width,), self.data_dims[2] * width, 0, 0
         if all_width == 1:
             ends = batches.start * count + entries.start, (batches.stop - 1) * count + entries.stop
             columns = self.iter_numbers(*ends)
         else:
             columns = iter([self.numbers[batches, entries, own]])
-        begin = (batches.start * all_outer + outer.start) * size
-        addresses = self.find_addresses(columns, strides, (several, tall, width), size, own.start)
+        addresses = self.find_addresses(columns, strides, (several, tall, width), size, first)
         kept = zip(region, (several > 1, sharing > 1, True, width > 1), strict=True)
         place = tuple(part if has_axis else part.start for part, has_axis in kept)
         return Tile(slice(begin, begin + several * sharing * size), *addresses, place, sharing)

@@ -203,6 +203,23 @@ def test_scatters_agree_with_the_oracle(case: tuple[Any, ...], reduction: str) -
         assert_same(run_with(name, inputs, attrs, tuning), expected)
 
 
+@pytest.mark.parametrize("reduction", ["", "none", "add", "max"])
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("table", [OWN, SHORT], ids=["own", "short"])
+def test_strips_agree_with_the_oracle(
+    table: list[Array], axis: int, reduction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strips of two columns, as if no more of the rows stayed near; without a reduction, read."""
+    monkeypatch.setattr(sizes, "STRIP_BYTES", 0)
+    monkeypatch.setattr(walks, "STRIP_WIDTH", 8)
+    inputs, attrs = {"data": DATA, "indices": table[axis]}, {"axis": axis}
+    name = "onnx.scatter_elements" if reduction else "onnx.gather_elements"
+    if reduction:
+        inputs["updates"], attrs["reduction"] = values(table[axis].shape, F4, axis), reduction
+    for tuning in TUNINGS:
+        assert_same(run_with(name, inputs, attrs, tuning), answer(name, inputs, attrs))
+
+
 @pytest.mark.parametrize("axis", range(3))
 def test_rows_along_an_axis_are_written_as_the_oracle_does(axis: int) -> None:
     at = indices((9, 3), DATA.shape[axis]) % DATA.shape[axis]
@@ -437,6 +454,8 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
         with monkeypatch.context() as patched:
             for place in (plans, kernel):
                 patched.setattr(place, "SMALL_CALL_ENTRIES", -1)
+            patched.setattr(sizes, "STRIP_BYTES", 0)
+            patched.setattr(walks, "STRIP_WIDTH", 8)
             for function in (kernel.gather, kernel.scatter):
                 patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
             assert_same(gscli.run(name, world.inputs, world.attrs), expected)
