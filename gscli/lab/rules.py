@@ -143,7 +143,8 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     layout, (column, source) = probe.layout, probe.writable_columns[0]
     policy, axis = layout.policy, layout.axes[layout.column_axes[column]]
     if not negative and source in probe.operator.counted_inputs(layout.attributes):
-        return "grows the output"
+        is_sorted = probe.operator.shape_inputs.get(source) == "ascending"
+        return "grows the output" + "; error out of order" * is_sorted
     if axis.reach > 1 and not policy.is_atomic:
         return OUTCOMES["partly"].cell
     outcome = outcome_of(policy, negative=negative)

@@ -55,6 +55,9 @@ WRITTEN = [
     "gscli mxnet np-take '[[1,2],[3,4]]' '[-1]' --mode raise",
     "gscli openvino gather '[1,2,3]' '[7]' 0 --opset 7",
     "gscli tf tensor-scatter-nd-add '[1,2]' '[[2]]' '[1]'",
+    "gscli tf segment-mean f32.npy '[0,2,1]'",
+    "gscli tf segment-max '[1,2]' '[-1,-2]'",
+    "gscli tf segment-mean '[1,2]' '[1,0]' --dtype complex64",
     "gscli torch scatter-reduce '[1,2]' '[2]' '[1]' --dim 0 --reduce amax",
     "gscli gather '[1]' '[0]' --opset 99",
     "gscli openvino gather '[1]' '[0]' 0 --opset 99",
@@ -313,6 +316,13 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("numpy setitem arange:4 '(0,1)' 5", "0 1"),
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
+        (
+            "tf segment-sum '[[1,2],[3,4],[5,6]]' '[0,2,1]'",
+            (
+                "where ids take any order: gscli tensorflow unsorted-segment-sum --num-segments=3 "
+                "'[[1,2],[3,4],[5,6]]' '[0,2,1]'"
+            ),
+        ),
         ("page run.json --html lesson.html", "-o FILE names the page"),
         ("gather '[1,2]' '[0]' --dim 0", "did you mean --axis?"),
         ("torch gather '[1,2]' '[0]' --axis 0", "did you mean --dim?"),

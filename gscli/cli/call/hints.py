@@ -24,7 +24,7 @@ from gscli.base.arrays import Array, find_cast_change, parse_dtype
 from gscli.base.words import INTEGERS, format_command, format_shape
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
-from gscli.frameworks import operators
+from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments
 from gscli.plan import CallInputs, plan_call
@@ -55,6 +55,8 @@ def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
 def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
+        if unsorted := _build_unsorted_command(operator, inputs):
+            return f"where ids take any order: {unsorted}"
         return "; ".join(filter(None, (error.hint, _compare_hint(error, operator, inputs))))
     if isinstance(error, LossyTypeRefused):
         return _lossy_dtype_hint(error, inputs)
@@ -115,14 +117,30 @@ def build_compare_command(
     """The call as `gscli compare` takes it, None where it has no words for it."""
     for comparison in _find_comparisons(operator, flat=flat):
         sources = [inputs.words.get(name, "-") for name in comparison.inputs]
-        if "-" in sources:
-            continue
-        flags = _flags(operator, inputs, comparison)
-        dashes = ["--"] if any(word.startswith("-") for word in sources) else []
-        command = format_command(
-            ["gscli", "compare", comparison.concept, *flags, *dashes, *sources]
-        )
-        return command if len(command) <= LONGEST_COMMAND else None
+        if "-" not in sources:
+            flags = _flags(operator, inputs, comparison)
+            return _build_command(["compare", comparison.concept, *flags], sources)
+    return None
+
+
+def _build_command(words: list[str], sources: list[str]) -> str | None:
+    """A command with inputs as they were typed; None for one that is too long to be read."""
+    dashes = ["--"] if any(word.startswith("-") for word in sources) else []
+    command = format_command(["gscli", *words, *dashes, *sources])
+    return command if len(command) <= LONGEST_COMMAND else None
+
+
+def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | None:
+    """The same call of TensorFlow's unsorted segments, where ids must ascend and do not."""
+    sources = [inputs.words.get(name, "-") for name in operator.input_names]
+    for name, kind in operator.shape_inputs.items():
+        ids = inputs.arrays[name]
+        if kind == "ascending" and "-" not in sources and bool((ids[1:] < ids[:-1]).any()):
+            unsorted, count = find_operator(f"tensorflow.unsorted_{operator.name}"), ids.max() + 1
+            with suppress(GscliError):
+                plan_call(unsorted, inputs.arrays, {"num_segments": int(count)})
+                words = ["tensorflow", unsorted.command, f"--num-segments={count}"]
+                return _build_command(words, sources)
     return None
 
 
