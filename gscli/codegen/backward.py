@@ -16,8 +16,14 @@ import numpy as np
 from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
-from gscli.codegen.code import eliminate_dead_code, parse_targets, translate_call
-from gscli.codegen.lowering import cast_number, fit_updates, reduction_identity
+from gscli.codegen.code import parse_targets
+from gscli.codegen.lowering import (
+    cast_number,
+    eliminate_dead_code,
+    fit_updates,
+    reduction_identity,
+    translate_call,
+)
 from gscli.codegen.native import TARGETS
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, format_number, load_language

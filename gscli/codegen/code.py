@@ -13,20 +13,17 @@ from dataclasses import replace
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array, dtype_name
-from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
-from gscli.codegen.index_numbers import IndexHandling
-from gscli.codegen.lowering import ScatterLowering, emit_gather
+from gscli.codegen.lowering import Translation, translate_call
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
-from gscli.codegen.native import ALIASES, TARGETS, NativeOp, TargetFramework
+from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
 from gscli.codegen.own import write_own_call
-from gscli.codegen.placement import IndexLowering
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
-from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
+from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Snippet
 from gscli.frameworks import find_called, load_framework
 from gscli.frameworks.execute import execute
@@ -144,64 +141,6 @@ def code(
     from gscli.codegen.execution import run_checks
 
     return run_checks(snippets, python)
-
-
-# A call in the steps of a target.
-
-
-class Translation(Record):
-    """The steps of a call, and what they do with index numbers; `op`: None if nothing is moved."""
-
-    program: SnippetProgram
-    output: Value
-    op: NativeOp | None
-    composed: bool
-    handlings: tuple[IndexHandling, ...] = ()
-
-
-def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
-    """The call as steps of the target; CannotTranslate tells why there are none."""
-    steps, layout = SnippetProgram(), analysis.layout
-    if layout.fold is not None:
-        raise CannotTranslate(f"{target.title} has no single call, and no lines are written")
-    inputs = {
-        name: steps.input(name, array.shape, dtype_name(array.dtype))
-        for name, array in analysis.arrays_by_variable.items()
-    }
-    if layout.is_noop:
-        return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
-    lowering = IndexLowering(analysis, target, steps, inputs)
-    if layout.kind == "gather":
-        (output, indices), composed = emit_gather(lowering, inputs["data"]), False
-    else:
-        scatter = ScatterLowering(lowering, inputs.get("data"), inputs.get("updates"))
-        output, indices = scatter.lower()
-        composed = scatter.composed
-    composed |= indices.live is not None
-    eliminate_dead_code(steps, output)
-    return Translation(
-        steps, output, indices.native, composed, tuple(lowering.normalizer.handlings)
-    )
-
-
-def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
-    """Drop steps whose results nobody reads."""
-    needed, kept = {output.number}, []
-    for step in reversed(steps.steps):
-        if step.result.number in needed:
-            needed |= {operand.number for operand in step.operands}
-            kept.append(step)
-    steps.steps[:] = reversed(kept)
-
-
-def _emit_unchanged(
-    analysis: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
-) -> Value:
-    """What comes out where no cell is read or written."""
-    layout = analysis.layout
-    if layout.kind == "scatter" and "data" in inputs:
-        return steps.reshape(inputs["data"], layout.output_shape)
-    return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
 
 
 def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:

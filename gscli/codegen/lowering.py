@@ -1,4 +1,4 @@
-"""A gather or a scatter as steps of one target."""
+"""A call, a gather or a scatter, as steps of one target."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import parse_dtype
+from gscli.base.arrays import dtype_name, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS
-from gscli.codegen.native import NativeOp
+from gscli.codegen.analysis import CallAnalysis
+from gscli.codegen.index_numbers import IndexHandling
+from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.placement import IndexLowering, LoweredIndices
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
@@ -316,3 +318,58 @@ class ScatterLowering:
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"
         return steps.apply(form, data._replace(name="output"), product)
+
+
+class Translation(Record):
+    """The steps of a call, and what they do with index numbers; `op`: None if nothing is moved."""
+
+    program: SnippetProgram
+    output: Value
+    op: NativeOp | None
+    composed: bool
+    handlings: tuple[IndexHandling, ...] = ()
+
+
+def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
+    """The call as steps of the target; CannotTranslate tells why there are none."""
+    steps, layout = SnippetProgram(), analysis.layout
+    if layout.fold is not None:
+        raise CannotTranslate(f"{target.title} has no single call, and no lines are written")
+    inputs = {
+        name: steps.input(name, array.shape, dtype_name(array.dtype))
+        for name, array in analysis.arrays_by_variable.items()
+    }
+    if layout.is_noop:
+        return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
+    lowering = IndexLowering(analysis, target, steps, inputs)
+    if layout.kind == "gather":
+        (output, indices), composed = emit_gather(lowering, inputs["data"]), False
+    else:
+        scatter = ScatterLowering(lowering, inputs.get("data"), inputs.get("updates"))
+        output, indices = scatter.lower()
+        composed = scatter.composed
+    composed |= indices.live is not None
+    eliminate_dead_code(steps, output)
+    return Translation(
+        steps, output, indices.native, composed, tuple(lowering.normalizer.handlings)
+    )
+
+
+def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
+    """Drop steps whose results nobody reads."""
+    needed, kept = {output.number}, []
+    for step in reversed(steps.steps):
+        if step.result.number in needed:
+            needed |= {operand.number for operand in step.operands}
+            kept.append(step)
+    steps.steps[:] = reversed(kept)
+
+
+def _emit_unchanged(
+    analysis: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
+) -> Value:
+    """What comes out where no cell is read or written."""
+    layout = analysis.layout
+    if layout.kind == "scatter" and "data" in inputs:
+        return steps.reshape(inputs["data"], layout.output_shape)
+    return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
