@@ -87,25 +87,23 @@ def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: Preamble
             translation = translate_call(analysis, target)
             writer = _WRITERS.get(target.name, SnippetWriter)
             call = writer(translation.program, translation.output, language).write()
-            answer = _judge(answer, analysis, target, translation)
+            answer = _judge(answer, translation)
     except CannotTranslate as reason:
         return answer._replace(verdict="none", reason=str(reason))
     return answer._replace(preamble=tuple(loading.write(language, call)), call=tuple(call))
 
 
-def _judge(
-    answer: Snippet, analysis: CallAnalysis, target: TargetFramework, translation: Translation
-) -> Snippet:
+def _judge(answer: Snippet, translation: Translation) -> Snippet:
     """The answer with what is true of its lines."""
-    op = translation.op
-    broken = list_breaking_inputs(analysis, target, op, translation.handlings)
-    apart = describe_value_difference(analysis, target, op)
+    op, note = translation.op, translation.target.note
+    broken = list_breaking_inputs(translation)
+    apart = describe_value_difference(translation)
     return answer._replace(
         verdict="differs" if apart else "exact for these indices" if broken else "exact",
         operation=op.name if op else "nothing is moved",
         composed=translation.composed,
         breaks=tuple(broken),
-        notes=(target.note,) if target.note else (),
+        notes=(note,) if note else (),
         reason=apart,
     )
 

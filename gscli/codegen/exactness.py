@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gscli.base.words import FLOAT16S, FLOATS
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
+from gscli.codegen.lowering import Translation
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.layout import Layout
 from gscli.layout.axes import OutOfBounds, SegmentNumbers, Truncation
@@ -24,18 +23,14 @@ UNCHECKED_WORDS = {OUTCOMES["from_end"].cell: FROM_END, "unchecked": "is not che
 """What a framework does that does not check an index, as a policy names it; others as they are."""
 
 
-def list_breaking_inputs(
-    analysis: CallAnalysis,
-    target: TargetFramework,
-    native: NativeOp | None,
-    handlings: Sequence[IndexHandling],
-) -> list[str]:
-    """What would make the lines of a target differ from the call, each in a sentence."""
+def list_breaking_inputs(translation: Translation) -> list[str]:
+    """What would make lines differ from the call that they are for, each in a sentence."""
+    analysis, target, native = translation.analysis, translation.target, translation.op
     if native is None:
         return ["any cell that is moved: these inputs move none"]
     sentences = list[str]()
     if analysis.has_index_numbers:
-        sentences += _breaking_indices(analysis, target, native, handlings)
+        sentences += _breaking_indices(translation, native)
     layout = analysis.layout
     if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(analysis)):
         sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
@@ -57,17 +52,13 @@ def list_breaking_inputs(
     return sentences
 
 
-def _breaking_indices(
-    analysis: CallAnalysis,
-    target: TargetFramework,
-    native: NativeOp,
-    handlings: Sequence[IndexHandling],
-) -> list[str]:
+def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
+    analysis, target = translation.analysis, translation.target
     here, there = analysis.operator.framework.title, target.title
     here = f"{here} {analysis.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
     own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
-    for handling in handlings:
+    for handling in translation.handlings:
         others = _handled_outcomes(analysis.layout, native, handling)
         for which, ours, theirs in zip(PLACES, own, others, strict=True):
             if ours != theirs:
@@ -158,11 +149,10 @@ def _describe_duplicates(analysis: CallAnalysis, target: TargetFramework) -> str
     return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
-def describe_value_difference(
-    analysis: CallAnalysis, target: TargetFramework, native: NativeOp | None
-) -> str:
-    """What makes the lines differ from the call for these very values; empty where nothing does."""
-    if native is None:
+def describe_value_difference(translation: Translation) -> str:
+    """What makes lines differ from the call for these very values; empty where nothing does."""
+    analysis, target = translation.analysis, translation.target
+    if translation.op is None:
         return ""
     difference = _describe_nan_difference(analysis, target)
     if difference and analysis.has_nan:

@@ -45,10 +45,7 @@ def build_preamble(answer: Snippet, inputs: Mapping[str, Array]) -> list[str]:
     spoken = load_language(answer.target)
     lines = [line for line in answer.preamble if line.startswith(("import", "from", "jax."))]
     for name, array in inputs.items():
-        kind = dtype_name(array.dtype)
-        loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves
-        read = f"given[{name!r}]"
-        lines.append(f"{name} = {loaded.format(name=read)}")
+        lines.append(spoken.format_load(name, f"given[{name!r}]", dtype_name(array.dtype)))
     return ["import numpy as np", *lines]
 
 
@@ -72,12 +69,12 @@ def start_snippet_process(
         yield running
 
 
-def run_checks(code: Code, python: str | None = None, patience: float = TIMEOUT_SECONDS) -> Code:
+def run_checks(code: Code, python: str | None = None) -> Code:
     """The same code with what a run of each target's lines said."""
     check_input_sizes(code.inputs)
     missing = _missing_packages([answer.target for answer in code.answers], python)
     return code.with_run_results(
-        [_check_snippet(code, answer, missing, python, patience) for answer in code.answers]
+        [_check_snippet(code, answer, missing[answer.target], python) for answer in code.answers]
     )
 
 
@@ -105,23 +102,14 @@ def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, s
     }
 
 
-def _check_snippet(
-    code: Code,
-    answer: Snippet,
-    missing: Mapping[str, str],
-    python: str | None,
-    patience: float,
-) -> dict[str, str]:
+def _check_snippet(code: Code, answer: Snippet, missing: str, python: str | None) -> dict[str, str]:
     if answer.verdict == "none":
         return {}
-    if missing[answer.target]:
-        return {
-            "result": "not installed",
-            "text": f"install {missing[answer.target]}, or name an interpreter that has it: "
-            "--python PATH",
-        }
+    if missing:
+        text = f"install {missing}, or name an interpreter that has it: --python PATH"
+        return {"result": "not installed", "text": text}
     try:
-        with start_snippet_process(answer.target, python, patience) as running:
+        with start_snippet_process(answer.target, python, TIMEOUT_SECONDS) as running:
             version = running.hello.version
             assert code.output is not None
             said = compare_reply(running.run_snippet(answer, code.inputs), code.output)

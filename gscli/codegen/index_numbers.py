@@ -14,7 +14,7 @@ from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.layout import Layout
 from gscli.layout.axes import INT32_MAX, Axis, Negative, OutOfBounds, Truncation
-from gscli.plan.indices import IndexProfile, legal_range
+from gscli.plan.indices import IndexProfile, legal_range, merge_profiles
 
 COMPUTABLE_INDEX_TYPES = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
@@ -40,10 +40,8 @@ class IndexNormalizer:
     `handlings`: what the lines do with the numbers, of one axis or of all, that they read.
     """
 
-    def __init__(
-        self, analysis: CallAnalysis, target: TargetFramework, steps: SnippetProgram
-    ) -> None:
-        self.analysis, self.target, self.steps = analysis, target, steps
+    def __init__(self, analysis: CallAnalysis, target: TargetFramework) -> None:
+        self.analysis, self.target, self.steps = analysis, target, SnippetProgram()
         self.layout = analysis.layout
         self.is_scatter = self.layout.kind == "scatter"
         self.handlings: list[IndexHandling] = []
@@ -80,17 +78,15 @@ class IndexNormalizer:
         )
 
     def normalize(
-        self,
-        index: Value,
-        axes: Sequence[Axis],
-        native: NativeOp,
-        profile: IndexProfile,
-        vector_dim: int = 0,
+        self, index: Value, axes: Sequence[Axis], native: NativeOp, vector_dim: int = 0
     ) -> tuple[Value, Value | None]:
         """Index numbers as the operation takes them, and which of them are live.
 
         `axes`: those that the numbers along `vector_dim` address, or one for all.
         """
+        profile = merge_profiles(
+            tuple(self.analysis.index_profiles[axis.column or 0] for axis in axes)
+        )
         steps, handling = self.steps, self.choose_handling(native, profile)
         self.handlings.append(handling)
         index = self.cast_to_integers(index, native, profile)

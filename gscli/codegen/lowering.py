@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import dtype_name, parse_dtype
+from gscli.base.arrays import parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS
 from gscli.codegen.analysis import CallAnalysis
@@ -18,10 +18,10 @@ from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, OutOfBounds, Shape
 
 
-def emit_gather(lowering: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
+def emit_gather(lowering: IndexLowering) -> tuple[Value, LoweredIndices]:
     """The output, and the indices that it is read by."""
     steps, layout = lowering.steps, lowering.layout
-    data = steps.reshape(data, layout.view_shape)
+    data = steps.reshape(lowering.inputs["data"], layout.view_shape)
     indices = lowering.lower(lowering.target.ops("gather"))
     assert indices is not None, "every target gathers cells"
     data, facts = steps.reshape(data, indices.data_shape), indices.facts
@@ -98,11 +98,12 @@ class ReductionRequest(Record):
 class ScatterLowering:
     """One scatter for one target; `composed` once it takes more than one operation."""
 
-    def __init__(self, lowering: IndexLowering, data: Value | None, updates: Value | None) -> None:
+    def __init__(self, lowering: IndexLowering) -> None:
         self.lowering, self.steps, self.layout = lowering, lowering.steps, lowering.layout
         self.target = lowering.target
         self.composed = False
-        self.data, self.update_value = data, updates
+        self.data = lowering.inputs.get("data")
+        self.update_value = lowering.inputs.get("updates")
         assert self.layout.updates is not None
         self.declared = self.layout.updates
         self.rule = REDUCTIONS[self.layout.reduction]
@@ -321,38 +322,39 @@ class ScatterLowering:
 
 
 class Translation(Record):
-    """The steps of a call, and what they do with index numbers; `op`: None if nothing is moved."""
+    """A call as steps of a target, and what they do with index numbers.
 
+    `op`: the operation that they are built on, None if nothing is moved.
+    """
+
+    analysis: CallAnalysis
+    target: TargetFramework
     program: SnippetProgram
     output: Value
-    op: NativeOp | None
-    composed: bool
+    op: NativeOp | None = None
+    composed: bool = False
     handlings: tuple[IndexHandling, ...] = ()
 
 
 def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translation:
     """The call as steps of the target; CannotTranslate tells why there are none."""
-    steps, layout = SnippetProgram(), analysis.layout
+    layout = analysis.layout
     if layout.fold is not None:
         raise CannotTranslate(f"{target.title} has no single call, and no lines are written")
-    inputs = {
-        name: steps.input(name, array.shape, dtype_name(array.dtype))
-        for name, array in analysis.arrays_by_variable.items()
-    }
+    lowering, composed = IndexLowering(analysis, target), False
+    steps = lowering.steps
     if layout.is_noop:
-        return Translation(steps, _emit_unchanged(analysis, steps, inputs), None, composed=False)
-    lowering = IndexLowering(analysis, target, steps, inputs)
+        return Translation(analysis, target, steps, _emit_unchanged(lowering))
     if layout.kind == "gather":
-        (output, indices), composed = emit_gather(lowering, inputs["data"]), False
+        output, indices = emit_gather(lowering)
     else:
-        scatter = ScatterLowering(lowering, inputs.get("data"), inputs.get("updates"))
+        scatter = ScatterLowering(lowering)
         output, indices = scatter.lower()
         composed = scatter.composed
     composed |= indices.live is not None
     eliminate_dead_code(steps, output)
-    return Translation(
-        steps, output, indices.native, composed, tuple(lowering.normalizer.handlings)
-    )
+    handlings = tuple(lowering.handlings)
+    return Translation(analysis, target, steps, output, indices.native, composed, handlings)
 
 
 def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
@@ -365,11 +367,9 @@ def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
     steps.steps[:] = reversed(kept)
 
 
-def _emit_unchanged(
-    analysis: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]
-) -> Value:
+def _emit_unchanged(lowering: IndexLowering) -> Value:
     """What comes out where no cell is read or written."""
-    layout = analysis.layout
-    if layout.kind == "scatter" and "data" in inputs:
-        return steps.reshape(inputs["data"], layout.output_shape)
+    steps, layout = lowering.steps, lowering.layout
+    if layout.kind == "scatter" and "data" in lowering.inputs:
+        return steps.reshape(lowering.inputs["data"], layout.output_shape)
     return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")

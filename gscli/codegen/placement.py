@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
-from gscli.codegen.steps import Constant, SnippetProgram, Value, broadcast_shape
+from gscli.codegen.steps import Constant, Value, broadcast_shape
 from gscli.layout import Layout
 from gscli.layout.axes import (
     Axis,
@@ -63,23 +64,18 @@ class LoweredIndices:
     entries_first: bool = False
 
 
-class IndexLowering:
+class IndexLowering(IndexNormalizer):
     """Finds the operation of one target that suits a call, and prepares indices for it."""
 
-    def __init__(
-        self,
-        analysis: CallAnalysis,
-        target: TargetFramework,
-        steps: SnippetProgram,
-        inputs: dict[str, Value],
-    ) -> None:
-        self.analysis, self.target, self.steps, self.inputs = analysis, target, steps, inputs
-        self.layout = analysis.layout
-        self.addressing = analysis.layout.addressing
-        self.is_scatter = self.layout.kind == "scatter"
-        self.normalizer = IndexNormalizer(analysis, target, steps)
+    def __init__(self, analysis: CallAnalysis, target: TargetFramework) -> None:
+        super().__init__(analysis, target)
+        self.addressing = self.layout.addressing
+        self.inputs = {
+            name: self.steps.input(name, array.shape, dtype_name(array.dtype))
+            for name, array in analysis.arrays_by_variable.items()
+        }
         self.index_values = {
-            name: inputs[variable] for name, variable in analysis.variables_by_input.items()
+            name: self.inputs[variable] for name, variable in analysis.variables_by_input.items()
         }
         self.generated = {positions.name: positions for positions in self.addressing.generated}
 
@@ -129,7 +125,7 @@ class IndexLowering:
                 and (not self.is_scatter or has_partial_windows(self.layout))
             )
         if native.form == "vectors" and self.analysis.has_skips:
-            return self.is_scatter and self.normalizer.is_dropped_by_op(native)
+            return self.is_scatter and self.is_dropped_by_op(native)
         if native.form == "along":
             crops = native.can_crop_data and not self.is_scatter
             return native.takes_smaller or crops or self._is_covered(form.axis)
@@ -155,10 +151,9 @@ class IndexLowering:
         assert index is not None
         index = steps.reshape(index, self._index_shape(native, index))
         axes = [layout.axes[at] for at in layout.column_axes]
-        profile = self.analysis.index_profile
         live: Value | None = None
         if not self.generated:  # a mask's positions are right as they are
-            index, live = self.normalizer.normalize(index, axes, native, profile, form.vector_dim)
+            index, live = self.normalize(index, axes, native, form.vector_dim)
         if native.form == "direct":
             live = None  # StableHLO's scatter itself leaves out what lies outside
         if live is not None:
@@ -246,8 +241,7 @@ class IndexLowering:
         if index is None or dim is None or index.shape[dim] != len(columns):
             return None
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
-        profile = self.analysis.index_profile
-        return self.normalizer.normalize(index, axes, native, profile, dim)[0]
+        return self.normalize(index, axes, native, dim)[0]
 
     def _and(self, first: Value, other: Value) -> Value:
         shape = broadcast_shape(first.shape, other.shape)
@@ -262,12 +256,12 @@ class IndexLowering:
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
             number = self._column_value(column, whole)
-            profile = self.analysis.index_profiles[axis.column]
             if whole is None and self._is_read(column):
                 if _is_judged_by_cell(axis, self.layout):
-                    number = self.normalizer.cast_to_integers(number, native, profile)
+                    profile = self.analysis.index_profiles[axis.column]
+                    number = self.cast_to_integers(number, native, profile)
                 else:
-                    number, live = self.normalizer.normalize(number, [axis], native, profile)
+                    number, live = self.normalize(number, [axis], native)
             terms.append(self._align_to_grid(number, grid))
             live = live and self._align_to_grid(live, grid)
         rank = len(grid)
@@ -291,9 +285,9 @@ class IndexLowering:
     ) -> tuple[Value, Value | None]:
         """Each cell of a window is judged alone."""
         profile = self.analysis.index_profiles[axis.column or 0]
-        drops = self.is_scatter and self.normalizer.is_dropped_by_op(native)
+        drops = self.is_scatter and self.is_dropped_by_op(native)
         skips = (profile.out_of_range or profile.negative) and not drops
-        self.normalizer.handlings.append(IndexHandling(skips=skips))
+        self.handlings.append(IndexHandling(skips=skips))
         return cell, self.steps.is_inside(cell, axis.size - 1) if skips else None
 
     def _column_value(self, column: Column, whole: Value | None) -> Value:

@@ -48,8 +48,7 @@ class PreambleWriter:
         read = f"np.load({path!r})"
         if kind == "bfloat16" or kind in NARROW_FLOATS:
             read += language.halves.format(dtype=language.dtype(kind))
-        loaded = language.loaded if kind != "bfloat16" else language.loaded_halves
-        return [*comment, f"{name} = {loaded.format(name=read)}"]
+        return [*comment, language.format_load(name, read, kind)]
 
     def _explain_missing_file(self, name: str) -> str:
         """Why an input is read from a file that does not exist yet, and what it must hold."""

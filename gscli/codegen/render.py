@@ -56,6 +56,11 @@ class Language(Record):
         """
         return self.elements.get(name) or self.element.format(name=name)
 
+    def format_load(self, name: str, array: str, dtype: str) -> str:
+        """The line that makes an input of an array of NumPy."""
+        loaded = self.loaded_halves if dtype == "bfloat16" else self.loaded
+        return f"{name} = {loaded.format(name=array)}"
+
     def short_dtype(self, name: str, unsigned: str = "u") -> str:
         """An element type by its first letter.
 

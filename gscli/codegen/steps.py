@@ -75,21 +75,23 @@ class SnippetProgram:
         """A form that keeps the name, the shape and the element type of what it reads first."""
         return self.add(form, x.name, x.shape, x.dtype, x, *others, **facts)
 
+    def convert(self, form: str, x: Value, shape: Shape, dtype: str, /, **facts: object) -> Value:
+        """A form whose result is what it reads, in another shape or type; nothing for its own."""
+        if (x.shape, x.dtype) == (shape, dtype):
+            return x
+        return self.add(form, x.name, shape, dtype, x, **facts)
+
     def is_inside(self, x: Value, high: int) -> Value:
         """Which numbers are 0 … high."""
         return self.add("inside", "live", x.shape, "bool", x, high=Constant(high, x.dtype))
 
     def cast(self, x: Value, dtype: str) -> Value:
         """The same numbers in another element type."""
-        if x.dtype == dtype:
-            return x
-        return self.add("cast", x.name, x.shape, dtype, x, dtype=dtype)
+        return self.convert("cast", x, x.shape, dtype, dtype=dtype)
 
     def reshape(self, x: Value, shape: Shape) -> Value:
         """The same cells in another shape."""
-        if x.shape == shape:
-            return x
-        return self.add("reshape", x.name, shape, x.dtype, x, shape=shape)
+        return self.convert("reshape", x, shape, x.dtype, shape=shape)
 
     def transpose(self, x: Value, perm: Sequence[int]) -> Value:
         """Axes in another order."""
@@ -101,11 +103,9 @@ class SnippetProgram:
 
     def expand(self, x: Value, shape: Shape) -> Value:
         """Axes of size 1, and missing ones in front, repeated."""
-        if x.shape == shape:
-            return x
         ones = (1,) * (len(shape) - len(x.shape))
         x = self.reshape(x, (*ones, *x.shape))
-        return self.add("expand", x.name, shape, x.dtype, x, shape=shape) if x.shape != shape else x
+        return self.convert("expand", x, shape, x.dtype, shape=shape)
 
     def iota(self, positions: range, dim: int, rank: int) -> Value:
         """Positions along one axis of a grid; the other axes have size 1."""
@@ -130,9 +130,7 @@ class SnippetProgram:
 
     def crop(self, x: Value, shape: Shape) -> Value:
         """The first cells of each axis."""
-        if x.shape == shape:
-            return x
-        return self.add("crop", x.name, shape, x.dtype, x, shape=shape)
+        return self.convert("crop", x, shape, x.dtype, shape=shape)
 
     def pad(self, x: Value, axis: int) -> Value:
         """One more row at the end of an axis, for what is dropped."""

@@ -146,7 +146,7 @@ class UnsupportedRuleSet(Record):
         labels = group_pairs(
             (
                 row.reason,
-                " ".join([row.label, *[" and ".join(row.operators)] * bool(row.equivalent)]),
+                f"{row.label} {' and '.join(row.operators * bool(row.equivalent))}".rstrip(),
             )
             for row in unsaid
         )

@@ -134,7 +134,7 @@ def test_every_example_has_lines_and_a_bad_index_is_told(
         (("--check",), "--check runs the lines that --code writes"),
         (("--code", "numpy", "--python", "python3"), "--python names the interpreter of --check"),
         (("--code", "numpy", "--svg", "a.svg"), "--code prints lines and nothing else"),
-        (("--code", "numpy", "-o", "a.npy"), "--code prints lines and nothing else"),
+        (("--code", "numpy", "-o", "a.npy"), "gscli explain has no use for it"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused(
