@@ -2,8 +2,8 @@
 
 The undo file lies beside the file. Where the file system has extended attributes, the file itself
 says as well where its undo file is, and which file both are: so it is known by a second name or
-after a move, too, and a copy of the file, which has another number, is not taken for it. Elsewhere
-it is known by the name alone under which it was patched.
+after a move, too, and a copy of the file, which has another number, is not taken for it. The undo
+file says the same. Elsewhere it is known by the name alone under which it was patched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from gscli.base import CannotWrite, Notice
 from gscli.base.words import quote_word
-from gscli.disk.mapped import ATTRIBUTE, RegularFile, find_undo_file
+from gscli.disk.mapped import ATTRIBUTE, UNDO_SUFFIX, RegularFile, find_undo_file
 
 _HINT = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
 
@@ -28,10 +28,22 @@ class UnfinishedPatch(UserWarning):
 
 
 def mark_unfinished(file: RegularFile, undo: RegularFile) -> None:
-    """Have a file say that it has an undo file, where its file system can keep that."""
+    """Have both files say that they belong together, where their file system can keep that."""
     numbers = f"{file.status.st_ino} {undo.status.st_ino} ".encode()
-    with suppress(OSError, AttributeError):
-        os.setxattr(file.descriptor, ATTRIBUTE, numbers + os.fsencode(undo.path))
+    for marked in (undo, file):
+        with suppress(OSError, AttributeError):
+            os.setxattr(marked.descriptor, ATTRIBUTE, numbers + os.fsencode(undo.path))
+
+
+def is_undo_file_of(file: RegularFile, undo: RegularFile) -> bool:
+    """Whether an undo file is of this file and not of another, which this one may be a copy of."""
+    with suppress(OSError, AttributeError, ValueError):
+        own, number, _ = os.getxattr(undo.descriptor, ATTRIBUTE).split(b" ", 2)
+        if int(number) == undo.status.st_ino:  # not a copy itself, out of a backup for one
+            numbers = file.status.st_ino, file.status.st_dev
+            return numbers == (int(own), undo.status.st_dev)
+    named = undo.path.removesuffix(UNDO_SUFFIX)
+    return not os.path.exists(named) or os.path.samefile(named, file.path)
 
 
 def unmark_unfinished(file: RegularFile) -> None:

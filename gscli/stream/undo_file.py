@@ -26,7 +26,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_all, write_errors
-from gscli.disk.unfinished import unmark_unfinished
+from gscli.disk.unfinished import is_undo_file_of, unmark_unfinished
 
 Bytes = NDArray[np.uint8]
 
@@ -99,7 +99,8 @@ def undo(path: str, undo_path: str | None = None) -> int:
 
     `undo_path`: the undo file, where it is not to be looked for. Every byte must be the old or the
     new one of its row: otherwise nothing is written, because the file was written to since, or is
-    another one. Raises CannotRead and CannotWrite.
+    another one. Of a copy the undo file is kept, for the file itself is still a mix. Raises
+    CannotRead and CannotWrite.
     """
     with write_errors(path, "cannot mend", hint="name the file that was patched"):
         file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
@@ -108,9 +109,10 @@ def undo(path: str, undo_path: str | None = None) -> int:
             place = undo_path or find_undo_file(path, file.descriptor) or undo_file_of(path)
             undo_file = _open_own(place, path)
             count = _restore_rows(file, undo_file)
-            unmark_unfinished(file)
-            undo_file.unlink()
-            sync_folder(os.path.dirname(undo_file.path))
+            if is_undo_file_of(file, undo_file):
+                unmark_unfinished(file)
+                undo_file.unlink()
+                sync_folder(os.path.dirname(undo_file.path))
             return count
     finally:
         file.close()

@@ -294,6 +294,38 @@ def test_a_copy_with_its_attributes_is_another_file(crashed: Path, tmp_path: Pat
     assert patch_directly(copy) == 2
 
 
+@pytest.mark.parametrize("way", ["in its place", "moved", "replaced by the copy", "not marked"])
+def test_a_copy_that_is_put_back_leaves_the_undo_file_to_the_original(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_attributes(monkeypatch, kept=way != "not marked")
+    original, undo_path = crash(tmp_path, monkeypatch), str(tmp_path / "data.npy.gscli-undo")
+    if way not in ("in its place", "not marked"):
+        original = original.rename(tmp_path / "moved.npy")
+    copy = tmp_path / ("data.npy" if way == "replaced by the copy" else "copy.npy")
+    copy.write_bytes(original.read_bytes())
+    assert undo(str(copy), undo_path) == 2
+    assert not np.load(copy).any()
+    assert Path(undo_path).exists()
+    with pytest.warns(UnfinishedPatch, match="may be a mix"):
+        assert load(str(original)).array.any()
+    assert undo(str(original), undo_path) == 2
+    assert not np.load(original).any()
+    assert not Path(undo_path).exists()
+
+
+def test_a_backup_that_was_put_back_has_its_undo_file(crashed: Path, tmp_path: Path) -> None:
+    """Of its files all numbers are new, and their attributes may be the old ones."""
+    (tmp_path / "backup").mkdir()
+    for name in ("data.npy", "data.npy.gscli-undo"):
+        restored = tmp_path / "backup" / name
+        restored.write_bytes((tmp_path / name).read_bytes())
+        os.setxattr(restored, ATTRIBUTE, os.getxattr(tmp_path / name, ATTRIBUTE))
+    assert undo(str(tmp_path / "backup/data.npy")) == 2
+    assert [*(tmp_path / "backup").iterdir()] == [tmp_path / "backup/data.npy"]
+    assert Path(undo_file_of(str(crashed))).exists()
+
+
 @pytest.mark.parametrize("value", [b"", b"1 2", b"x y z", b"1 2 /nowhere", b"1 2 a\0b"])
 def test_attributes_that_make_no_sense_are_as_none(value: bytes, crashed: Path) -> None:
     Path(undo_file_of(str(crashed))).unlink()

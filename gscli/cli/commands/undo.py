@@ -6,7 +6,8 @@ The old rows are in FILE.gscli-undo, which goes away when they are back. FILE ma
 moved since, or be another hard link: where the file system keeps extended attributes it is
 known all the same; elsewhere, name its undo file as well. A patch that is complete has none
 and stays. Nothing is written unless every byte of each row is its old or its intended one: a
-file that was written to since is refused.
+file that was written to since is refused. A copy is put back as well; then the undo file stays
+for the file that was patched.
 
 \b
 Examples:
@@ -16,6 +17,7 @@ Examples:
 
 from __future__ import annotations
 
+import os
 import sys
 
 from gscli.cli.building import complete_file, tool
@@ -28,8 +30,12 @@ def undo(
     undo_file: str | None = argument("UNDO-FILE", "where FILE alone does not tell", default=None),
 ) -> int:
     from gscli.base.words import format_count, sanitize
+    from gscli.disk.mapped import undo_file_of
     from gscli.stream.undo_file import undo as put_back
 
     rows = put_back(file, undo_file)
     sys.stdout.write(f"{sanitize(file)} is as it was: {format_count(rows, 'row')} put back\n")
+    place = undo_file or undo_file_of(file)
+    if os.path.lexists(place):
+        sys.stdout.write(f"{sanitize(place)} stays: the file that was patched is another one\n")
     return 0
