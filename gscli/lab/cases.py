@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -63,11 +63,13 @@ class Case(Record):
     gradients: Mapping[str, Array] = MappingProxyType({})
 
 
-def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[Case]:
+def read_cases(
+    path: str, refuse: Callable[[GscliError, int], None] | None = None
+) -> Iterator[Case]:
     """The cases of a JSON Lines file, or a single case that is written out.
 
-    A line that is no case raises ContentRefused or LimitRefused, which names it; with `refusals`
-    that is noted there, and the next line is read.
+    A line that is no case raises ContentRefused or LimitRefused, which names it; `refuse` is told
+    in place of that, with the number of the line, and the next line is read.
     """
     if path.lstrip().startswith("{"):
         yield parse_case(path.encode("utf-8", "replace"), "the case")
@@ -78,9 +80,9 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
             try:
                 yield parse_case(line, f"{shown} line {number}", number)
             except GscliError as refusal:
-                if refusals is None:
+                if refuse is None:
                     raise
-                refusals.append(refusal)
+                refuse(refusal, number)
 
 
 def read_lines(path: str) -> Iterator[bytes]:

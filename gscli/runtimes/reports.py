@@ -228,8 +228,11 @@ def format_junit_suite(
     seconds: float,
     passed: Iterable[str],
     failures: Sequence[tuple[str, str, str]],
+    errors: Sequence[tuple[str, str, str]] = (),
 ) -> str:
     """A suite of test cases: those that passed, then failures with name, message and text.
+
+    Then `errors` likewise, of which nothing could be tried.
 
     >>> print(format_junit_suite("t", "c", 0, [], [("a", "b", "")]).splitlines()[1])
     <testsuite name="t" time="0.000" tests="1" failures="1">
@@ -237,10 +240,13 @@ def format_junit_suite(
     suite = ET.Element("testsuite", {"name": title, "time": f"{seconds:.3f}"})
     for name in passed:
         ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
-    for name, message, text in failures:
-        case = ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
-        ET.SubElement(case, "failure", {"message": message}).text = text
+    for kind, cases in (("failure", failures), ("error", errors)):
+        for name, message, text in cases:
+            case = ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
+            ET.SubElement(case, kind, {"message": message}).text = text
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(failures)))
+    if errors:
+        suite.set("errors", str(len(errors)))
     ET.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, "unicode") + "\n"

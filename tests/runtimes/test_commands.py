@@ -462,6 +462,38 @@ def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
     assert [case.get("name") for case in ET.parse(report).getroot()] == ["three"]
 
 
+@pytest.mark.parametrize(
+    ("only", "status", "counts"),
+    [
+        ("", 1, "1 passed, 2 failed, 1 refused"),
+        ("three", 65, "1 passed, 0 failed, 1 refused"),
+        ("zzz", 2, "0 passed, 0 failed, 1 refused"),
+    ],
+)
+def test_a_line_that_is_no_case_is_red_everywhere(
+    only: str, status: int, counts: str, cases: Path, tmp_path: Path
+) -> None:
+    cases.write_text(cases.read_text("utf-8") + "nonsense\n", "utf-8")
+    report = tmp_path / "report.xml"
+    words = ("verify", str(cases), "--only", only, "--junit", str(report))
+    code, out, err = gscli(*words)
+    assert (code, out.splitlines()[-1]) == (status, counts)
+    assert "c,1.jsonl line 5" in err
+    suite = ET.parse(report).getroot()
+    assert suite.get("errors") == "1"
+    problem = "not a recorded case; Expecting value"
+    assert [each.get("message") for each in suite.iter("error")] == [problem]
+    code, out, _ = gscli(*words, "--format", "github")
+    place = str(cases).replace(",", "%2C")
+    line = f"::error file={place},line=5,title={place} line 5::{problem}"
+    assert (code, line in out.splitlines()) == (status, True)
+    code, out, _ = gscli(*words, "--json")
+    document = json.loads(out)
+    assert (code, document["refused"], len(document["failures"])) == (
+        status, 1, document["failed"],
+    )  # fmt: skip
+
+
 def test_an_answer_where_the_record_refuses_is_a_warning_as_in_fuzz(cases: Path) -> None:
     words = ("verify", str(cases), "--only", "two", "--on", f"{WRONG} right")
     code, out, _ = gscli(*words)

@@ -8,8 +8,9 @@ promised). More of T: gscli help runtimes.
 
 A failure prints its id, the difference and the command that reproduces it (of a long case the
 tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's
-own fails as not tried: it is no refusal by the rules. Exit status 1 when any fails; lines that
-are no cases are counted as refused, and the first of them is told at the end. - reads cases
+own fails as not tried: it is no refusal by the rules. Lines that are no cases are counted as
+refused, the first of them is told at the end, and --junit and --format github have each as an
+error. Exit status 1 when any case fails, 65 where none does and a line is no case. - reads cases
 from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
 problem and command. --on puts the cases to a runtime in place of gscli; what it does not
 support is skipped and counted, and an answer where the record refuses is a warning, unless
@@ -46,7 +47,15 @@ from gscli.cli.commands.runtimes import (
     check_folders_exist,
     start_checked,
 )
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json
+from gscli.cli.messages import print_message
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    detect_screen,
+    option,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
@@ -56,8 +65,11 @@ if TYPE_CHECKING:
     from gscli.runtimes.recorded import CaseResult
 
 
-Outcome: TypeAlias = Literal["failed", "warning", "known"]
+Outcome: TypeAlias = Literal["failed", "warning", "known", "refused"]
 FORMATS = ("text", "github")
+
+_RED: tuple[Outcome, Outcome] = ("failed", "refused")
+"""What makes a run fail."""
 
 
 @tool("verify", JSON_OPTION)
@@ -99,12 +111,13 @@ def verify(
         ProgressBar("cases", None) as progress,
     ):
         for path in files:
-            for case in read_cases(path, tally.refusals):
+            for case in read_cases(path, partial(tally.refuse, path)):
                 if only in case.id:
                     tally.add(run(case), case, path)
                     progress.advance()
     accepted.warn_of_unmatched(name for failure in tally.failures for name in failure.names)
-    if not tally.passed and not tally.failures and not tally.refusals:
+    was_tried = len(tally.passed) + len(tally.failures) > len(tally.refusals)
+    if not was_tried and not tally.refusals:
         raise _nothing_run_error(tally, only)
     if reports is not None and hello is not None:
         from gscli.codegen.reproduction import ReportFolder
@@ -113,15 +126,19 @@ def verify(
     if junit is not None:
         _save_junit(junit, tally, on, time.monotonic() - began)
     _print_counts(tally, tally.to_dict(is_runtime=bool(on)), settings)
-    if tally.refusals:
+    if not was_tried and only:
+        raise _nothing_run_error(tally, only)
+    if tally.refusals and not tally.count("failed"):
         raise tally.refusals[0]
+    if tally.refusals and settings.json is None:
+        print_message(tally.refusals[0], detect_screen(sys.stderr))
     return int(bool(tally.count("failed")))
 
 
 def _print_counts(tally: _CaseCounts, counts: dict[str, int], settings: Settings) -> None:
     """The last lines, or the document of --json."""
     if settings.json is not None:
-        failures = [failure.to_dict() for failure in tally.failures if failure.is_counted]
+        failures = [failure.to_dict() for failure in tally.select("failed")]
         print_json({**counts, "failures": failures})
         return
     if tally.form == "text":
@@ -137,12 +154,17 @@ def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
         problem = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
         return InputRefused(problem, hint="gscli runtimes R tells what it answers")
     if only:
-        return UsageError(f"no case's id contains {only!r}"[:200], hint="leave out --only")
+        problem = f"no case's id contains {only!r}"[:200]
+        details = tuple(f"{refusal.where}: {refusal.problem}" for refusal in tally.refusals[:1])
+        return UsageError(problem, details=details, hint="leave out --only")
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
 
 class FailedCase(Record):
-    """A case that did not pass: its problem, the command that shows it, and where it is written."""
+    """A case that did not pass: its problem, the command that shows it, and where it is written.
+
+    A line that is no case is refused; it goes by its place, and no command shows it.
+    """
 
     outcome: Outcome
     id: str
@@ -157,23 +179,24 @@ class FailedCase(Record):
         """What `--except` may call it: its id, and the name under which `fuzz` tells it."""
         return (self.id,) if self.finding is None else (self.id, self.finding.signature)
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether it makes the run fail."""
-        return self.outcome == "failed"
-
     def to_dict(self) -> dict[str, str]:
         """The JSON form."""
         return {"id": self.id, "problem": self.problem, "command": self.command}
 
     def format_text(self, form: str) -> str:
-        """A block for people, or a workflow command of GitHub that annotates the case's line."""
+        """A block for people, or a workflow command of GitHub that annotates the case's line.
+
+        People are told of a refused line at the end.
+        """
+        if form == "text" and self.outcome == "refused":
+            return ""
         if form == "text":
             word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
             return f"{word} {self.id}: {self.problem}\n  {self.command}\n"
-        level = "error" if self.is_counted else "warning"
+        level = "error" if self.outcome in _RED else "warning"
         place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
-        return f"::{level} {place}::{_escape(f'{self.problem}; {self.command}')}\n"
+        text = "; ".join(filter(None, (self.problem, self.command)))
+        return f"::{level} {place}::{_escape(text)}\n"
 
 
 def _escape(text: str, more: str = "") -> str:
@@ -199,9 +222,9 @@ class _CaseCounts:
     def findings(self) -> list[FuzzFinding]:
         """One for each kind of failure that counts, as `fuzz` tells them, with how many of it."""
         kinds: dict[tuple[str, str], FuzzFinding] = {}
-        for failure in self.failures:
+        for failure in self.select("failed"):
             finding = failure.finding
-            if failure.is_counted and finding is not None:
+            if finding is not None:
                 kind = finding.signature, finding.mismatch.reason
                 kinds.setdefault(kind, replace(finding, count=0)).count += 1
         return list(kinds.values())
@@ -209,14 +232,29 @@ class _CaseCounts:
     def to_dict(self, *, is_runtime: bool) -> dict[str, int]:
         """How many cases became what; what was skipped is told of a runtime."""
         counts = {"passed": len(self.passed), "failed": self.count("failed")}
-        rare = {name: self.count(name) for name in ("warning", "known")}
-        counts |= {name: number for name, number in rare.items() if number}
+        rare: tuple[Outcome, ...] = ("warning", "known")
+        counts |= {name: self.count(name) for name in rare if self.count(name)}
         counts |= {"skipped": self.skipped} if is_runtime else {}
         return counts | ({"refused": len(self.refusals)} if self.refusals else {})
 
-    def count(self, outcome: str) -> int:
+    def select(self, outcome: Outcome) -> list[FailedCase]:
+        """The cases that failed so."""
+        return [failure for failure in self.failures if failure.outcome == outcome]
+
+    def count(self, outcome: Outcome) -> int:
         """How many cases failed so."""
-        return sum(failure.outcome == outcome for failure in self.failures)
+        return len(self.select(outcome))
+
+    def refuse(self, path: str, refusal: GscliError, line: int) -> None:
+        """Count a line that is no case, and print it where lines are annotated."""
+        self.refusals.append(refusal)
+        problem = "; ".join([refusal.problem, *refusal.details])
+        self._note(FailedCase("refused", refusal.where, problem, "", path, line, None))
+
+    def _note(self, failure: FailedCase) -> None:
+        self.failures.append(failure)
+        if self.form is not None:
+            sys.stdout.write(failure.format_text(self.form))
 
     def add(self, result: CaseResult | None, case: Case, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
@@ -238,9 +276,7 @@ class _CaseCounts:
             failure = failure._replace(outcome="known")
         elif result.is_tolerated and not self.strict:
             failure = failure._replace(outcome="warning")
-        self.failures.append(failure)
-        if self.form is not None:
-            sys.stdout.write(failure.format_text(self.form))
+        self._note(failure)
 
 
 def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
@@ -273,11 +309,16 @@ def _start_runner(
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
-    """A test case for each case that passed, and for each that failed."""
+    """A test case for each case that passed, for each that failed, and for each refused line."""
     from gscli.cli.call.results import save_text
     from gscli.runtimes.reports import format_junit_suite
 
-    failures = [failure for failure in tally.failures if failure.is_counted]
+    failures, errors = (
+        [(failure.id, failure.problem, failure.command) for failure in tally.select(outcome)]
+        for outcome in _RED
+    )
     name = on or "gscli"
-    texts = [(failure.id, failure.problem, failure.command) for failure in failures]
-    save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, tally.passed, texts))
+    suite = format_junit_suite(
+        f"gscli verify {name}", name, seconds, tally.passed, failures, errors
+    )
+    save_text(path, suite)
