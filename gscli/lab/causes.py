@@ -7,7 +7,7 @@ orders of the same entries. Every candidate runs on the shared kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice, permutations
 from typing import TypeAlias
@@ -30,7 +30,7 @@ from gscli.lab.sample import (
     run_candidates,
     take_cells,
 )
-from gscli.layout.axes import Negative, OutOfBounds, Policy
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction
 from gscli.plan.indices import profile_indices
 from gscli.traces import Trace
 
@@ -49,29 +49,29 @@ class PossibleCause(Record):
     cells: int
     entries: tuple[str, ...]
     is_exact: bool
+    is_rule_set: bool = False
 
 
 CandidateCause: TypeAlias = tuple[str, Array]
 """A possible cause, the end of "this is what you get when …", and its answer."""
 
 
-def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
-    """Every cause that has an answer for this call, rule sets first; refusals are left out.
+def iter_mistakes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
+    """Every mistake that has an answer for this call, the plainest first; refusals are left out.
 
     With `cells`, flat and ascending, answers have these cells alone, in a row.
     """
     call = CallVariants(trace, cells)
-    yield from _rule_set_causes(call)
-    for table in (_layout_mistakes, order_mistakes, _input_mistakes):
+    for table in _TABLES:
         yield from run_candidates(table(call))
 
 
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def _rule_set_causes(call: CallVariants) -> Iterator[CandidateCause]:
+def iter_rule_sets(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
-    trace, operator = call.trace, call.trace.operator
+    call, operator = CallVariants(trace, cells), trace.operator
     for comparison in operator.concept_mappings:
         if not _is_expressible(comparison, trace):
             continue
@@ -117,6 +117,9 @@ _POLICY_MISTAKES = {
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
 """Types in which a reduction may be computed before it is rounded once."""
 
+_PLAIN_REDUCTIONS: tuple[Reduction, ...] = ("none", "add")
+"""Those that are likely in place of another one, which by chance give the same."""
+
 _NARROWER = {
     "float64": ("float32",), "float32": ("float16", "bfloat16"),
     "int64": ("int32", "int16", "int8"), "int32": ("int16", "int8"), "int16": ("int8",),
@@ -142,10 +145,7 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
 
 def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     layout = call.trace.layout
-    for reduction, words in REDUCTION_WORDS.items():
-        if words.missing and reduction != layout.reduction:
-            other = layout._replace(reduction=reduction, unspecified_order="")
-            yield words.missing, partial(call.with_layout, other)
+    yield from _other_reductions(call, _PLAIN_REDUCTIONS)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
@@ -157,6 +157,17 @@ def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
             yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
+
+
+def _other_reductions(
+    call: CallVariants, names: Iterable[Reduction]
+) -> Iterator[tuple[str, DeferredRun]]:
+    layout = call.trace.layout
+    for reduction in names:
+        cause = REDUCTION_WORDS[reduction].missing
+        if layout.kind == "scatter" and cause and reduction != layout.reduction:
+            other = layout._replace(reduction=reduction, unspecified_order="")
+            yield cause, partial(call.with_layout, other)
 
 
 def iter_policy_mistakes(trace: Trace) -> Iterator[tuple[str, Policy]]:
@@ -251,8 +262,9 @@ _UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
     "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
     "updates are one entry early": lambda array: np.roll(array, -1, axis=0),
     "updates are read in column-major order": _column_major,
-    "updates have the other sign": np.negative,
 }
+_SIGN_TRANSFORMS: dict[str, ArrayTransform] = {"updates have the other sign": np.negative}
+"""Of updates that are not added, or it is a subtraction."""
 
 
 def _zero_row(row: int, array: Array) -> Array:
@@ -286,8 +298,10 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
     updates = layout.value_names[1] or ""
     has_batches = any(axis.column is None for axis in layout.axes[:1])
+    is_summed = layout.reduction in ("add", "sub")
     changed = {
-        indices: _index_transforms(call.trace, indices), updates: _UPDATE_TRANSFORMS,
+        indices: _index_transforms(call.trace, indices),
+        updates: _UPDATE_TRANSFORMS | ({} if is_summed else _SIGN_TRANSFORMS),
         layout.data_name or "": _DATA_TRANSFORMS | (_BATCH_TRANSFORMS if has_batches else {}),
     }  # fmt: skip
     for name, changes in changed.items():
@@ -303,8 +317,10 @@ def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
         for cause, change in _LEFT_OUT.items():
             yield cause, partial(call.with_inputs, {indices: change, updates: change})
-    yield from _attribute_mistakes(call)
     yield from _result_mistakes(call)
+    yield from _other_reductions(
+        call, [name for name in REDUCTION_WORDS if name not in _PLAIN_REDUCTIONS]
+    )
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
 
@@ -357,3 +373,7 @@ def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
         return call.with_layout(layout._replace(accumulate_dtype=dtype))
     output = call.output_of(call.trace.plan)
     return output.astype(parse_dtype(dtype)).astype(output.dtype)
+
+
+_TABLES = (_layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes)
+"""The plainest mistakes first."""

@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, dtype_na
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
-from gscli.lab.causes import PossibleCause, iter_candidate_causes, read_untouched
+from gscli.lab.causes import PossibleCause, iter_mistakes, iter_rule_sets, read_untouched
 from gscli.lab.difference import (
     SliceCounter,
     TensorDifference,
@@ -39,6 +39,13 @@ SPREAD_SAMPLE_COUNT = 512
 
 SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
 """How often differing cells, and how many of them, change places to see what fits by chance."""
+
+FEW_CELLS = 16
+"""Differing cells, up to which several mistakes may give the same by chance."""
+
+_TOO_SMALL = (
+    "so few cells do not tell these apart: try more entries, in no order, on data like arange:5x4"
+)
 
 MAX_SEARCHED_ENTRIES = 1000
 """Entries that are looked through for those that reach a differing cell."""
@@ -161,10 +168,12 @@ class OutputDiagnosis:
         if self.is_equal or not self.is_searched:
             return ()
         exact, partial = list[PossibleCause](), list[PossibleCause]()
-        for cause, output in iter_candidate_causes(self.trace, self.sampled_cells):
-            fit = self._match_cause(cause, output)
-            if fit is not None:
-                (exact if fit.is_exact else partial).append(fit)
+        for candidates in (iter_rule_sets, iter_mistakes):
+            for cause, output in candidates(self.trace, self.sampled_cells):
+                fit = self._match_cause(cause, output)
+                if fit is not None:
+                    fit = fit._replace(is_rule_set=candidates is iter_rule_sets)
+                    (exact if fit.is_exact else partial).append(fit)
         most = max((fit.cells for fit in partial), default=0)
         return tuple(exact) or tuple(fit for fit in partial if fit.cells == most)
 
@@ -289,7 +298,11 @@ class OutputDiagnosis:
             are = "is" if first.cells == 1 else "are"
             explained = f"{first.cells} of the differing cells {are} what you get when"
             lines[-1] = f"nothing gives the expected answer; {explained}"
-        return [*lines, *(f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes)]
+        lines += [f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes]
+        few = (self.difference.differing_count or self.expected.size) <= FEW_CELLS
+        if few and sum(not fit.is_rule_set for fit in self.causes) > 1:
+            lines.append(_TOO_SMALL)
+        return lines
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""

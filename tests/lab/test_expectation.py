@@ -263,6 +263,26 @@ def test_what_explains_a_part_is_told_as_a_part() -> None:
     assert any("3 of the differing cells" in line for line in found.describe())
 
 
+def test_causes_that_an_example_is_too_small_for_are_told_the_plainest_first() -> None:
+    inputs = {"data": np.array([1, 2, 3]), "indices": np.array([0, 1]), "updates": np.array([4, 5])}
+    found = told("onnx.scatter_elements", inputs, {}, np.array([5, 4, 3]))
+    assert found.describe()[-1].startswith("so few cells do not tell these apart: try more entries")
+    one = told("onnx.scatter_elements", inputs, {}, np.array([4, 1, 3]))
+    assert not any("apart" in line for line in one.describe())
+    inputs["data"] += 10
+    untouched = told("onnx.scatter_elements", inputs, {}, inputs["data"])
+    causes = [fit.cause for fit in untouched.causes]
+    assert causes == ["nothing was written", "the larger of cell and update is kept"]
+    rules = told(
+        "onnx.gather",
+        {"data": np.array([5, 6, 7]), "indices": np.array([2, -1])},
+        {},
+        np.array([7, 5]),
+    )
+    assert [fit.is_rule_set for fit in rules.causes] == [True, False]
+    assert "apart" not in rules.describe()[-1]
+
+
 def test_what_chance_gives_too_is_no_cause() -> None:
     """Of ten zeros three are cells of data as well; moved elsewhere they would fit as often."""
     inputs = {"data": np.zeros(10), "indices": np.arange(10)[:, None], "updates": np.arange(10.0)}

@@ -175,7 +175,7 @@ OF_SCATTERS: dict[str, Mistake] = {
     "one entry early": lambda call: call.run(updates=np.roll(call.updates, -1, 0)),  # type: ignore[arg-type]
     "last entry is left out": lambda call:
         call.run(indices=call.indices[:-1], updates=call.updates[:-1]),  # type: ignore[index]
-    "other sign": lambda call: call.run(updates=-call.updates),  # type: ignore[operator]
+    "other sign|are subtracted": lambda call: call.run(updates=-call.updates),  # type: ignore[operator]
     "reduction is missing|only the last": lambda call: call.run(reduction="none"),
     "updates are added": lambda call: call.run(reduction="add"),
     "updates are multiplied": lambda call: call.run(reduction="mul"),
