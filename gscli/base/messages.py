@@ -76,7 +76,7 @@ def _apply_style(text: str, style: str, color: bool) -> str:
 
 def _collect_details(error: GscliError) -> list[Detail]:
     """Detail lines and the legal range; a lone caret carries its reason behind it."""
-    details, valid = list(error.detail_items), error.valid
+    details, valid = list(error.detail_items), error.range_text
     pointed = [detail for detail in details if isinstance(detail, CaretLine)]
     if len(pointed) == 1 and pointed == details[-2:-1]:
         reason = f"{details.pop()}{f': valid are {valid}' if valid else ''}"

@@ -98,8 +98,10 @@ def _describe_axis(layout: Layout, finding: Finding) -> str:
     size = layout.axes[layout.column_axes[finding.slot]].size
     if finding.axis is None:
         part = data if len(layout.axes) == 1 else f"a part of {data}"
-        return f"{part} laid flat has {format_count(size, 'cell')}"
-    return f"axis {finding.axis} of {data} has size {size}"
+        place, extent = f"{part} laid flat", f"has {format_count(size, 'cell')}"
+    else:
+        place, extent = f"axis {finding.axis} of {data}", f"has size {size}"
+    return f"{place} {extent}" if finding.high >= 0 else f"{place} is empty: no index is valid"
 
 
 def _caret_line(finding: Finding) -> CaretLine:

@@ -91,6 +91,16 @@ def test_three_findings_keep_their_carets() -> None:
     ]
 
 
+@pytest.mark.parametrize("indices", ["[0]", "[0,1]"])
+def test_an_empty_axis_is_told_in_one_sentence(
+    indices: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["gather", "[]", indices]) == 65
+    told = capsys.readouterr().err
+    assert "axis 0 of data is empty: no index is valid\n" in told
+    assert "none" not in told
+
+
 def test_colour_only_styles_words() -> None:
     text = format_message(OUT_OF_RANGE, color=True, width=80)
     assert bare(text) == format_message(OUT_OF_RANGE, color=False, width=80)
