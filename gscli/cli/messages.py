@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliError, UsageError
 from gscli.base.messages import format_message
-from gscli.base.words import format_suggestion, suggest_names
+from gscli.base.words import format_command, format_suggestion, suggest_names
 from gscli.cli.options import (
     SHARED_OPTIONS,
     ColorChoice,
@@ -80,10 +80,27 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             synonym = _SYNONYMS.get(option, "")
             if any(synonym in item.opts for item in context.command.params):
                 return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
-            hint = suggest_names(plain, named, otherwise, write=named.__getitem__)
+            hint = _verb_hint(option, words, path) or suggest_names(
+                plain, named, otherwise, write=named.__getitem__
+            )
             return UsageError(f"no such option: {option}"[:200], hint=hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+
+
+_OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
+"""Options that an operator has behind one verb alone."""
+
+
+def _verb_hint(option: str, words: Sequence[str], path: str) -> str:
+    """The same call behind the verb that has an option; nothing where no verb has."""
+    from gscli.frameworks import ALIASES, NAMES, bare_operators
+
+    verb, names = _OPTIONS_OF_VERBS.get(option), path.split()[1:]
+    known = (*NAMES, *ALIASES, *(operator.command for operator in bare_operators()))
+    if verb is None or not {*names[:1]} & {*known}:
+        return ""
+    return format_command(["gscli", verb, *names, *words])
 
 
 def make_default_hint(error: GscliError, path: str) -> str:

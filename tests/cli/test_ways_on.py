@@ -269,6 +269,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
         ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
         ("gather [1,2,3] [1] --html x.pdf", 2, "--svg x.svg, then rsvg-convert x.svg -o x.pdf"),
+        (
+            "torch gather [1,2,3] [1] --dim 0 --code jax",
+            2,
+            "gscli explain torch gather '[1,2,3]' '[1]' --dim 0 --code jax",
+        ),
+        ("gather [1.0] [0] --of=data", 2, "gscli grad gather '[1.0]' '[0]' --of=data"),
         ("scatter-nd [1,2,3] [1] [9]", 65, "each index is a vector of its own: '[[1]]'"),
     ],
 )
