@@ -28,7 +28,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, memory_error
-from gscli.base.words import error_reason
+from gscli.base.words import error_reason, sanitize
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -65,7 +65,8 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
     except OSError as error:
         if error.errno == errno.EPIPE:
             return ExitCode.BROKEN_PIPE
-        refusal = CannotWrite("cannot write the result", where=error_reason(error))
+        name = sanitize(str(error.filename or "standard output"))
+        refusal = CannotWrite(f"cannot write {name}", where=f"{name}: {error_reason(error)}")
     except MemoryError:
         refusal = memory_error()
     except Exception as error:

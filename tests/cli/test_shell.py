@@ -214,6 +214,8 @@ def test_descriptors(
     assert done.returncode == status, done.stderr
     assert b"Traceback" not in done.stderr
     assert done.stderr.count(b"error: ") <= 1
+    if status == 73:
+        assert done.stderr.startswith(b"error: cannot write standard output\n")
     if "-o" in words:
         assert np.load(tmp_path / "a.npy").tolist() == [30, 10, 30]
 
