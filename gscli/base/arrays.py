@@ -46,6 +46,8 @@ _PLAIN = frozenset(np.dtype(name) for name in ("bool", *NUMBERS) if name != "bfl
 _CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
 _LAST_CODE_POINT = 0x10FFFF
 
+CAST_HINT = "convert lets values change with --cast"
+
 CAST_BLOCK = 1 << 18
 """Elements converted at a time, so that the copies of a check stay small."""
 
@@ -139,6 +141,7 @@ def check_dtype_supported(dtype: DType, where: str) -> DType:
         f"element type {sanitize(dtype.name, 60)} is not supported",
         where=where,
         valid="bool, integers, floats to 64 bits, complex to 128 bits, text",
+        hint=make_time_hint(dtype, "in Python, array"),
     )
 
 
@@ -190,8 +193,8 @@ def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
     for start, cast, same in _iter_cast_blocks(array, dtype):
         if not same.all():
             value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
-            hint = "convert lets values change with --cast"
-            raise _cast_error(array.dtype, dtype, where, f"{value!s} would change", hint=hint)
+            changed = f"{value!s} would change"
+            raise _cast_error(array.dtype, dtype, where, changed, hint=CAST_HINT)
         result[start : start + CAST_BLOCK] = cast
     return result.reshape(array.shape)
 
@@ -275,9 +278,18 @@ def as_array(value: object, name: str) -> Array:
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in ALL_DTYPES:
-        problem = f"{name} has an element type that no operator takes"
-        raise DtypeRefused(problem, where=f"{name} is {array.dtype}"[:200], valid=" ".join(DTYPES))
+        raise DtypeRefused(
+            f"{name} has an element type that no operator takes",
+            where=f"{name} is {array.dtype}"[:200],
+            valid=" ".join(DTYPES),
+            hint=make_time_hint(array.dtype, name),
+        )
     return array
+
+
+def make_time_hint(dtype: DType, name: str) -> str:
+    """How dates and durations become the numbers that they are stored as."""
+    return f"{name}.view('int64') has the numbers that times are stored as" * (dtype.kind in "mM")
 
 
 def _from_tensor(tensor: Any) -> Array:

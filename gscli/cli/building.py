@@ -306,9 +306,11 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     if text in choices:
         return text
     raise UsageError(
-        f"unknown {name}: {text!r}"[:200],
+        f"--{name} does not take {text!r}"[:200],
         valid=" ".join(choices),
-        hint=suggest_names(text.lower(), choices, count=1, similarity=0.5),
+        hint=suggest_names(text.lower(), choices, count=1, similarity=0.5)
+        if len(choices) > 1
+        else f"--{name} alone",
     )
 
 
@@ -319,7 +321,7 @@ def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:
     'did you mean scatter-nd or scatter-update?'
     """
     longer = [other for other in known if name and other.startswith(f"{name}-")]
-    return format_suggestion(longer) or suggest_names(name, known, otherwise, similarity=0.65)
+    return format_suggestion(longer) or suggest_names(name, known, otherwise, similarity=0.72)
 
 
 def make_operator_command(

@@ -53,6 +53,9 @@ Subscript: TypeAlias = Annotated[
 """How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
+STRICT_HINT = 'warnings.simplefilter("error", gscli.GscliWarning) makes errors of warnings'
+"""What Python has in place of `--strict`."""
+
 ROW_COUNTS = ("num_segments", "num_classes")
 """Attributes that say how many rows there are; None or -1 leaves it to the indices."""
 
@@ -254,10 +257,8 @@ class Signature:
                 )
 
     def _unknown_name_error(self, what: str, name: str, known: list[str]) -> UsageError:
-        problem, near = (
-            f"{self.full_name} has no {what} {name!r}",
-            suggest_names(name, known, count=1),
-        )
+        problem = f"{self.full_name} has no {what} {name!r}"
+        near = STRICT_HINT if name == "strict" else suggest_names(name, known, count=1)
         return UsageError(problem[:200], valid=" ".join(known) or "none", hint=near)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:

@@ -138,13 +138,24 @@ def execute(
         plan = plan_inputs(operator, call, max_bytes)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
+    except GscliError as error:
+        error.hint = error.hint or _make_file_hint(inputs.values())
+        raise
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
-    if refusal is not None:  # what has a type keeps it
-        if all(call.is_typed.values()):
+    if refusal is not None:  # what has a type keeps it, and text stays text
+        file_hint = _make_file_hint(inputs.values())
+        refusal.hint = file_hint or refusal.hint
+        if file_hint or all(call.is_typed.values()):
             raise refusal
         plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
+
+
+def _make_file_hint(values: Iterable[object]) -> str:
+    """How a file is read, where its name was given in place of an array."""
+    names = [value for value in values if isinstance(value, str)]
+    return f"gscli.load({names[0]!r}) reads a file" if names else ""
 
 
 def run_plan(

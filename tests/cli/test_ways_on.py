@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -275,6 +276,8 @@ def test_wrong_operators_of_each_framework_get_near_names(
             "gscli explain torch gather '[1,2,3]' '[1]' --dim 0 --code jax",
         ),
         ("gather [1.0] [0] --of=data", 2, "gscli grad gather '[1.0]' '[0]' --of=data"),
+        ("help nothing", 2, "gscli help"),
+        ("convert [1.5] x.npy --dtype int8", 65, "convert lets values change with --cast"),
         ("scatter-nd [1,2,3] [1] [9]", 65, "each index is a vector of its own: '[[1]]'"),
     ],
 )
@@ -451,8 +454,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("show [1] --theme dark", "--theme is the ground of an SVG"),
         ("gather [1] [0] --message x", "--message is what a commit of --in-place says"),
         ("grad gather [1.5] [0] --quiz", "gscli grad has no use for it"),
-        ("verify x.jsonl --format junit", "unknown format: 'junit'"),
-        ("scatter-nd [1] [[0]] [2] --in-place=foo", "unknown in-place: 'foo'"),
+        ("verify x.jsonl --format junit", "--format does not take 'junit'"),
+        ("scatter-nd [1] [[0]] [2] --in-place=foo", "--in-place does not take 'foo'"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(
@@ -492,6 +495,16 @@ def test_no_hint_of_python_changes_a_value_in_silence() -> None:
         gscli.gather([1, 2, 3], [1.5])
     with pytest.raises(GscliError, match="where that changes no value"):
         gscli.scatter_nd(np.zeros(3, np.int8), [[1]], [300])
+    for data, indices in (("s.npy", [0]), ([1, 2], "s.npy")):
+        with pytest.raises(GscliError, match=r"gscli\.load\('s\.npy'\) reads a file"):
+            gscli.gather(data, indices)
+    with pytest.raises(GscliError, match=r"data\.view\('int64'\)"):
+        gscli.gather(np.zeros(3, "M8[s]"), [0])
+    with pytest.raises(GscliError, match="simplefilter"):
+        gscli.scatter_nd([1], [[0], [0]], [1, 2], strict=True)
+    warnings.simplefilter("error", gscli.GscliWarning)
+    with pytest.raises(gscli.GscliWarning, match="write the same cell"):
+        gscli.scatter_nd([1], [[0], [0]], [1, 2])
 
 
 @pytest.mark.parametrize("words", ["compare gather [1] [0] --quiz", "convert [1] x.npy --slice 1"])

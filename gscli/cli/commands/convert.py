@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import DtypeRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     JSON_OPTION,
@@ -65,16 +66,23 @@ def convert(
     settings: Settings,
 ) -> int:
     from gscli import files
-    from gscli.base.arrays import document_dtype, parse_dtype
+    from gscli.base.arrays import CAST_HINT, document_dtype, parse_dtype
     from gscli.views.progress_bar import ProgressBar
 
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
     limit = settings.max_bytes
-    loaded = files.load(
-        source, name="tensor", empty_dtype="int64", max_bytes=limit, dtype=settings.dtype,
-        opaque_only=cast,
+    load = partial(
+        files.load, source, name="tensor", empty_dtype="int64", max_bytes=limit,
+        dtype=settings.dtype,
     )  # fmt: skip
+    try:
+        loaded = load(opaque_only=cast)
+    except ContentRefused as error:
+        with suppress(GscliError):
+            _cast_lossy(load(opaque_only=True).array, parse_dtype(str(settings.dtype)), "")
+            error.hint = CAST_HINT
+        raise
     array = loaded.array
     if cast and settings.dtype is not None:
         array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
