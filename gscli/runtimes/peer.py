@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gscli
-from gscli.base import GscliError, LimitRefused
+from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.arrays import Array
+from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operator, operators
 from gscli.gradients.call import trace_gradients
-from gscli.lab.calls import read_call, read_name, to_wire_name
+from gscli.lab.calls import find_flaw, read_call, read_name, to_wire_name
 from gscli.runtimes.protocol import ECHO
 from gscli.traces import trace_call
 
@@ -42,10 +43,13 @@ def answer_request(line: bytes) -> dict[str, Any]:
     number: object = None
     try:
         document = parse_json(line, "the request").value
-        if not isinstance(document, dict):
-            return {"id": None, "error": "a request is an object"}
-        number = document.get("id")
-        inputs, attrs = read_call(document, lambda value, _: load_json(value, "the request"))
+        number = document.get("id") if isinstance(document, dict) else None
+        if flaw := find_flaw(document, {"op": str, "inputs": dict}, {"attrs": dict}):
+            return {
+                "id": number,
+                "error": {"type": "NotARequest", "message": f"not a request: {flaw}"},
+            }
+        inputs, attrs = read_call(document, _load_array)
         if document["op"] == ECHO:
             return {"id": number, "output": dump_json(inputs["data"])}
         return {"id": number, **_run_request(document, inputs, attrs)}
@@ -55,6 +59,13 @@ def answer_request(line: bytes) -> dict[str, Any]:
         return {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return {"id": number, "error": {"type": "NotARequest", "message": str(error)[:200]}}
+
+
+def _load_array(value: Any, name: str) -> Array:
+    """An input of a request. ContentRefused where it is none."""
+    if flaw := find_flaw(value, {"dtype": str, "shape": list, "data": list}):
+        raise ContentRefused(f"the input {sanitize(name, 60)} is no array: {flaw}")
+    return load_json(value, "the request")
 
 
 def _run_request(

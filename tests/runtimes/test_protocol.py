@@ -350,3 +350,20 @@ def test_operators_that_a_runtime_lacks_are_told() -> None:
 def test_the_reference_peer_answers_nonsense_with_an_error(line: bytes) -> None:
     assert "error" in served(line)
     json.dumps(served(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"[1]", "not a request: it is not an object"),
+        (b'{"id": 1, "op": "onnx.Gather"}', "not a request: it has no inputs"),
+        (b'{"op": 5, "inputs": {}}', "not a request: op is not a text"),
+        (
+            b'{"op": "echo", "inputs": {"data": [1]}}',
+            "the input data is no array: it is not an object",
+        ),
+        (b'{"op": "echo", "inputs": {"data": {"data": [1]}}}', "it has no dtype, shape"),
+    ],
+)
+def test_the_reference_peer_says_what_a_request_lacks(line: bytes, message: str) -> None:
+    assert message in served(line)["error"]["message"]
