@@ -60,7 +60,10 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
         yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
         other = layout._replace(include_self=not layout.include_self)
         way = "not counted" if layout.include_self else "counted, and takes no part"
-        yield f"data is {way}", partial(_with_layout, gradients, other)
+        yield (
+            f"{layout.data_name or 'what cells start with'} is {way}",
+            partial(_with_layout, gradients, other),
+        )
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
     for other_name, flow in gradients.arrays.items():
         if other_name != name:
@@ -90,19 +93,20 @@ _WRITER_CAUSES: Mapping[Writers, str] = {
 def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     """Other choices of which updates and cells share a gradient."""
     run, own = gradients.trace, gradients.convention
+    data = run.layout.data_name
     if run.reduction in ("max", "min"):
         for ties, cause in _TIE_CAUSES.items():
             yield cause, partial(gradients.compute, own._replace(ties=ties))
-        if not run.layout.include_self:
+        if data and not run.layout.include_self:
             way = "not counted" if own.counts_absent_data else "counted"
-            cause = f"data that takes no part is {way} among those that share"
+            cause = f"{data} that takes no part is {way} among those that share"
             counted = own._replace(counts_absent_data=not own.counts_absent_data)
             yield cause, partial(gradients.compute, counted)
     if run.kind == "scatter" and run.reduction == "none":
         for writers, cause in _WRITER_CAUSES.items():
             yield cause, partial(gradients.compute, own._replace(writers=writers))
         kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
-        yield "data keeps the gradient of cells that were written", lambda: kept
+        yield f"{data} keeps the gradient of cells that were written", lambda: kept
 
 
 def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
