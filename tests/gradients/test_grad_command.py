@@ -180,7 +180,7 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     (("[1,2]", "[0]", "--expect", '["a"]'), "a gradient is no str"),
     (("[1,2]", "[5]"), "index out of range"),
     (("[1.0,2.0]", "[0]", "--quiz", "--html", "x.html"), "gscli grad has no use for it"),
-    (("[1,2]", "[0]", "--rules", "torhc"), "unknown rules"),
+    (("[1,2]", "[0]", "--rules", "torhc"), "--rules does not take"),
 ])  # fmt: skip
 def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -> None:
     refused = forked("grad", "gather", *words)
