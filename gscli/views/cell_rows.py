@@ -8,13 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TypeAlias
 
 from gscli.base.arrays import dtype_name
 from gscli.base.records import Record
 from gscli.base.words import format_count
-from gscli.plan.indices import OutcomeSign
 from gscli.views.lines import Block, flow_blocks, make_block
 from gscli.views.look import (
     MATRIX,
@@ -27,7 +26,7 @@ from gscli.views.look import (
     pad_left,
     pad_right,
 )
-from gscli.views.sheet import Coordinates, HeadRole, Selection, SheetPosition, VisibleTensor
+from gscli.views.sheet import Coordinates, HeadRole, VisibleTensor
 from gscli.views.subject import Mark
 from gscli.views.texts import CellAnnotation, CellTexts, NumberFormat, strip_zeros
 
@@ -73,57 +72,16 @@ class ColumnWidths(Record):
         self.widths[column] = max(self.widths[column], width)
         self.signs[column] = max(self.signs[column], sign)
 
+    def widen_for(self, texts: Sequence[str]) -> None:
+        """Wide enough for the texts of a plane, row by row."""
+        sizes, count = list(map(cell_len, texts)), len(self.widths)
+        for column in range(count):
+            self.widen(column, max(sizes[column::count], default=0))
+
     def equalize(self) -> ColumnWidths:
         """Every column as wide as the widest."""
         count = len(self.widths)
         return ColumnWidths([max(self.widths)] * count, [max(self.signs)] * count)
-
-
-def fit_columns(
-    sheet: VisibleTensor, measures: ColumnWidths, across: str, room: int
-) -> list[Chunk]:
-    """All columns where they fit the sheet's lines of width `room`; else the least important go."""
-    selection, count = sheet.selection, len(sheet.selection.columns)
-    if not count:
-        return []
-    wide = measures.equalize()
-    alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-    chunks = _split_columns(selection, range(count), wide if alike else measures, across, room)
-    if len(chunks) <= sheet.lines and selection.has_all_columns:
-        return chunks
-    place_of = {column: place for place, column in enumerate(selection.columns)}
-    order = [place_of[column] for column in sheet.by_importance]
-
-    def split(kept: int) -> list[Chunk]:
-        return _split_columns(selection, sorted(order[:kept]), measures, across, room)
-
-    counts = range(count + 1)  # one column at least
-    return split(bisect_right(counts, sheet.lines, 2, key=lambda kept: len(split(kept))) - 1)
-
-
-def _split_columns(
-    selection: Selection, places: Sequence[int], measures: ColumnWidths, across: str, room: int
-) -> list[Chunk]:
-    allowed = selection.allowed[-1]
-    before = allowed.start - allowed.step
-    chunks: list[Chunk] = []
-    used, between = room, " " * GAP
-    for place in places:
-        at, width, sign = selection.columns[place], measures.widths[place], measures.signs[place]
-        gap = between if at - before == allowed.step else between + across + between
-        if used + len(gap) + width + sign > room:
-            chunks.append([])
-            used, gap = 0, gap[GAP:]
-        used += len(gap) + width + sign
-        chunks[-1].append(ShownColumn(place, at, width, sign, gap))
-        before = at
-    if places and before != allowed[-1]:
-        column = chunks[-1].pop()
-        if chunks[-1] and used + GAP + len(across) > room:
-            chunks.append([])
-            column = column._replace(gap=column.gap[GAP:])
-        chunks[-1].append(column._replace(tail=between + across))
-    return chunks
 
 
 class TensorRenderer:
@@ -147,9 +105,7 @@ class TensorRenderer:
         self._role = "cell" if subject.is_target else self._role
         self._rest = look.dim if subject.dims_unmarked else PLAIN
         self._lit_heads = sheet.find_heads() if subject.is_target and subject.full_run else {}
-        self.chunks = fit_columns(
-            sheet, self._measure_columns(), self.signs.across, width - self._margin
-        )
+        self.chunks = self._fit_columns(self._measure_columns())
         self.shown = {column.place for chunk in self.chunks for column in chunk}
 
     def render(self, *, titled: bool = True) -> Block:
@@ -374,28 +330,81 @@ class TensorRenderer:
     def _pad(self, text: str, width: int) -> str:
         return pad_right(text, width) if self._is_left_aligned else pad_left(text, width)
 
-    # --- how wide columns are -------------------------------------------------------------
+    # --- which columns are shown, and how wide they are -----------------------------------
+
+    def _fit_columns(self, measures: ColumnWidths) -> list[Chunk]:
+        """All columns where they fit the sheet's lines; else the least important go."""
+        sheet, columns = self.sheet, self.sheet.selection.columns
+        if not columns:
+            return []
+        wide = measures.equalize()
+        alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
+        chunks = self._split_columns(range(len(columns)), wide if alike else measures)
+        if len(chunks) <= sheet.lines and sheet.selection.has_all_columns:
+            return chunks
+        place_of = {column: place for place, column in enumerate(columns)}
+        order = [place_of[column] for column in sheet.by_importance]
+
+        def split(kept: int) -> list[Chunk]:
+            return self._split_columns(sorted(order[:kept]), measures)
+
+        counts = range(len(columns) + 1)  # one column at least
+        return split(bisect_right(counts, sheet.lines, 2, key=lambda kept: len(split(kept))) - 1)
+
+    def _split_columns(self, places: Sequence[int], measures: ColumnWidths) -> list[Chunk]:
+        """Columns side by side as far as they fit the width, the others below."""
+        selection, across, room = self.sheet.selection, self.signs.across, self.width - self._margin
+        allowed = selection.allowed[-1]
+        before = allowed.start - allowed.step
+        chunks: list[Chunk] = []
+        used, between = room, " " * GAP
+        for place in places:
+            at, width, sign = (
+                selection.columns[place],
+                measures.widths[place],
+                measures.signs[place],
+            )
+            gap = between if at - before == allowed.step else between + across + between
+            if used + len(gap) + width + sign > room:
+                chunks.append([])
+                used, gap = 0, gap[GAP:]
+            used += len(gap) + width + sign
+            chunks[-1].append(ShownColumn(place, at, width, sign, gap))
+            before = at
+        if places and before != allowed[-1]:
+            column = chunks[-1].pop()
+            if chunks[-1] and used + GAP + len(across) > room:
+                chunks.append([])
+                column = column._replace(gap=column.gap[GAP:])
+            chunks[-1].append(column._replace(tail=between + across))
+        return chunks
 
     def _measure_columns(self) -> ColumnWidths:
         """What the texts take, and in a step what those of another step would."""
-        sheet, texts, unlit = self.sheet, self.texts, self.subject.full_run
+        sheet, texts, full_run = self.sheet, self.texts, self.subject.full_run
         names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
-        widths = ColumnWidths(names, [0] * len(names))
-        _measure_texts(widths, texts.planes)
-        self._measure_marks(widths, texts.planes, self.marked)
-        self._measure_signs(widths, texts.outcomes)
-        if unlit is not None:
+        widths, outcomes = ColumnWidths(names, [0] * len(names)), [texts.outcomes]
+        labels = [(self.marked, texts.planes, 0)]
+        reserved: list[list[str]] = []
+        if full_run is not None:
             reserved = [texts.numbers.format_column(column) for column in sheet.reserved]
             apart = sheet.compute_differing_masks(sheet.reserved)
             tails = texts.write_differences(reserved, sheet.reserved, apart)
-            _measure_texts(widths, reserved)
-            for mark in unlit.marks:
+            for mark in full_run.marks:
                 # In a step a cell carries one letter at a time.
                 marked, room = sheet.marks_by_position([mark]), self._change_width(mark)
                 tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
-                self._measure_marks(widths, reserved, marked, room and room + tail)
-            dropped = texts.dropped_updates(sheet.marks_by_position(unlit.marks))
-            self._measure_signs(widths, {**sheet.outcomes_by_position(unlit.signs), **dropped})
+                labels.append((marked, reserved, room and room + tail))
+            dropped = texts.dropped_updates(sheet.marks_by_position(full_run.marks))
+            outcomes += [sheet.outcomes_by_position(full_run.signs), dropped]
+        for plane_texts in (*texts.planes, *reserved):
+            widths.widen_for(plane_texts)
+        for marked, planes, least in labels:
+            for (plane, row, column), marks in marked.items():
+                text = max(cell_len(planes[plane][row * len(names) + column]), least)
+                widths.widen(column, cell_len(self._format_label(marks)) + text)
+        for (_, _, column), sign in chain.from_iterable(signs.items() for signs in outcomes):
+            widths.widen(column, sign=cell_len(self.signs.for_outcome(sign)))
         return widths
 
     def _change_width(self, mark: Mark) -> int:
@@ -403,29 +412,6 @@ class TensorRenderer:
         columns = map(self.texts.numbers.format_column, self.subject.steps.get(mark.number, ()))
         both = zip(*(map(strip_zeros, column) for column in columns), strict=True)
         return max((cell_len(old + self.signs.arrow + new) for old, new in both), default=0)
-
-    def _measure_signs(
-        self, measures: ColumnWidths, outcomes: Mapping[SheetPosition, OutcomeSign]
-    ) -> None:
-        for (_, _, column), sign in outcomes.items():
-            measures.widen(column, sign=cell_len(self.signs.for_outcome(sign)))
-
-    def _measure_marks(
-        self, measures: ColumnWidths, texts: Sequence[Sequence[str]],
-        marked: Mapping[SheetPosition, Sequence[Mark]], least: int = 0,
-    ) -> None:  # fmt: skip
-        count = len(measures.widths)
-        for (plane, row, column), marks in marked.items():
-            text = max(cell_len(texts[plane][row * count + column]), least)
-            measures.widen(column, cell_len(self._format_label(marks)) + text)
-
-
-def _measure_texts(measures: ColumnWidths, texts: Sequence[Sequence[str]]) -> None:
-    count = len(measures.widths)
-    for text in texts:
-        sizes = list(map(cell_len, text))
-        for column in range(count):
-            measures.widen(column, max(sizes[column::count], default=0))
 
 
 def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

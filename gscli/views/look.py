@@ -227,15 +227,15 @@ class StyleSheet(Record):
     `roles`: styles say what their runs are. `oblique`: planes are drawn as oblique sheets.
     """
 
-    chips: tuple[Style, ...]
-    values: tuple[Style, ...]
-    alarm: Style
-    shared: Style
-    dim: Style
-    bold: Style
-    note: Style
     signs: Signs
-    bars: bool = True
+    chips: tuple[Style, ...] = (PLAIN,)
+    values: tuple[Style, ...] = (PLAIN,)
+    alarm: Style = PLAIN
+    shared: Style = PLAIN
+    dim: Style = PLAIN
+    bold: Style = PLAIN
+    note: Style = PLAIN
+    bars: bool = False
     roles: bool = False
     oblique: bool = False
 
@@ -262,21 +262,14 @@ def make_style_sheet(options: ViewOptions) -> StyleSheet:
 @cache
 def _look(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
     if color == "none":
-        return StyleSheet((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, signs, bars=False)
-    dim, bold, note = Style(dim=True), Style(bold=True), Style(dim=True, italic=True)
-    several = Style(bold=True, reverse=True)
+        return StyleSheet(signs)
+    bold, several = Style(bold=True), Style(bold=True, reverse=True)
+    note = Style(dim=True, italic=True)
+    mono = StyleSheet(signs, (bold,), (bold,), several, several, Style(dim=True), bold, note)
     if name == "mono":
-        return StyleSheet((bold,), (bold,), several, several, dim, bold, note, signs, bars=False)
+        return mono
     depth = "16" if name == "16" else color
-    pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
-    ink, ground = _ALARM[depth]
-    return StyleSheet(
-        tuple(Style(ink, ground) for ink, ground in pairs),
-        tuple(Style(ink, ground, bold=True) for ink, ground in pairs),
-        Style(ink, ground, bold=True),
-        several,
-        dim,
-        bold,
-        note,
-        signs,
-    )
+    chips = tuple(map(Style, _INKS[depth], _GROUNDS[depth]))
+    values = tuple(chip._replace(bold=True) for chip in chips)
+    alarm = Style(*_ALARM[depth], bold=True)
+    return mono._replace(chips=chips, values=values, alarm=alarm, bars=True)

@@ -150,7 +150,7 @@ class VisibleTensor:
 
     def outcomes_by_position(
         self, signs: Mapping[tuple[int, ...], OutcomeSign]
-    ) -> Mapping[SheetPosition, OutcomeSign]:
+    ) -> dict[SheetPosition, OutcomeSign]:
         """What became of the index numbers, where it is worth a sign."""
         boxes = ((tuple((start, start + 1) for start in at), how) for at, how in signs.items())
         return {place: how for box, how in boxes for place in product(*self._positions_of(box))}
