@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice, product
-from math import prod
-
-import numpy as np
 
 from gscli.base import LimitRefused, UsageError
 from gscli.base.arrays import Array
@@ -142,7 +139,6 @@ def select_planes(
     lead: tuple[range, ...], boxes: Sequence[Box], most: int
 ) -> list[tuple[int, ...]]:
     """At most so many planes: those of the first boxes, the first and the last."""
-    total = prod(map(len, lead))
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
         spans = [
@@ -153,10 +149,9 @@ def select_planes(
         if len(chosen) >= most:
             break
     edges = 1 if chosen else most // 2
-    for offset in range(min(edges, total)):
-        for number in (offset, total - 1 - offset):
-            place = np.unravel_index(number, [len(index) for index in lead])
-            chosen[tuple(index[int(at)] for index, at in zip(lead, place, strict=True))] = None
+    firsts, lasts = (product(*(index[::step][:edges] for index in lead)) for step in (1, -1))
+    for ends in islice(zip(firsts, lasts, strict=True), edges):
+        chosen.update(dict.fromkeys(ends))
     return sorted(islice(chosen, most))
 
 

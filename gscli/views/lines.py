@@ -13,7 +13,7 @@ from functools import cache
 from io import StringIO
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gscli.base.records import Record
 from gscli.views.look import (
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
     from rich.measure import Measurement
     from rich.segment import Segment
     from rich.style import Style as RichStyle
-
-
-_DEPTHS: dict[str, Literal["truecolor", "256", "standard"]] = {
-    "truecolor": "truecolor",
-    "256": "256",
-    "16": "standard",
-}
-"""Colours as rich calls what a terminal can show."""
 
 
 def line_width(line: Line) -> int:
@@ -228,7 +220,7 @@ def render_text(drawing: Drawing, options: ViewOptions) -> str:
     console = Console(
         file=text,
         width=max(options.width, MIN_WIDTH),
-        color_system=_DEPTHS[options.color],
+        color_system="standard" if options.color == "16" else options.color,
         force_terminal=True,
         no_color=False,
         legacy_windows=False,

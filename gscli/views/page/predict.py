@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from gscli.traces import Entry, Trace
 from gscli.views.subject import initial_output, take_box
@@ -16,10 +16,8 @@ from gscli.views.summary import axis_word
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import PATH_TEMPLATES
 
-MistakeKind: TypeAlias = Literal[
-    "swapped", "end", "axis", "one", "clipped", "wrapped", "outside", "inside",
-    "replaced", "added", "forgotten", "kept", "index",
-]  # fmt: skip
+MistakeKind: TypeAlias = str
+"""A misunderstanding, by its name among the explanations."""
 
 CellPattern: TypeAlias = list[int | None]
 """A cell of the addressed tensor; None: any coordinate of that axis."""

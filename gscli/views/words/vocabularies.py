@@ -87,11 +87,9 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "gradient one": ("{result} is {new}",),
         "gradient some": ("{result} are {new}",),
         "gradient many": ("{result}, {size}",),
-        "set one": ("{target} was {old}, becomes {new}",),
         "met one": ("{target} was {old}, becomes {new}",),
         "mean one": ("{target} is {new} so far",),
         "first one": ("{target} becomes {new}",),
-        "set some": ("{past}", "it was {old}, becomes {new}"),
         "met some": ("{past}", "it was {old}, becomes {new}"),
         "mean some": ("{past}", "it is {new} so far"),
         "": ("{past}",),
@@ -111,7 +109,7 @@ def format_entry(
     facts = describer.describe(entry, vocabulary.brackets)
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
-    names = (facts.case, "met" if facts.case in ("mean", "first") else facts.case)
+    names = (facts.case, "met" if facts.case in ("set", "mean", "first") else facts.case)
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
     notes = [vocabulary.notes[note] for note in vocabulary.notes if note in texts]
