@@ -162,6 +162,15 @@ class Drawing:
         room = min(width or self.options.width, self.options.width)
         return [_trim_line(line, room, self.signs.cut) for line in self.draw(room)]
 
+    def wrap(
+        self, text: str, width: int, style: Style = PLAIN, *, head: Sequence[TextRun] = (),
+        indent: str = "",
+    ) -> list[Line]:  # fmt: skip
+        """A paragraph of text from anywhere."""
+        return wrap_paragraph(
+            self.signs.sanitize_line(text), width, style, head=head, indent=indent
+        )
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from to_rich_segments(self.render_lines(options.max_width))
 

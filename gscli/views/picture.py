@@ -33,7 +33,6 @@ from gscli.views.look import (
     StyleSheet,
     ViewOptions,
     cell_len,
-    make_style_sheet,
     pad_right,
 )
 from gscli.views.sheet import is_part_requested
@@ -102,14 +101,77 @@ def make_picture(
     return Picture(trace, options, title, diagnosis)
 
 
-class Picture(Drawing):
+class TraceDrawing(Drawing):
+    """A drawing of one run: what its picture, its steps and its explanation have in common."""
+
+    def __init__(self, trace: Trace, options: ViewOptions) -> None:
+        super().__init__(self._draw_lines, options)
+        self.trace = trace
+
+    def _draw_lines(self, width: int) -> list[Line]:
+        raise NotImplementedError
+
+    def render_title(self, width: int, more: str = "") -> list[Line]:
+        """`scatter-nd   reduction=add`, continued below where the attributes are many."""
+        shown = [
+            self.signs.sanitize(f"{key}={_format_attribute(value)}", width - 3)
+            for key, value in self.trace.nondefault_attributes.items()
+        ]
+        lines: list[Line] = [[(self.trace.title, self.look.bold)]]
+        for number, text in enumerate([*shown, *([more] if more else [])]):
+            gap = "  " if 0 < number < len(shown) else "   "
+            if line_width(lines[-1]) + len(gap) + cell_len(text) > width:
+                lines.append([])
+            lines[-1].append((gap + text, self.look.dim))
+        return lines
+
+    def render_with_table(
+        self, listed_entries: Sequence[Entry], views: Sequence[TensorView], width: int,
+        highlighted: Sequence[Entry] | None = None,
+    ) -> tuple[list[Line], RenderedGroup]:  # fmt: skip
+        """The table of entries and the grids, beside it where fewer lines then show as much.
+
+        With `show` the sheets alone.
+        """
+        options, extras = self.options, list_samples(self.trace, listed_entries, MOST_VALUES)
+        group = render_tensors(views, options, width, extras)
+        if options.show is not None:
+            return flow_blocks(group.blocks, width, GAP), group
+        lane = self.look.with_role(PLAIN, "lane")
+        entries = EntryTable(self.trace, listed_entries, group.numbers, self.look, highlighted)
+        table = entries.draw(width)
+        below = flow_blocks([table, *group.blocks], width, GAP, lane=lane)
+        room = width - table.width - GAP
+        if room < NARROWEST_GRID:
+            return below, group
+        fits = all(block.width <= room for block in group.blocks)
+        slim = group if fits else render_tensors(views, options, room, extras)
+        beside = flow_blocks([table, *slim.blocks], width, GAP, lane=lane)
+        fewer = len(beside) < len(below) and slim.columns == group.columns
+        return (beside, slim) if fewer else (below, group)
+
+    def render_legend(
+        self, remarks: Sequence[str], drawing: Sequence[Line], width: int, point: str = ""
+    ) -> list[Line]:
+        """What is told below a drawing, and what its signs mean: one line where both fit in it.
+
+        `point`: what a lone point means there.
+        """
+        text = "\n".join("".join(part for part, _ in line) for line in drawing)
+        parts = [part for part in (*remarks, explain_signs(text, self.signs, point)) if part]
+        joined = "   ".join(parts)
+        parts = [joined] if parts and cell_len(joined) <= width else parts
+        return [line for part in parts for line in wrap_paragraph(part, width, self.look.dim)]
+
+
+class Picture(TraceDrawing):
     """All tensors of a trace and a line per entry."""
 
     def __init__(
         self, trace: Trace, options: ViewOptions, title: bool, expectation: OutputDiagnosis | None
     ) -> None:
-        super().__init__(self._draw_lines, options)
-        self.trace, self.title, self.diagnosis = trace, title, expectation
+        super().__init__(trace, options)
+        self.title, self.diagnosis = title, expectation
         self.shown_differences = 0
         """Differing cells that the last drawing shows."""
 
@@ -138,13 +200,13 @@ class Picture(Drawing):
         With `show` a sheet per tensor and a legend. Then what is not shown.
         """
         options, trace, look = self.options, self.trace, self.look
-        lines = [*render_title(trace, options, width)] if self.title else []
+        lines = self.render_title(width) if self.title else []
         views = make_views(trace, self.marked_entries, options.show)
         views = add_expected(views, self.diagnosis)
-        drawing, group = render_with_table(trace, self.listed_entries, views, options, width)
+        drawing, group = self.render_with_table(self.listed_entries, views, width)
         self.shown_differences = group.wrong
         if options.show is None:
-            lines += wrap_paragraph(self.signs.sanitize_line(describe_purpose(trace)), width)
+            lines += self.wrap(describe_purpose(trace), width)
             text, means = self._render_remarks(group.numbers, width), self._format_counts()
         else:
             from gscli.views.terminal.legend import render_entries
@@ -153,7 +215,7 @@ class Picture(Drawing):
 
             text = render_entries(Describer(trace, group.numbers), self.listed_entries, width, look)
             means = explain_outcome_signs(trace, self.listed_entries if text else [], self.signs)
-        text += render_legend([means], drawing, width, look)
+        text += self.render_legend([means], drawing, width)
         lines += [*([[]] if lines else []), *drawing, *([[], *text] if text else [])]
         return lines + self._render_hidden(group, width)
 
@@ -191,53 +253,6 @@ class Picture(Drawing):
         ):
             lines += wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
         return [[], *lines]
-
-
-def render_with_table(
-    trace: Trace,
-    listed_entries: Sequence[Entry],
-    views: Sequence[TensorView],
-    options: ViewOptions,
-    width: int,
-    highlighted: Sequence[Entry] | None = None,
-) -> tuple[list[Line], RenderedGroup]:
-    """The table of entries and the grids, beside it where fewer lines then show as much.
-
-    With `show` the sheets alone.
-    """
-    extras = list_samples(trace, listed_entries, MOST_VALUES)
-    group = render_tensors(views, options, width, extras)
-    if options.show is not None:
-        return flow_blocks(group.blocks, width, GAP), group
-    look = make_style_sheet(options)
-    lane = look.with_role(PLAIN, "lane")
-    table = EntryTable(trace, listed_entries, group.numbers, look, highlighted).draw(width)
-    below = flow_blocks([table, *group.blocks], width, GAP, lane=lane)
-    room = width - table.width - GAP
-    if room < NARROWEST_GRID:
-        return below, group
-    fits = all(block.width <= room for block in group.blocks)
-    slim = group if fits else render_tensors(views, options, room, extras)
-    beside = flow_blocks([table, *slim.blocks], width, GAP, lane=lane)
-    fewer = len(beside) < len(below) and slim.columns == group.columns
-    return (beside, slim) if fewer else (below, group)
-
-
-def render_title(trace: Trace, options: ViewOptions, width: int, more: str = "") -> list[Line]:
-    """`scatter-nd   reduction=add`, continued below where the attributes are many."""
-    look = make_style_sheet(options)
-    signs = look.signs
-    shown = [
-        signs.sanitize(f"{key}={_format_attribute(value)}", width - 3)
-        for key, value in trace.nondefault_attributes.items()
-    ]
-    lines: list[Line] = [[(trace.title, look.bold)]]
-    for number, text in enumerate([*shown, *([more] if more else [])]):
-        gap = "  " if 0 < number < len(shown) else "   "
-        if line_width(lines[-1]) + len(gap) + cell_len(text) > width:
-            lines.append([])
-        lines[-1].append((gap + text, look.dim))
-    return lines
 
 
 def _format_attribute(value: object) -> str:
@@ -374,17 +389,3 @@ def _prefix_sign(prefix: str, text: str) -> str:
     if not prefix or not text.startswith("-"):
         return prefix + text
     return text if prefix == "+" else f"{prefix}({text})"
-
-
-def render_legend(
-    remarks: Sequence[str], drawing: Sequence[Line], width: int, look: StyleSheet, point: str = ""
-) -> list[Line]:
-    """What is told below a drawing, and what its signs mean: one line where both fit in it.
-
-    `point`: what a lone point means there.
-    """
-    text = "\n".join("".join(part for part, _ in line) for line in drawing)
-    parts = [part for part in (*remarks, explain_signs(text, look.signs, point)) if part]
-    joined = "   ".join(parts)
-    parts = [joined] if parts and cell_len(joined) <= width else parts
-    return [line for part in parts for line in wrap_paragraph(part, width, look.dim)]

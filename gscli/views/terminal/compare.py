@@ -16,9 +16,8 @@ from gscli.views.lines import (
     join_blocks,
     line_width,
     make_block,
-    wrap_paragraph,
 )
-from gscli.views.look import PLAIN, Line, Style, TextRun, ViewOptions, cell_len, pad_right
+from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len, pad_right
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import make_picture
 from gscli.views.terminal.ruler import NumberLineRenderer
@@ -60,8 +59,8 @@ class ComparisonView(Drawing):
         ruler = None if is_table else ruler
         lines = [*self._heading(width), [], *(body or self._render_groups(width, ruler)), []]
         for text in answers.list_footnotes():
-            lines += wrap_paragraph(text, width, self.look.dim, indent="  ")
-        return lines + wrap_paragraph(answers.summary(), width, self.look.bold, indent="  ") + hint
+            lines += self.wrap(text, width, self.look.dim, indent="  ")
+        return lines + self.wrap(answers.summary(), width, self.look.bold, indent="  ") + hint
 
     def _heading(self, width: int) -> list[Line]:
         title, call = f"compare {self.comparing.concept}", self.answers.call
@@ -201,15 +200,10 @@ class ComparisonView(Drawing):
     def _render_differences(self, group: ResultGroup, width: int) -> list[Line]:
         """The cells that differ from the reference's, or why there are none."""
         if group.first.output is None:
-            return self._render_refusal(group, PLAIN, width)
+            return self.wrap(describe_lettered_refusal(group), width, head=INDENT)
         listed, rest = self.answers.list_differences(group)
         texts = [f"{place}: {mine} {self.signs.differs} {other}" for place, mine, other in listed]
-        safe = map(self.signs.sanitize_line, [*texts, *rest])
-        return [line for text in safe for line in wrap_paragraph(text, width, head=INDENT)]
-
-    def _render_refusal(self, group: ResultGroup, style: Style, width: int) -> list[Line]:
-        text = self.signs.sanitize_line(describe_lettered_refusal(group))
-        return wrap_paragraph(text, width, style, head=INDENT)
+        return [line for text in (*texts, *rest) for line in self.wrap(text, width, head=INDENT)]
 
     def _render_ways(
         self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
@@ -219,10 +213,11 @@ class ComparisonView(Drawing):
         for way in ruler.render_ways(behaviour):
             *drawn, (text, style) = way
             fits = line_width(way) <= width
-            lines += [way] if fits else [drawn, *wrap_paragraph(text, width, style, head=INDENT)]
+            lines += [way] if fits else [drawn, *self.wrap(text, width, style, head=INDENT)]
         if lines or behaviour.group.first.error is None:
             return lines
-        return self._render_refusal(behaviour.group, self.look.dim, width)
+        text = describe_lettered_refusal(behaviour.group)
+        return self.wrap(text, width, self.look.dim, head=INDENT)
 
     # --- the reference, and reasons -------------------------------------------------------
 
@@ -246,12 +241,9 @@ class ComparisonView(Drawing):
         if answers.is_per_entry and (row.output is not None or row.entry is not None):
             refuses = row.output is None
             reasons = [([], answers.describe_refusal(group, problem=False))] if refuses else []
-        lines: list[Line] = []
-        for entries, text in reasons:
-            head = f"{format_entries(entries)}: " * bool(entries)
-            safe = self.signs.sanitize_line(head + text)
-            lines += [[(part, self.look.dim)] for part in wrap(safe, width, break_on_hyphens=False)]
-        return lines
+        heads = [f"{format_entries(entries)}: " * bool(entries) for entries, _ in reasons]
+        texts = [head + text for head, (_, text) in zip(heads, reasons, strict=True)]
+        return [line for text in texts for line in self.wrap(text, width, self.look.dim)]
 
 
 def _align_right(line: Line, width: int) -> Line:

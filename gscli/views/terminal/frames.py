@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_view_options
 from gscli.views.lines import Drawing, render_text, wrap_paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
-from gscli.views.picture import make_picture, render_legend, render_title, render_with_table
+from gscli.views.picture import TraceDrawing, make_picture
 from gscli.views.steps import OutputReplay, views_after
 from gscli.views.subject import add_expected
 from gscli.views.summary import describe_purpose
@@ -91,55 +90,52 @@ class Frames:
                 where=format_count(len(self), "entry", "entries"),
                 valid=f"0 … {len(self)}",
             )
-        return Drawing(partial(self._draw, number - 1), self.options)
-
-    def _draw(self, number: int, width: int) -> list[Line]:
-        """Title, entries and grids with one entry lit, its line, and why.
-
-        On a screen that is too low for it, fewer entries stand in the table.
-        """
-        lines = self._render_rows(number, width, TABLE_ROWS)
-        over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
-        rows = min(TABLE_ROWS, self.trace.entry_count)
-        return lines if over <= 0 else self._render_rows(number, width, max(rows - over - 2, 1))
-
-    def _render_rows(self, number: int, width: int, rows: int) -> list[Line]:
-        trace, options, look = self.trace, self.options, make_style_sheet(self.options)
-        signs, entries = look.signs, self.entries(number + 1)
-        lit = entries[number : number + 1] if number >= 0 else []
-        begin = max(number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
-        views = views_after(
-            trace,
-            entries[begin : begin + FRAMES_PER_LAYOUT],
-            number - begin,
-            options.show,
-            self.done.output_after(entries, begin),
-        )
-        if self.diagnosis is not None:
-            views = add_expected(views, self.diagnosis, self.last_entry_by_cell > number)
-        near = max(min(number - rows // 2, len(entries) - rows), 0)
-        shown = entries[near : near + rows]
-        drawing, group = render_with_table(trace, shown, views, options, width, highlighted=lit)
-        step = f"step {number + 1} of {trace.entry_count}"
-        lines = [*render_title(trace, options, width, step), []]
-        lines += [*drawing, []]
-        teller = Describer(trace, group.numbers)
-        lines += render_entries(teller, lit, width, look)
-        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
-            describe_purpose(trace)
-        ]
-        lines += wrap_paragraph(signs.sanitize_line(reason), width, head=[("why  ", look.bold)])
-        for text in more:
-            lines += wrap_paragraph(
-                signs.sanitize_line(text), width, look.dim, head=[("     ", PLAIN)]
-            )
-        unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + render_legend(
-            [explain_outcome_signs(trace, shown, signs)], drawing, width, look, unread
-        )
+        return StepFrame(self, number - 1)
 
     def __len__(self) -> int:
         return self.trace.entry_count
+
+
+class StepFrame(TraceDrawing):
+    """Title, entries and grids with one entry lit, its line, and why."""
+
+    def __init__(self, frames: Frames, number: int) -> None:
+        super().__init__(frames.trace, frames.options)
+        self._frames, self._number = frames, number
+
+    def _draw_lines(self, width: int) -> list[Line]:
+        """On a screen that is too low for it, fewer entries stand in the table."""
+        lines = self._render_rows(width, TABLE_ROWS)
+        over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
+        rows = min(TABLE_ROWS, self.trace.entry_count)
+        return lines if over <= 0 else self._render_rows(width, max(rows - over - 2, 1))
+
+    def _render_rows(self, width: int, rows: int) -> list[Line]:
+        trace, frames, number = self.trace, self._frames, self._number
+        entries = frames.entries(number + 1)
+        lit = entries[number : number + 1] if number >= 0 else []
+        begin = max(number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
+        drawn = entries[begin : begin + FRAMES_PER_LAYOUT]
+        before = frames.done.output_after(entries, begin)
+        views = views_after(trace, drawn, number - begin, self.options.show, before)
+        if frames.diagnosis is not None:
+            views = add_expected(views, frames.diagnosis, frames.last_entry_by_cell > number)
+        near = max(min(number - rows // 2, len(entries) - rows), 0)
+        shown = entries[near : near + rows]
+        drawing, group = self.render_with_table(shown, views, width, highlighted=lit)
+        lines = [*self.render_title(width, f"step {number + 1} of {trace.entry_count}"), []]
+        lines += [*drawing, []]
+        teller = Describer(trace, group.numbers)
+        lines += render_entries(teller, lit, width, self.look)
+        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
+            describe_purpose(trace)
+        ]
+        lines += self.wrap(reason, width, head=[("why  ", self.look.bold)])
+        for text in more:
+            lines += self.wrap(text, width, self.look.dim, head=[("     ", PLAIN)])
+        signs = explain_outcome_signs(trace, shown, self.signs)
+        unread = "not read yet" if trace.kind == "gather" else ""
+        return lines + self.render_legend([signs], drawing, width, unread)
 
 
 STEPPED_ENTRIES = 100
