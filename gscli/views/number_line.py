@@ -123,17 +123,15 @@ def _axis_size(trace: Trace) -> int | None:
 def _make_behaviour(
     answers: ComparisonTexts, group: ResultGroup, numbers: Sequence[int]
 ) -> Behaviour:
-    trace, refused = group.first.trace, group.first.entry
-    name = name_behaviour(group)
+    trace, name = group.first.trace, name_behaviour(group)
     if trace is None:
         if group.first.error is None:
             return Behaviour(name, group, ())
-        reason = f"refused: {answers.describe_refusal(group)}"
-        return Behaviour(name, group, tuple(
-            ResolvedIndex(number, written, "refused", text=reason)
-            if number == refused else ResolvedIndex(number, written, "unreached")
-            for number, written in enumerate(numbers)
-        ))  # fmt: skip
+        unreached = [ResolvedIndex(*entry, "unreached") for entry in enumerate(numbers)]
+        if (refused := group.first.entry) is not None:
+            reason = f"refused: {answers.describe_refusal(group)}"
+            unreached[refused] = ResolvedIndex(refused, numbers[refused], "refused", text=reason)
+        return Behaviour(name, group, tuple(unreached))
     fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
     skip_text = "dropped" if trace.kind == "scatter" else strip_zeros(answers.format(fill)[0])
     entries = trace.entries(MOST_ENTRIES)

@@ -105,8 +105,10 @@ class ComparisonView(Drawing):
             stacks.append([[value], [landing]] if below else [[value, beside]])
         wide = max(line_width(line) for stack in stacks for line in stack)
         return [
-            Block(tuple(_align_right(line, wide) for line in stack), wide + GAP) for stack in stacks
-        ]
+            Block(tuple([(" " * (wide - line_width(line)), PLAIN), *line] for line in stack),
+                  wide + GAP)
+            for stack in stacks
+        ]  # fmt: skip
 
     def _choose_columns(self, widths: Sequence[int], room: int) -> list[int]:
         """The columns that fit, those first in which answers differ; none if not all of those."""
@@ -244,10 +246,6 @@ class ComparisonView(Drawing):
         heads = [f"{format_entries(entries)}: " * bool(entries) for entries, _ in reasons]
         texts = [head + text for head, (_, text) in zip(heads, reasons, strict=True)]
         return [line for text in texts for line in self.wrap(text, width, self.look.dim)]
-
-
-def _align_right(line: Line, width: int) -> Line:
-    return [(" " * (width - line_width(line)), PLAIN), *line]
 
 
 def _wrap_labels(labels: Sequence[str], width: int) -> list[str]:

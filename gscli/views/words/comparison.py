@@ -171,26 +171,23 @@ class ComparisonTexts:
         base = None if self.reference is None else self.reference.output
         assert output is not None
         assert base is not None
+        if group.first is self.reference:
+            return [], ["the others are compared with it" if self.has_others else "the only answer"]
         if output.shape != base.shape:
             return [], [f"another shape: {format_shape(output.shape)}"]
-        flags = unequal_cells(output, base)
+        flags, listed = unequal_cells(output, base), list[Difference]()
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
-        listed: list[Difference] = []
-        count_listed = 0
-        while count_listed < len(places) and len(listed) < limit:
-            at = _largest_slice(flags, places[count_listed])
+        while places and len(listed) < limit:
+            at = _largest_slice(flags, places[0])
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
             listed.append(
                 (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
             )
-            count_listed += count
-        if group.first is self.reference:
-            return [], ["the others are compared with it" if self.has_others else "the only answer"]
-        more = len(places) - count_listed
-        rest = f"and {format_count(more, 'more cell')}" if listed else "no cell differs"
-        return listed, [rest] * (more > 0 or not listed)
+            places = places[count:]
+        rest = f"and {format_count(len(places), 'more cell')}" if listed else "no cell differs"
+        return listed, [rest] * bool(places or not listed)
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one; one value for a long slice of it."""

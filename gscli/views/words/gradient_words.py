@@ -170,7 +170,7 @@ def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterato
         own = others[name]
         differing = int(np.count_nonzero(~np.isclose(array, own, equal_nan=True)))
         if differing and own.size <= MOST_VALUES:
-            yield f"the loop itself gives {name} {format_array(own)}: --rules loop"
+            yield f"the loop itself gives {name} {_format_marked(own)}: --rules loop"
         elif differing:
             cells = format_count(differing, "cell")
             yield f"the loop itself gives {name} other gradients in {cells}: --rules loop"
@@ -221,24 +221,19 @@ def _describe_choice(convention: Convention | None, kind: str) -> str:
     return TIES[convention.ties] if kind in ("max", "min") else ""
 
 
-def _format_marked(array: Array, differing: Array | None, mark: str) -> str:
-    """A small array with a mark at the cells that differ, else how many do."""
+def _format_marked(array: Array, differing: Array | None = None, mark: str = "") -> str:
+    """A small array on one line, a mark at the cells that differ; of a larger one how many do."""
     flags = np.zeros(array.shape, np.bool_) if differing is None else differing
     if array.size <= MOST_VALUES:
         pairs = zip(array.flat, flags.flat, strict=True)
         texts = [f"{value:.6g}" + mark * bool(flag) for value, flag in pairs]
-        return format_array(np.array(texts, object).reshape(array.shape))
+        shaped = np.array(texts, object).reshape(array.shape)
+        return np.array2string(shaped, separator=", ", formatter={"object": str}).replace("\n", "")
     shape, places = format_shape(array.shape), np.argwhere(flags)
     if not len(places):
         return shape
     first = tuple(places[0].tolist())
     return f"{shape}: {len(places)} differ, the first at {format_shape(first)}, {array[first]:.6g}"
-
-
-def format_array(array: Array) -> str:
-    """A small array on one line."""
-    style = {"float_kind": lambda value: f"{value:.6g}", "object": str}
-    return np.array2string(array, separator=", ", formatter=style).replace("\n", "")  # type: ignore[arg-type]
 
 
 def describe_gradients(chosen: Mapping[str, Array], limit: int) -> Iterator[str]:
