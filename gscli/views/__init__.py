@@ -11,11 +11,11 @@ from gscli import traces
 from gscli.traces import Trace
 
 
-class Displayed:
-    """What a call returns, and draws itself. What draws is imported only when it is asked to."""
+class PicturedTrace(Trace):
+    """A trace that draws itself. What draws is imported only when it is asked to."""
 
     def __rich__(self) -> object:
-        """The picture of it, as rich draws it."""
+        """The picture of the run, as rich draws it."""
         from gscli.views.notebook import show
 
         return show(self).__rich__()
@@ -25,10 +25,6 @@ class Displayed:
         from gscli.views.notebook import show
 
         return show(self)._repr_html_()
-
-
-class PicturedTrace(Displayed, Trace):
-    """A trace that draws itself."""
 
 
 def trace(

@@ -12,7 +12,6 @@ from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
 from gscli.traces.check import CheckFinding
 from gscli.traces.check import check as trace_check
-from gscli.views import Displayed
 from gscli.views.lines import Drawing, to_rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.markup import escape
@@ -51,6 +50,16 @@ class DisplayedDrawing:
         return "\n".join("".join(text for text, _ in line) for line in self._drawn.render_lines())
 
     __repr__ = __str__
+
+
+class Displayed:
+    """What a call returns, and draws itself in a notebook and through rich."""
+
+    def __rich__(self) -> Drawing:
+        return show(self).__rich__()
+
+    def _repr_html_(self) -> str:
+        return show(self)._repr_html_()
 
 
 class DisplayedComparison(Displayed, ComparisonResult):
