@@ -86,8 +86,14 @@ def compare(
             operators = tuple(dict.fromkeys(operator.name for operator, _ in pairs))
             unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
-        valid = " ".join(_expressible_reductions(operation, chosen, call, arrays))
-        raise _no_rule_set_error(concept, call, only, unsaid, valid)
+        reductions = _expressible_reductions(chosen.values(), call, arrays)
+        raise UsageError(
+            f"no rule set can express this {concept}",
+            where=", ".join(_describe_arguments(call, only)),
+            details=tuple(UnsupportedRuleSet.format_reasons(unsaid)),
+            valid=" ".join(reductions) if operation.takes_reduction else "",
+            hint=f"gscli compare {concept} --help",
+        )
     groups = group_equal_results(rows)
     return ComparisonResult(
         concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
@@ -105,23 +111,6 @@ def _find_concept(name: str) -> Concept:
     return known[name]
 
 
-def _no_rule_set_error(
-    concept: str,
-    call: ConceptCall,
-    only: Sequence[str],
-    unsaid: Sequence[UnsupportedRuleSet],
-    valid: str,
-) -> UsageError:
-    """The refusal of a call that no rule set has words for."""
-    return UsageError(
-        f"no rule set can express this {concept}",
-        where=", ".join(_describe_arguments(call, only)),
-        details=tuple(UnsupportedRuleSet.format_reasons(unsaid)),
-        valid=valid,
-        hint=f"gscli compare {concept} --help",
-    )
-
-
 def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
     """What was asked for besides the inputs."""
     if call.axis is not None:
@@ -135,15 +124,10 @@ def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]
 
 
 def _expressible_reductions(
-    concept: Concept,
-    chosen: Mapping[str, Sequence[DeclaredComparison]],
-    call: ConceptCall,
-    arrays: Mapping[str, Array],
+    chosen: Iterable[Sequence[DeclaredComparison]], call: ConceptCall, arrays: Mapping[str, Array]
 ) -> list[str]:
-    """Reductions that some rule set can express, where the concept has them."""
-    if not concept.takes_reduction:
-        return []
-    declared = [pair for pairs in chosen.values() for pair in pairs]
+    """Reductions that some rule set can express."""
+    declared = [pair for pairs in chosen for pair in pairs]
     return [
         name
         for name in REDUCTION_NAMES

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
@@ -46,9 +45,6 @@ MAX_SAMPLED = 1024
 BLOCK = 1 << 20
 """Cells compared at a time, so that mapped files need no memory of their own."""
 
-Blocks: TypeAlias = Iterable[tuple[int, Array, Array]]
-"""Two tensors of one shape in row-major order: the number of the first cell, and flat parts."""
-
 
 class Tolerance(Record):
     """How far numbers may be apart; None: DEFAULT_RTOL of the expected type, 0 for all others."""
@@ -63,6 +59,9 @@ class Tolerance(Record):
         (1e-06, 0.1)
         """
         return DEFAULT_RTOL.get(dtype, 0.0) if self.rtol is None else self.rtol
+
+
+DEFAULT_TOLERANCE = Tolerance()
 
 
 class DifferingCell(Record):
@@ -130,10 +129,13 @@ class TensorDifference(Record):
 def compare_tensors(
     actual: Array,
     expected: Array,
-    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
     visit: Callable[[Indices], None] | None = None,
+    pieces: Iterable[Array] = (),
 ) -> TensorDifference:
     """Hold `actual` against `expected`; `visit` gets the numbers of differing cells in order.
+
+    `pieces`: the cells of `actual` in row-major order, where they are not read of the array itself.
 
     >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
     >>> difference.differing_count, difference.cells[0].at, difference.largest
@@ -141,24 +143,13 @@ def compare_tensors(
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
-    blocks = pair_blocks([actual], expected) if actual.shape == expected.shape else ()
-    return compare_blocks(blocks, dtypes, shapes, tolerance, visit)
-
-
-def compare_blocks(
-    blocks: Blocks,
-    dtypes: tuple[str, str],
-    shapes: tuple[Shape, Shape],
-    tolerance: Tolerance,
-    visit: Callable[[Indices], None] | None = None,
-) -> TensorDifference:
-    """The same for tensors that come block by block; none come where the shapes differ."""
+    blocks = pair_blocks(pieces or [actual], expected) if actual.shape == expected.shape else ()
     count, cells = 0, list[DifferingCell]()
     largest: tuple[float, tuple[int, ...]] | None = None
     kept = list[Indices]()
     for first, *pair in blocks:
-        actual, expected = map(decode_bytes, pair)
-        numbers = np.flatnonzero(differing_cells(actual, expected, tolerance))
+        own, other = map(decode_bytes, pair)
+        numbers = np.flatnonzero(differing_cells(own, other, tolerance))
         if not numbers.size:
             continue
         count += numbers.size
@@ -167,8 +158,8 @@ def compare_blocks(
         kept = _thin_samples([*kept, first + numbers[_sample_positions(numbers.size)]])
         for number in numbers[: MAX_LISTED - len(cells)].tolist():
             at = _unravel(first + number, shapes[1])
-            cells.append(DifferingCell(first + number, at, actual[number], expected[number]))
-        most = _find_largest_difference(actual[numbers], expected[numbers])
+            cells.append(DifferingCell(first + number, at, own[number], other[number]))
+        most = _find_largest_difference(own[numbers], other[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
     sample = np.empty(0, np.int64)
@@ -193,9 +184,7 @@ def _thin_samples(kept: list[Indices]) -> list[Indices]:
 
 
 def differing_cells(
-    actual: Array,
-    expected: Array,
-    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    actual: Array, expected: Array, tolerance: Tolerance = DEFAULT_TOLERANCE
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
@@ -215,7 +204,7 @@ def describe_difference(
     actual: Array,
     expected: Array,
     name: str = "output",
-    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
     noun: str = "recorded",
 ) -> str:
     """The first difference of a tensor in words; "" when equal within the tolerance.

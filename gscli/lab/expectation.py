@@ -9,21 +9,20 @@ from functools import cached_property
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, dtype_name
+from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
 from gscli.lab.causes import PossibleCause, iter_mistakes, iter_rule_sets, read_untouched
 from gscli.lab.difference import (
+    DEFAULT_TOLERANCE,
     SliceCounter,
     TensorDifference,
     Tolerance,
-    compare_blocks,
     compare_tensors,
     count_slices,
     difference_sentences,
     differing_cells,
-    pair_blocks,
 )
 from gscli.lab.sample import CallVariants, find_reading_entries, run_at_cells, take_cells
 from gscli.layout.axes import Box
@@ -71,11 +70,7 @@ class OutputDiagnosis:
     """What `--expect` tells of one run. `expected` has any shape and type; `name` is where from."""
 
     def __init__(
-        self,
-        trace: Trace,
-        expected: Array,
-        name: str,
-        tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+        self, trace: Trace, expected: Array, name: str, tolerance: Tolerance = DEFAULT_TOLERANCE
     ) -> None:
         self.trace, self.expected, self.name, self.tolerance = trace, expected, name, tolerance
 
@@ -86,11 +81,8 @@ class OutputDiagnosis:
         visit = None if slices is None else slices.add
         if output.shape != expected.shape or not self._is_file_overlay:
             return compare_tensors(output, expected, self.tolerance, visit)
-        dtypes = dtype_name(output.dtype), dtype_name(expected.dtype)
         with open_result(self.trace.plan) as pieces:
-            blocks = pair_blocks(pieces, expected)
-            shapes = output.shape, expected.shape
-            return compare_blocks(blocks, dtypes, shapes, self.tolerance, visit)
+            return compare_tensors(output, expected, self.tolerance, visit, pieces)
 
     @property
     def _is_file_overlay(self) -> bool:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base import DtypeRefused
+from gscli.base.arrays import Array, dtype_name
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import Convention, Ties, Writers
 from gscli.lab.causes import iter_policy_mistakes
-from gscli.lab.difference import Tolerance, differing_cells
+from gscli.lab.difference import (
+    Tolerance,
+    compare_tensors,
+    difference_sentences,
+    differing_cells,
+)
 from gscli.lab.sample import run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
@@ -135,3 +141,40 @@ def _run_again(gradients: Gradients, plan: Plan, convention: Convention) -> dict
     operator = gradients.trace.operator
     trace = Trace(operator, *run_plan(operator, plan))
     return Gradients(trace, gradients.cotangent, convention).arrays
+
+
+class GradientDiagnosis:
+    """One gradient held against another."""
+
+    def __init__(
+        self, gradients: Gradients, name: str, expected: Array, tolerance: Tolerance
+    ) -> None:
+        self.name, own = name, gradients.arrays[name]
+        if expected.dtype.kind not in "iuf":
+            raise DtypeRefused(
+                f"a gradient is no {dtype_name(expected.dtype)}", where="--expect",
+                valid="float32 float64",
+            )  # fmt: skip
+        array = expected.astype(own.dtype)
+        self.difference = compare_tensors(own, array, tolerance)
+        comparable = self.difference.has_same_shape and not self.difference.is_equal
+        self.causes = find_causes(gradients, self.name, array, tolerance) if comparable else []
+
+    def find_letters(self, _numbers: Sequence[int]) -> tuple[str, ...]:
+        """No entry is told of a cell."""
+        return ()
+
+    def describe(self) -> list[str]:
+        """Whether they are equal, and what would give the other one."""
+        if self.difference.is_equal:
+            return [f"as expected: the gradient of {self.name}"]
+        lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
+        if self.causes:
+            causes = (f"  {cause}" for cause in self.causes)
+            return [*lines, "the expected gradient is what you get when", *causes]
+        alone = "no convention and no common mistake gives the expected gradient"
+        return [*lines, alone] if self.difference.has_same_shape else lines
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {**self.difference.to_dict(), "of": self.name, "causes": self.causes}

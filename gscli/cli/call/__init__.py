@@ -108,10 +108,7 @@ def show_run(
         return 0
     from gscli.cli.call.results import report_difference
 
-    return report_difference(
-        diagnosis.difference, diagnosis.describe, settings, below=bool(text),
-        find_letters=diagnosis.find_letters, shown_count=shown_count,
-    )  # fmt: skip
+    return report_difference(diagnosis, settings, below=bool(text), shown_count=shown_count)
 
 
 def write_results(

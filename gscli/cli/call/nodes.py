@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +77,16 @@ def run_node(
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
     data_set = data_set or next(iter(list_data_sets(Path(place.path).parent)), None)
     others = [word for word in words if word not in data_sets]
-    sources = _assign_words(model, chosen, tensors, others, settings)
-    for name in [name for name in tensors if name not in sources]:
-        stored = _find_stored_tensor(place, model, chosen, tensors[name], data_set)
-        if stored is not None:
-            sources[name] = stored
+    held, sources = dict[str, str](), dict[str, str]()
+    for name, tensor in tensors.items():
+        owner, _ = model.find_source(chosen.graph, tensor)
+        if model.find_values(chosen.graph, tensor) is not None:
+            held[name] = f"{place.path}::{owner.prefix}{tensor}"
+        elif recorded := find_recorded_file(
+            data_set, "input", tensor, () if owner.outer else model.inputs
+        ):
+            sources[name] = recorded
+    sources |= held | _assign_words(tensors, held, others, settings)
     missing = {name: tensor for name, tensor in tensors.items() if name not in sources}
     if missing:
         raise missing_inputs_error(model, chosen, missing)
@@ -113,16 +118,13 @@ def _attribute_texts(node: ModelNode) -> dict[str, str]:
 
 
 def _assign_words(
-    model: OnnxModel,
-    node: ModelNode,
-    tensors: Mapping[str, str],
-    words: Sequence[str],
-    settings: Settings,
+    tensors: Mapping[str, str], held: Collection[str], words: Sequence[str], settings: Settings
 ) -> dict[str, str]:
     """Which input of the operator each word is for.
 
-    `tensors`: names in the model by the operator's own. Words count in this order: NAME=FILE, a
-    file that holds tensors by name, and files in order for what the model does not hold.
+    `tensors`: names in the model by the operator's own; `held`: those that the model holds. Words
+    count in this order: NAME=FILE, a file that holds tensors by name, and files in order for what
+    the model does not hold.
     """
     sources: dict[str, str] = {}
     unnamed = list[str]()
@@ -136,7 +138,7 @@ def _assign_words(
     if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
-    fed = [name for name in open_ones if model.find_values(node.graph, tensors[name]) is None]
+    fed = [name for name in open_ones if name not in held]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
     if len(unnamed) > len(takers):
         raise UsageError(
@@ -144,16 +146,6 @@ def _assign_words(
             valid=" ".join(f"{name}=FILE" for name in tensors),
         )
     return sources | dict(zip(takers, unnamed, strict=False))
-
-
-def _find_stored_tensor(
-    place: ModelReference, model: OnnxModel, node: ModelNode, tensor: str, data_set: Path | None
-) -> str | None:
-    """The word for a tensor whose values the model's file or a data set holds."""
-    owner, _ = model.find_source(node.graph, tensor)
-    if model.find_values(node.graph, tensor) is not None:
-        return f"{place.path}::{owner.prefix}{tensor}"
-    return find_recorded_file(data_set, "input", tensor, () if owner.outer else model.inputs)
 
 
 def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:

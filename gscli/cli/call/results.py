@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
@@ -17,6 +17,7 @@ from gscli.cli.options import Settings, make_value_error, make_view_options
 if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference, Tolerance
     from gscli.lab.expectation import OutputDiagnosis
+    from gscli.lab.gradient_causes import GradientDiagnosis
     from gscli.traces import Trace
 
 
@@ -131,25 +132,20 @@ def make_tolerance(settings: Settings) -> Tolerance:
 
 
 def report_difference(
-    difference: TensorDifference,
-    describe: Callable[[], list[str]],
-    settings: Settings,
-    *,
-    below: bool,
-    find_letters: Callable[[Sequence[int]], Sequence[str]] = lambda _: (),
-    shown_count: int = 0,
-) -> int:
+    diagnosis: OutputDiagnosis | GradientDiagnosis, settings: Settings, *,
+    below: bool, shown_count: int = 0,
+) -> int:  # fmt: skip
     """Print it below the picture, in quiet the verdict alone; 1 where the answers differ.
 
-    `describe` makes the sentences, `find_letters` the letters of the entries that reach some cells.
     `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
+    difference = diagnosis.difference
     if settings.is_screen_used:
-        letters = [" ".join(find_letters([cell.number])) for cell in difference.cells]
-        text = render_difference(difference, describe(), settings, letters, shown_count)
+        letters = [" ".join(diagnosis.find_letters([cell.number])) for cell in difference.cells]
+        text = render_difference(difference, diagnosis.describe(), settings, letters, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
-        sys.stdout.write(f"{describe()[0]}\n")
+        sys.stdout.write(f"{diagnosis.describe()[0]}\n")
     return int(not difference.is_equal)
 
 

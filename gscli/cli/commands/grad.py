@@ -8,7 +8,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import DtypeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.words import suggest_names
 from gscli.cli.building import Call
 from gscli.cli.completion import make_list_completer
@@ -22,9 +22,9 @@ from gscli.cli.tree import make_operator_group
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
-    from gscli.cli.call.results import Expected
     from gscli.gradients.call import Gradients
     from gscli.gradients.flow import FlowTrace
+    from gscli.lab.gradient_causes import GradientDiagnosis
 
 RULES = ("loop", "torch", "jax", "tensorflow")
 """What `--rules` takes, without importing the conventions."""
@@ -61,6 +61,7 @@ def run_grad(
     from gscli.cli.call import check_outputs, write_results
     from gscli.cli.call.results import render_files, report_difference, show_steps
     from gscli.gradients.call import choose_dtype, trace_gradients
+    from gscli.lab.gradient_causes import GradientDiagnosis
     from gscli.views.words.gradient_words import make_flow
 
     settings = call.settings
@@ -85,7 +86,8 @@ def run_grad(
         chosen = {of: chosen[_choose_name(chosen, of, "--of")]}
     verdict = None
     if expected is not None:
-        verdict = GradientDiagnosis(gradients, chosen, expected_name, expected)
+        name, (loaded, tolerance) = _choose_name(chosen, expected_name, "--expect"), expected
+        verdict = GradientDiagnosis(gradients, name, loaded.array, tolerance)
     drawn = copy(gradients)
     if of in trace.layout.value_names:
         drawn.arrays = chosen
@@ -102,10 +104,8 @@ def run_grad(
     if steps:
         show_steps(flow, settings)
     status = int(settings.strict and gradients.differs_from_loop)
-    if verdict is None:
-        return status
-    describe, difference = verdict.describe, verdict.difference
-    return report_difference(difference, describe, settings, below=bool(text)) or status
+    differs = verdict is not None and report_difference(verdict, settings, below=bool(text))
+    return int(differs or status)
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -179,46 +179,6 @@ def _make_document(
         "tie_count": count,
     }
     return document if verdict is None else {**document, "expectation": verdict.to_dict()}
-
-
-class GradientDiagnosis:
-    """One gradient held against another."""
-
-    def __init__(
-        self, gradients: Gradients, chosen: Mapping[str, Array], name: str, expected: Expected
-    ) -> None:
-        from gscli.base.arrays import dtype_name
-        from gscli.lab.difference import compare_tensors
-        from gscli.lab.gradient_causes import find_causes
-
-        self.name = _choose_name(chosen, name, "--expect")
-        own, array, tolerance = chosen[self.name], expected[0].array, expected[1]
-        if array.dtype.kind not in "iuf":
-            raise DtypeRefused(
-                f"a gradient is no {dtype_name(array.dtype)}", where="--expect",
-                valid="float32 float64",
-            )  # fmt: skip
-        array = array.astype(own.dtype)
-        self.difference = compare_tensors(own, array, tolerance)
-        comparable = self.difference.has_same_shape and not self.difference.is_equal
-        self.causes = find_causes(gradients, self.name, array, tolerance) if comparable else []
-
-    def describe(self) -> list[str]:
-        """Whether they are equal, and what would give the other one."""
-        from gscli.lab.difference import difference_sentences
-
-        if self.difference.is_equal:
-            return [f"as expected: the gradient of {self.name}"]
-        lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
-        if self.causes:
-            causes = (f"  {cause}" for cause in self.causes)
-            return [*lines, "the expected gradient is what you get when", *causes]
-        alone = "no convention and no common mistake gives the expected gradient"
-        return [*lines, alone] if self.difference.has_same_shape else lines
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {**self.difference.to_dict(), "of": self.name, "causes": self.causes}
 
 
 grad = make_operator_group(
