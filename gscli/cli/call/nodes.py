@@ -77,16 +77,16 @@ def run_node(
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
     data_set = data_set or next(iter(list_data_sets(Path(place.path).parent)), None)
     others = [word for word in words if word not in data_sets]
-    held, sources = dict[str, str](), dict[str, str]()
+    constants, sources = dict[str, str](), dict[str, str]()
     for name, tensor in tensors.items():
         owner, _ = model.find_source(chosen.graph, tensor)
         if model.find_values(chosen.graph, tensor) is not None:
-            held[name] = f"{place.path}::{owner.prefix}{tensor}"
+            constants[name] = f"{place.path}::{owner.prefix}{tensor}"
         elif recorded := find_recorded_file(
             data_set, "input", tensor, () if owner.outer else model.inputs
         ):
             sources[name] = recorded
-    sources |= held | _assign_words(tensors, held, others, settings)
+    sources |= constants | _assign_words(tensors, constants, others, settings)
     missing = {name: tensor for name, tensor in tensors.items() if name not in sources}
     if missing:
         raise missing_inputs_error(model, chosen, missing)
@@ -118,13 +118,13 @@ def _attribute_texts(node: ModelNode) -> dict[str, str]:
 
 
 def _assign_words(
-    tensors: Mapping[str, str], held: Collection[str], words: Sequence[str], settings: Settings
+    tensors: Mapping[str, str], constants: Collection[str], words: Sequence[str], settings: Settings
 ) -> dict[str, str]:
     """Which input of the operator each word is for.
 
-    `tensors`: names in the model by the operator's own; `held`: those that the model holds. Words
-    count in this order: NAME=FILE, a file that holds tensors by name, and files in order for what
-    the model does not hold.
+    `tensors`: names in the model by the operator's own; `constants`: those that the model holds.
+    Words count in this order: NAME=FILE, a file that holds tensors by name, and files in order for
+    what the model does not hold.
     """
     sources: dict[str, str] = {}
     unnamed = list[str]()
@@ -138,7 +138,7 @@ def _assign_words(
     if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
-    fed = [name for name in open_ones if name not in held]
+    fed = [name for name in open_ones if name not in constants]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
     if len(unnamed) > len(takers):
         raise UsageError(
