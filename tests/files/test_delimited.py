@@ -127,12 +127,15 @@ def test_a_long_cell_is_looked_at_once() -> None:
         assert not delimited._FRACTION.fullmatch(cell)
 
 
-def test_a_cell_that_is_empty_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("member", ["", "::c", "::b,c", "::c,b"])
+def test_a_cell_that_is_empty_is_named_by_its_place_in_the_line(
+    member: str, tmp_path: Path
+) -> None:
     path = tmp_path / "x.csv"
-    path.write_bytes(b"1,2\n3,\n")
+    path.write_bytes(b"a,b,c\n" * bool(member) + b"1,2.5,3\n4,5.5,\n")
     with pytest.raises(ContentRefused, match="a cell is empty") as caught:
-        load(str(path))
-    assert caught.value.where == f"{path} line 2, cell 2"
+        load(f"{path}{member}")
+    assert caught.value.where == f"{path} line {2 + bool(member)}, cell 3"
 
 
 def test_a_table_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def _make_input(
     values: list[Any] = []
     for line, cells in rows:
         some = [cells[column] for column in columns] or cells
-        values += some if as_text else _parse_row(some, f"{name} line {line}")
+        values += some if as_text else _parse_row(some, f"{name} line {line}", columns)
     if len(chosen) == 1 and not as_text and _has_other_delimiter(values):
         raise ContentRefused(
             "the cells of a row are not separated as the file's name says",
@@ -214,8 +214,8 @@ def _iter_rows(text: str, suffix: str, name: str) -> Iterator[_Row]:
         raise ContentRefused(f"{name} is not a table", where=where) from error
 
 
-def _parse_row(cells: Sequence[str], where: str) -> list[Any]:
-    """The values of a row; at once where Python reads numbers as a table means them.
+def _parse_row(cells: Sequence[str], where: str, columns: Sequence[int] = ()) -> list[Any]:
+    """The values of a row, or of some columns; at once where Python reads numbers as a table does.
 
     Where there is nothing that only Python takes for a digit. A float from 2^53 on may have been
     an integer that is not exact, or too large.
@@ -228,7 +228,8 @@ def _parse_row(cells: Sequence[str], where: str) -> list[Any]:
             numbers = list(map(float, cells))
             if all(abs(number) < EXACT_IN_FLOAT64 for number in numbers):
                 return numbers
-    return [_parse_cell(cell, f"{where}, cell {at}") for at, cell in enumerate(cells, 1)]
+    places = zip(columns or range(len(cells)), cells, strict=True)
+    return [_parse_cell(cell, f"{where}, cell {column + 1}") for column, cell in places]
 
 
 def _parse_cell(cell: str, where: str) -> int | float | bool | str:
