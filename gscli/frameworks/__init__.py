@@ -198,22 +198,8 @@ def assign_inputs(
     usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
     example = f"{operator.command_line} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
-        count, got, extra = len(operator.inputs), len(words) + len(named), words[len(fixed)]
-        name, mark, _ = extra.partition("=")
-        attributes = [attribute.name for attribute in operator.attributes]
-        options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in attributes else []
-        numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
-        if numbers and operator.attributes and operator.attributes[0].kind == "int":
-            number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
-            options = options or [f"--{attributes[0].replace('_', '-')}={number}"]
-        raise UsageError(
-            f"{operator.command} takes {count} inputs, got {got}",
-            where=f"one too many: {sanitize(extra)}",
-            valid=usage,
-            hint="options stand before --"
-            if re.match("--?[a-z]", extra)
-            else format_suggestion(options) or example,
-        )
+        got = len(words) + len(named)
+        raise _surplus_error(operator, words, got, words[len(fixed)], usage, example)
     if [*words, *named.values()].count("-") > 1:
         problem = "only one input can be - (standard input)"
         raise UsageError(problem, where=usage, hint="put the others into files")
@@ -237,6 +223,27 @@ def assign_inputs(
             problem = f"{operator.command} needs {item.name}"
             raise UsageError(problem, where=usage, hint=example)
     return result
+
+
+def _surplus_error(
+    operator: Operator, words: Sequence[str], got: int, extra: str, usage: str, example: str
+) -> UsageError:
+    """The refusal of more words than an operator has inputs."""
+    name, mark, _ = extra.partition("=")
+    attributes = [attribute.name for attribute in operator.attributes]
+    options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in attributes else []
+    numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
+    if numbers and operator.attributes and operator.attributes[0].kind == "int":
+        number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
+        options = options or [f"--{attributes[0].replace('_', '-')}={number}"]
+    return UsageError(
+        f"{operator.command} takes {len(operator.inputs)} inputs, got {got}",
+        where=f"one too many: {sanitize(extra)}",
+        valid=usage,
+        hint="options stand before --"
+        if re.match("--?[a-z]", extra)
+        else format_suggestion(options) or example,
+    )
 
 
 def _unknown_operator_error(
