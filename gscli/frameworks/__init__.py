@@ -236,13 +236,17 @@ def _surplus_error(
     if numbers and operator.attributes and operator.attributes[0].kind == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
         options = options or [f"--{attributes[0].replace('_', '-')}={number}"]
+    hint = format_suggestion(options) or example
+    switches = [item.name.replace("_", "-") for item in operator.attributes if item.kind == "bool"]
+    if switches and not {"true", "false"}.isdisjoint(map(str.lower, words)):
+        hint = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
+    elif re.match("--?[a-z]", extra):
+        hint = "options stand before --"
     return UsageError(
         f"{operator.command} takes {len(operator.inputs)} inputs, got {got}",
         where=f"one too many: {sanitize(extra)}",
         valid=usage,
-        hint="options stand before --"
-        if re.match("--?[a-z]", extra)
-        else format_suggestion(options) or example,
+        hint=hint,
     )
 
 

@@ -349,6 +349,14 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "--include-self says true, --no-include-self says false",
         ),
         (
+            "torch scatter-reduce --include-self False '[1.0]' '[0]' '[3]' --dim 0 --reduce mean",
+            "--include-self says true, --no-include-self says false",
+        ),
+        (
+            "mxnet pick '[[1,2]]' '[0]' --keepdims true",
+            "--keepdims says true, --no-keepdims says false",
+        ),
+        (
             "torch scatter '[0,0]' '[1,0]' 7 --dim 0",
             (
                 "scatter takes one number for every cell as value (--value), in place of src; "
