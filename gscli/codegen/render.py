@@ -11,6 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from math import isinf, isnan
 from pathlib import Path
 from string import Formatter
@@ -178,7 +179,7 @@ class SnippetWriter:
         """The name that a value should have, unless it stands for one that is still read."""
         number = step.result.number
         name = "output" if number == self.output.number else step.result.name
-        for candidate in (name, *(f"{name}_{count}" for count in range(2, 999))):
+        for candidate in chain([name], (f"{name}_{count}" for count in range(2, 999))):
             holder = self.holders.get(candidate)
             is_free = holder in (None, number) or (
                 self.reuses_names and self.last_use.get(holder, -1) <= at
