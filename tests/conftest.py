@@ -5,11 +5,12 @@ Both comparisons raise; neither returns a truth value that a test could forget t
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import signal
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -57,13 +58,24 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile(config.getoption("--hypothesis-profile", None) or "everyday")
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def pytest_collectstart() -> None:
+    """Until all is imported and collected nothing is garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What lives to the end is never searched for garbage."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_waiting_for_the_disk(request: pytest.FixtureRequest) -> Iterator[None]:
     """It would make thousands of small writes slow; `tests/faults` does wait."""
-    if request.path.parent.name in {"disk", "files"}:
-        monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name in {"disk", "files"}:
+            patch.setattr(os, "fsync", lambda _descriptor: None)
+        yield
 
 
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> ValidatedPlan:
