@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -31,3 +33,9 @@ def tree_of(path: Path) -> ast.Module:
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Every node of a file."""
     return tuple(ast.walk(tree_of(path)))
+
+
+def modules_with(words: Iterable[str]) -> Iterator[Path]:
+    """The files in whose text one of some words stands, so that the others need not be parsed."""
+    pattern = re.compile("|".join(map(re.escape, words)))
+    return (path for path in modules() if pattern.search(path.read_text(encoding="utf-8")))

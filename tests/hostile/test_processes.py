@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import slow
-from sources import modules, name_of, nodes_of
+from sources import modules_with, name_of, nodes_of
 
 from gscli.disk import processes
 from gscli.disk.processes import Child, Failure, ProcessSpec, left_running, python_program
@@ -36,7 +36,9 @@ CALLS = ("fork", "forkpty", "popen", "system", "startfile", "exec", "spawn", "po
 
 
 def test_one_module_starts_processes() -> None:
-    starting = {name_of(path) for path in modules() if any(map(_starts, nodes_of(path)))}
+    imports = [f"{word} {name}" for word in ("import", "from") for name in (*MODULES, "os")]
+    named = modules_with([*imports, "ProcessPoolExecutor", *(f"os.{name}" for name in CALLS)])
+    starting = {name_of(path) for path in named if any(map(_starts, nodes_of(path)))}
     assert starting == STARTERS | {"disk/processes.py"}
 
 
