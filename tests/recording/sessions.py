@@ -1,7 +1,8 @@
 """Terminal sessions in Markdown: run them, and write down anew what they print.
 
 A command that is `gscli` and nothing else runs in a fork of a process that has imported everything
-already; pipes, loops and other programs run in a shell. Both print the same bytes.
+already, and so does one whose output others filter; loops and other programs run in a shell. Both
+print the same bytes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ PATIENCE = 120
 PLAIN = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1"}
 NEEDS_A_SHELL = re.compile(r"[|&;<>$`\n*?\\]|\\$")
 """What a shell would read as more than words, outside of single quotes."""
+
+FILTERED = re.compile(r"((?:[^'|;]|'[^']*')+)\|((?:(?!gscli).)+)")
+"""One command and the programs, none of them gscli, that read what it prints."""
 
 
 class Done(NamedTuple):
@@ -76,14 +80,21 @@ def run_here(words: Sequence[str], place: Place) -> Done:
     return Done(screen.decode(), status)
 
 
-def run_in_shell(command: str, before: int, place: Place) -> Done:
+def run_in_shell(command: str, before: int, place: Place, stdin: bytes = b"") -> Done:
     """Run a command in a shell where `$?` is `before`."""
     done = subprocess.run(
         ["sh", "-c", f"(exit {before})\n{command}"], cwd=place.folder, env=place.environment(),
-        check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, timeout=PATIENCE,
+        check=False, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=PATIENCE,
     )  # fmt: skip
-    return Done(done.stdout, done.returncode)
+    return Done(done.stdout.decode(), done.returncode)
+
+
+def run_filtered(words: Sequence[str], filters: str, place: Place) -> Done:
+    """Run `gscli WORDS | FILTERS`; what it complains of stands before."""
+    _, out, err = forks.run(words, cwd=place.folder, environment=place.environment())
+    done = run_in_shell(filters, 0, place, out)
+    return Done(err.decode() + done.screen, done.status)
 
 
 def ran(commands: list[str], place: Place) -> list[Done]:
@@ -95,15 +106,23 @@ def ran(commands: list[str], place: Place) -> list[Done]:
             place = replace(place, folder=place.folder / command[3:])
             found.append(Done("", 0))
             continue
-        joined = command.replace("\\\n", " ")
-        outside_quotes = re.sub(r"'[^']*'", "", joined)
-        if command == "echo $?":
-            found.append(Done(f"{before}\n", 0))
-        elif command.startswith("gscli ") and not NEEDS_A_SHELL.search(outside_quotes):
-            found.append(run_here(shlex.split(joined)[1:], place))
-        else:
-            found.append(run_in_shell(command, before, place))
+        found.append(_run_command(command, before, place))
     return found
+
+
+def _run_command(command: str, before: int, place: Place) -> Done:
+    if command == "echo $?":
+        return Done(f"{before}\n", 0)
+    joined = command.replace("\\\n", " ")
+    if joined.endswith("; echo $?"):
+        done = _run_command(joined.removesuffix("; echo $?"), before, place)
+        return Done(f"{done.screen}{done.status}\n", 0)
+    piped = FILTERED.fullmatch(joined)
+    alone = piped[1] if piped else joined
+    if not alone.startswith("gscli ") or NEEDS_A_SHELL.search(re.sub(r"'[^']*'", "", alone)):
+        return run_in_shell(command, before, place)
+    words = shlex.split(alone)[1:]
+    return run_filtered(words, piped[2], place) if piped else run_here(words, place)
 
 
 def trimmed(screen: str) -> str:
