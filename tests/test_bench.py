@@ -48,6 +48,7 @@ def test_same_bits_sees_signs_of_zero_shapes_and_dtypes() -> None:
         assert not kernel_race.same_bits(zeros, other)
 
 
+@pytest.mark.slow
 def test_a_race_times_every_candidate_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_race, "peers", lambda *_: {})
     monkeypatch.setattr(kernel_race, "MOST_ROUNDS", 1)
@@ -189,6 +190,7 @@ def test_processes_are_measured_and_failures_raised() -> None:
         run([*python, "raise SystemExit('complaint')"])
 
 
+@pytest.mark.slow
 def test_every_command_of_the_start_up_runs() -> None:
     candidates = startup.candidates()
     assert set(candidates) == {startup.BASE, *startup.GOALS}
@@ -210,6 +212,7 @@ def test_small_cases_are_small_and_jobs_are_jobs() -> None:
     assert '"onnx/' in next(calls.small_cases())
 
 
+@pytest.mark.slow
 def test_big_files_are_patched_picked_and_removed(tmp_path: Path) -> None:
     found = bigfiles.one(1 << 16, 1, tmp_path)
     assert set(found["wall"]["min"]) == {bigfiles.CP, *bigfiles.GOALS}

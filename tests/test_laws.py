@@ -25,7 +25,7 @@ from gscli.lab.examples import build_probe
 from gscli.layout.axes import Box
 from gscli.traces import Trace, trace_call
 
-EVERYDAY, PER_OPERATOR = 6, 40
+EVERYDAY, PER_OPERATOR = 4, 40
 TUNINGS = [
     Tuning(tile_size=block, threads=threads, parallel_bytes=0)
     for block, threads in [(1, 1), (3, 2), (7, 1), (1 << 16, 2)]

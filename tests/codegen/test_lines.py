@@ -28,7 +28,7 @@ from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.lab.examples import build_probe
 
-EVERYDAY = 5
+EVERYDAY = 3
 """Cases of an operator that the everyday run tries."""
 
 

@@ -20,7 +20,7 @@ from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 
 SHOWN = 20
-SHARE = 15
+SHARE = 40
 """Every day one world of so many is judged, in the gate all are."""
 
 EVERYDAY, ANSWERED = 10, 50

@@ -17,7 +17,7 @@ from gscli.kernel.walks import cell_addresses
 from gscli.plan.plan import fit_updates
 from gscli.traces import Trace
 
-EVERYDAY = 12
+EVERYDAY = 8
 """Worlds of each operator that are tried every day."""
 
 MOST_DUALS = 16

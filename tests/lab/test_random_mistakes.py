@@ -219,10 +219,11 @@ def test_a_random_mistake_is_named_and_no_other(name: str, count: int) -> None:
     assert verdicts["named"] >= 0.7 * count, verdicts
 
 
+@pytest.mark.parametrize("count", [3, *slow([30])])
 @pytest.mark.parametrize("name", OPERATORS)
-def test_noise_has_no_cause(name: str) -> None:
+def test_noise_has_no_cause(name: str, count: int) -> None:
     rng = np.random.default_rng(OPERATORS.index(name))
-    for _ in range(10):
+    for _ in range(count):
         call = draw_call(name, rng)
         output = call.run()
         diagnosis = diagnose(call, output + rng.integers(1000, 2000, output.shape))
@@ -230,11 +231,12 @@ def test_noise_has_no_cause(name: str) -> None:
         assert diagnosis.causes == (), (call, diagnosis.causes)
 
 
+@pytest.mark.parametrize("count", [4, *slow([15])])
 @pytest.mark.parametrize("name", OPERATORS)
-def test_what_fits_a_part_by_accident_is_rarely_a_cause(name: str) -> None:
+def test_what_fits_a_part_by_accident_is_rarely_a_cause(name: str, count: int) -> None:
     rng = np.random.default_rng(OPERATORS.index(name))
     told = []
-    for _ in range(15):
+    for _ in range(count):
         call = draw_call(name, rng)
         for mistake in NAMELESS:
             diagnosis = diagnose(call, mistake(call))
@@ -243,10 +245,11 @@ def test_what_fits_a_part_by_accident_is_rarely_a_cause(name: str) -> None:
     assert len(told) <= 1, told
 
 
+@pytest.mark.parametrize("count", [3, *slow([30])])
 @pytest.mark.parametrize("name", OPERATORS)
-def test_index_vectors_are_spoken_of_where_there_are_some(name: str) -> None:
+def test_index_vectors_are_spoken_of_where_there_are_some(name: str, count: int) -> None:
     rng = np.random.default_rng(OPERATORS.index(name))
-    for _ in range(10):
+    for _ in range(count):
         call = draw_call(name, rng)
         moved = call.indices.copy()
         moved[..., -1] -= 1

@@ -19,7 +19,7 @@ from gscli.runtimes.protocol import Reply
 
 MOST_CASES = 500
 FEW_NUMBERS = 6
-DAILY = set(list(FAULTS)[::6])
+DAILY = set(list(FAULTS)[2::8])
 
 
 def fuzzed(mutant: Mutant, name: str, cases: int, watch: object = None) -> FuzzReport:

@@ -170,10 +170,7 @@ def _findings(world: World) -> list[CheckFinding]:
     return list(iter_findings(operator, arrays, attrs))
 
 
-in_counts = pytest.mark.parametrize("count", [15, *slow([60])])
-
-
-@in_counts
+@pytest.mark.parametrize("count", [6, *slow([60])])
 @pytest.mark.parametrize("name", GOOD)
 def test_check_agrees_with_running(name: str, count: int) -> None:
     """A refused call has a finding about indices or inputs, a call that runs has none."""
@@ -218,7 +215,7 @@ def _is_moved(entry: Entry, policy: Policy) -> bool:
     return moved or bool(entry.dropped) or (entry.live and cut)
 
 
-@in_counts
+@pytest.mark.parametrize("count", [15, *slow([60])])
 @pytest.mark.parametrize("name", GOOD)
 def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -> None:
     """Wrapped, clipped, skipped, partly outside: in the trace's status and among the findings."""
@@ -248,7 +245,7 @@ def _of_other_shapes(array: Array) -> Iterator[Array]:
         yield np.zeros(shape, array.dtype)
 
 
-@in_counts
+@pytest.mark.parametrize("count", [6, *slow([60])])
 @pytest.mark.parametrize("name", [name for name in GOOD if name not in SIZED_BY_UPDATES])
 def test_updates_of_another_shape_hide_no_bad_index(name: str, count: int) -> None:
     """What becomes of an index number is told, whatever is told of the shape of the updates."""
