@@ -53,7 +53,7 @@ IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
 
 SHORT_FLAGS = {"axis": "-a", "reduction": "-r"}
-_METAVARS = {"int": "INT", "ints": "INTS", "sizes": "INTS", "float": "NUMBER", "number": "NUMBER"}
+_METAVARS = {"int": "INT", "ints": "INTS", "sizes": "INTS", "number": "NUMBER"}
 
 
 class HintedCommand:

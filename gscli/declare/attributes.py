@@ -23,9 +23,7 @@ from gscli.base.words import suggest_names
 from gscli.layout.axes import Number, Reduction
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
-AttributeKind: TypeAlias = Literal[
-    "int", "float", "bool", "str", "choice", "ints", "sizes", "number"
-]
+AttributeKind: TypeAlias = Literal["int", "bool", "str", "choice", "ints", "sizes", "number"]
 
 
 Sizes: TypeAlias = tuple[int, ...] | int
@@ -141,7 +139,7 @@ def _kind_of(annotation: Any) -> tuple[AttributeKind, tuple[str, ...]]:
         (annotation,) = members
     if get_origin(annotation) is Literal:
         return "choice", tuple(map(str, get_args(annotation)))
-    kinds: dict[object, AttributeKind] = {int: "int", float: "float", bool: "bool", str: "str"}
+    kinds: dict[object, AttributeKind] = {int: "int", bool: "bool", str: "str"}
     return kinds.get(annotation, "ints"), ()
 
 
@@ -200,18 +198,6 @@ def _parse_ints(text: str) -> list[int]:
     return [_parse_int(part) for part in inner.split(",")] if inner.strip() else []
 
 
-def _parse_float(text: str) -> float:
-    value = float(_check_ascii_digits(text))
-    _check_overflow(value, text)
-    return value
-
-
-def _check_overflow(number: complex, text: str) -> None:
-    """A number is infinite only where it is called so: 1e999 is a mistake."""
-    if math.isinf(abs(number)) and "inf" not in text.lower():
-        raise ValueError(text)
-
-
 def _parse_number(text: str) -> Number:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
@@ -222,7 +208,8 @@ def _parse_number(text: str) -> Number:
             value = kind(_check_ascii_digits(text))
         except ValueError:
             continue
-        _check_overflow(value, text)
+        if math.isinf(abs(value)) and "inf" not in text.lower():  # 1e999 is a mistake
+            raise ValueError(text)
         return value
     return text
 
@@ -239,7 +226,6 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _KINDS: dict[AttributeKind, _AttributeParser] = {
     "int": _AttributeParser("a whole number", _converter(index, bool), _parse_int),
     "bool": _AttributeParser("true or false", _to_bool, lambda text: _TRUTHS[text.lower()]),
-    "float": _AttributeParser("a number", _converter(float, str, bool), _parse_float),
     "str": _AttributeParser("a word", _to_str, str),
     "ints": _AttributeParser(
         "whole numbers, separated by commas",

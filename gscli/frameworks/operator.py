@@ -160,20 +160,17 @@ class Operator(Signature):
         self,
         framework: Framework,
         function: Callable[..., Layout],
-        *,
-        example: str,
-        versions: tuple[int, ...] = (),
-        until: int | None = None,
-        bare: bool = False,
-        compares: Comparisons = (),
-        dotted: bool = False,
+        **facts: Unpack[OperatorOptions],
     ) -> None:
-        name = function.__name__.replace("_", ".", 1) if dotted else function.__name__
+        name = function.__name__
+        if facts.get("dotted"):
+            name = name.replace("_", ".", 1)
         self.framework_name, self.name, self.function = framework.name, name, function
-        self.versions, self.last_version = versions, until
+        self.versions, self.last_version = facts.get("versions", ()), facts.get("until")
         self.newest_version, self.version_label = framework.newest, framework.version_word
-        self.framework, self.example = framework, example
-        self.has_bare_name, self._comparisons = bare, compares
+        self.framework, self.example = framework, facts["example"]
+        self.has_bare_name = facts.get("bare", False)
+        self._comparisons = facts.get("compares", ())
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
