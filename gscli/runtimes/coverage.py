@@ -6,6 +6,7 @@ Kinds of differences are told apart by these words, and a pack of cases is measu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -24,30 +25,25 @@ USUAL_TYPES = ("float32", "float64", "int32", "int64")
 BOUNDARY_RULES = frozenset(("lowest index", "highest index"))
 """Words that a pack of cases is measured by, and that tell no kinds of differences apart."""
 
-FULL_RANK = 4
-
 
 def find_covered_rules(
-    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array], plan: Plan
+    operator: Operator, inputs: Mapping[str, Array], plan: Plan
 ) -> frozenset[str]:
     """Words for everything unusual about a call; its indices may be out of range.
 
     >>> import gscli
     >>> run = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> sorted(find_covered_rules(run.operator, {}, run.inputs, run.plan))
+    >>> sorted(find_covered_rules(run.operator, run.inputs, run.plan))
     ['highest index', 'negative index']
     """
     layout = plan.layout
-    return frozenset(
-        (
-            *_index_rules(plan),
-            *_duplicate_rules(plan),
-            *_shape_rules(layout, inputs),
-            *_attribute_rules(operator, attrs, layout),
-            *_dtype_rules(layout, inputs),
-            *_subscript_rules(operator, attrs, inputs),
-        )
-    )
+    attributes = dict(layout.attributes)
+    rules = (
+        _index_rules(plan), _shape_rules(plan, inputs), _dtype_rules(layout, inputs),
+        _attribute_rules(operator, attributes, layout),
+        _subscript_rules(operator, attributes, inputs),
+    )  # fmt: skip
+    return frozenset(chain.from_iterable(rules))
 
 
 def find_value_words(array: Array) -> Iterator[str]:
@@ -91,27 +87,20 @@ def _index_rules(plan: Plan) -> Iterator[str]:
         yield from (rule for rule, flags in rules.items() if flags.any())
 
 
-def _duplicate_rules(plan: Plan) -> Iterator[str]:
-    layout = plan.layout
-    if layout.kind == "gather":
-        return
-    several = find_duplicate_cells(plan)
-    if several is not None and several.any():
-        yield f"duplicates under {layout.reduction}"
-
-
-def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+def _shape_rules(plan: Plan, inputs: Mapping[str, Array]) -> Iterator[str]:
+    layout, several = plan.layout, find_duplicate_cells(plan)
     entries, rank = layout.addressing.entry_shape, len(layout.data_shape)
     indices = [inputs[name] for name in layout.index_inputs if name in inputs]
     updates = None if layout.updates is None else inputs.get(layout.updates.name or "")
     is_empty, has_entries = 0 in layout.data_shape, bool(layout.entry_count)
     rules = {
+        f"duplicates under {layout.reduction}": several is not None and several.any(),
         "no entries": not has_entries,
         "empty data": is_empty,
         "empty slices": has_entries and not is_empty and not layout.window_size,
         "slices": layout.window_size > 1,
         "several numbers in a vector": len(layout.addressing.columns) > 1,
-        f"rank {FULL_RANK} or more": rank >= FULL_RANK,
+        "rank 4 or more": rank >= 4,  # noqa: PLR2004
         "data of rank 0": not rank,
         "indices of rank 0": any(array.ndim == 0 for array in indices),
         "stretched updates": (
@@ -128,27 +117,20 @@ def _shape_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
 
 
 def _attribute_rules(
-    operator: Operator, attrs: Mapping[str, object], layout: Layout
+    operator: Operator, values: Mapping[str, object], layout: Layout
 ) -> Iterator[str]:
     newest = operator.versions[-1] if operator.versions else None
-    values = dict(layout.attributes) or dict(attrs)
     for attribute in operator.attributes:
         name, value = attribute.name, values.get(attribute.name)
         if name in ("axis", "dim") and isinstance(value, int):
-            yield from _axis_rules(value, len(layout.data_shape))
+            yield from ["axis from the end"] * (value < 0)
+            yield from ["axis beyond the first"] * bool(value % max(len(layout.data_shape), 1))
         elif name == "opset" and value not in (None, newest):
             yield f"{operator.framework.version_word} {value}"
         elif (name == "batch_dims" or name.endswith("batching_dims")) and value:
             yield "batch axes"
         elif attribute.kind in ("choice", "bool") and value != attribute.default:
             yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
-
-
-def _axis_rules(axis: int, rank: int) -> Iterator[str]:
-    if axis < 0:
-        yield "axis from the end"
-    if axis % max(rank, 1):
-        yield "axis beyond the first"
 
 
 def _dtype_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:

@@ -78,24 +78,23 @@ class FuzzFinding:
         )
 
 
-@dataclass(eq=False)
-class FuzzCounts:
-    """What became of the calls of one operator."""
-
-    cases: int = 0
-    differing: int = 0
-    unsupported: int = 0
-    skipped: int = 0
-    flaky: int = 0
-    slow: int = 0
+COUNT_WORDS = {
+    "cases": "",
+    "differ": "",
+    "unsupported": "not supported",
+    "only_after_others": "only after other calls, not in a new process",
+    "slow_once": "too slow once (--patience), not in a new process",
+    "left_out": "more left out: they would end the process again",
+}
+"""What may become of the calls of an operator, and what is said of it where there are any."""
 
 
 @dataclass(eq=False)
 class FuzzReport:
-    """Everything one run found."""
+    """Everything one run found; of each operator is counted what COUNT_WORDS name."""
 
     hello: Hello
-    counts_by_operator: dict[str, FuzzCounts]
+    counts_by_operator: dict[str, Counter[str]]
     differences: list[FuzzFinding] = field(default_factory=list)
     seconds: float = 0.0
     restarts: int = 0
@@ -109,7 +108,7 @@ class FuzzReport:
     @property
     def cases(self) -> int:
         """How many calls were put to the runtime."""
-        return sum(tally.cases for tally in self.counts_by_operator.values())
+        return sum(tally["cases"] for tally in self.counts_by_operator.values())
 
     @property
     def causes(self) -> list[Cause]:
@@ -155,7 +154,8 @@ def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:
     left = list(findings)
     while left:
         words = _cause_words(left[0])
-        alike = [finding for finding in left if _differs_alike(finding, left[0])]
+        kind = left[0].mismatch, left[0].is_known
+        alike = [finding for finding in left if (finding.mismatch, finding.is_known) == kind]
         counts = Counter(word for finding in alike for word in _cause_words(finding) & words)
         shared = max(sorted(words), key=lambda word: counts[word], default="")
         members = [finding for finding in alike if shared in _cause_words(finding)] or left[:1]
@@ -164,11 +164,6 @@ def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:
         causes.append(Cause(tuple(members), common))
         left = [finding for finding in left if finding not in members]
     return causes
-
-
-def _differs_alike(finding: FuzzFinding, other: FuzzFinding) -> bool:
-    """Whether two findings are of one kind, in the same words, and both known or both new."""
-    return (finding.mismatch, finding.is_known) == (other.mismatch, other.is_known)
 
 
 def _cause_words(finding: FuzzFinding) -> frozenset[str]:

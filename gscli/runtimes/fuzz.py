@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
@@ -10,7 +11,7 @@ from math import inf
 from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
-from gscli.runtimes.findings import FuzzCounts, FuzzFinding, FuzzReport
+from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.process import OutOfTime, RuntimeProcess
@@ -62,7 +63,7 @@ def fuzz(
     """
     began = time.monotonic()
     runtime.deadline = began + options.seconds if options.seconds else inf
-    report = FuzzReport(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
+    report = FuzzReport(runtime.hello, {operator.full_name: Counter() for operator in operators})
     run = _FuzzRun(runtime, options.repeat, report)
     try:
         for trial in _iter_cases(operators, options, runtime):
@@ -108,21 +109,20 @@ class _FuzzRun:
         runtime, report = self.runtime, self.report
         tally = report.counts_by_operator[trial.operator.full_name]
         if any(known.is_saturated(trial) for known in report.differences):
-            tally.skipped += 1
+            tally["left_out"] += 1
             return
         was_spoiled, before = runtime.is_spoiled, runtime.call_count
         answer, mismatch = self._ask(trial)
         runtime.is_spoiled |= trial.is_unchecked
-        tally.cases += 1
-        tally.unsupported += answer.status == "unsupported"
+        tally["cases"] += 1
+        tally["unsupported"] += answer.status == "unsupported"
         if mismatch is None:
             return
         if not self._count_known_kind(trial, mismatch):
             first = answer
             answer, confirmed = self._rerun_in_new_process(trial, mismatch)
             if confirmed is None:
-                tally.slow += mismatch.kind == "hang"
-                tally.flaky += mismatch.kind != "hang"
+                tally["slow_once" if mismatch.kind == "hang" else "only_after_others"] += 1
                 sequence = Mismatch("sequence", mismatch.kind)
                 if mismatch.kind == "hang" or was_spoiled or trial.is_unchecked:
                     return  # a slow machine, or a call of which the framework promises nothing
@@ -132,7 +132,7 @@ class _FuzzRun:
                 return
             if not self._count_known_kind(trial, confirmed):
                 self._record_finding(trial, confirmed, answer)
-        tally.differing += 1
+        tally["differ"] += 1
 
     def _ask(self, trial: FuzzCase) -> tuple[Reply, Mismatch | None]:
         """The answer and its verdict; asked several times, all answers have to be one."""

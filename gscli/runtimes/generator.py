@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import count
 from random import Random
@@ -173,7 +174,7 @@ def _draw_promises(trial: FuzzCase, dice: Rng) -> FuzzCase:
         for name, is_kept in keeps.items()
         if is_kept and name in known and dice.contents.random() < PROMISED
     }
-    return trial.with_changes(attrs={**trial.attrs, **promises}) if promises else trial
+    return replace(trial, attrs={**trial.attrs, **promises}) if promises else trial
 
 
 def _mix_values(roles: Roles, trial: FuzzCase, dice: Rng) -> FuzzCase:
@@ -193,7 +194,7 @@ def _mix_values(roles: Roles, trial: FuzzCase, dice: Rng) -> FuzzCase:
                     cells[at] = random.choice(pool)
             kind = np.str_ if inputs[name].dtype.kind == "U" else inputs[name].dtype
             mixed[name] = np.array(cells, kind).reshape(inputs[name].shape)
-    return trial.with_changes(mixed)
+    return replace(trial, inputs=mixed)
 
 
 def _list_unusual_values(dtype: np.dtype[Any], mode: str, *, is_exact: bool) -> Sequence[Any]:

@@ -14,20 +14,16 @@ from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
-from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport, group_by_cause
+from gscli.runtimes.findings import (
+    COUNT_WORDS,
+    Cause,
+    FuzzFinding,
+    FuzzReport,
+    group_by_cause,
+)
 from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
 
 LONGEST_VALUE = 400
-
-COUNT_WORDS = {
-    "cases": ("cases", ""),
-    "differing": ("differ", ""),
-    "unsupported": ("unsupported", "not supported"),
-    "flaky": ("only_after_others", "only after other calls, not in a new process"),
-    "slow": ("slow_once", "too slow once (--patience), not in a new process"),
-    "skipped": ("left_out", "more left out: they would end the process again"),
-}
-"""What `FuzzCounts` are called in JSON, and what is said of them where there are any."""
 
 
 def format_report(report: FuzzReport, *, strict: bool) -> Iterator[str]:
@@ -48,10 +44,9 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
         + (", interrupted" if report.was_interrupted else "")
     )
     for name, tally in report.counts_by_operator.items():
-        parts = [format_count(tally.cases, "case"), f"{tally.differing:,} differ"]
-        for field, (_, words) in COUNT_WORDS.items():
-            count: int = getattr(tally, field)
-            parts += [f"{count:,} {words}"] if count and words else []
+        parts = [format_count(tally["cases"], "case"), f"{tally['differ']:,} differ"]
+        for key, words in COUNT_WORDS.items():
+            parts += [f"{tally[key]:,} {words}"] if tally[key] and words else []
         yield f"  {name}: {', '.join(parts)}"
     failures = group_by_cause(report.failures(strict=strict))
     others = len(report.causes) - len(failures)
@@ -174,7 +169,7 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
         "interrupted": report.was_interrupted,
         "failures": len(report.failures(strict=strict)),
         "operators": {
-            name: {key: getattr(tally, field) for field, (key, _) in COUNT_WORDS.items()}
+            name: {key: tally[key] for key in COUNT_WORDS}
             for name, tally in report.counts_by_operator.items()
         },
         "causes": [

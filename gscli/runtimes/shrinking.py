@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -115,7 +116,7 @@ def _dtype_rank(array: Array, *, index: bool) -> int:
 def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     """Simpler calls, the boldest first."""
     for name, plain in _list_plain_values(trial).items():
-        yield trial.with_changes({**trial.inputs, name: plain})
+        yield replace(trial, inputs={**trial.inputs, name: plain})
     extents = _extents(trial)
     for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
         for target in dict.fromkeys(smaller for smaller in (1, size // 2, size - 1) if smaller > 0):
@@ -143,7 +144,7 @@ def _with_values(trial: FuzzCase, values: Mapping[str, Array]) -> FuzzCase:
     """The call with other ones of these."""
     attrs = {name: array.tolist() for name, array in values.items() if name in trial.attrs}
     inputs = {name: values.get(name, array) for name, array in trial.inputs.items()}
-    return trial.with_changes(inputs, {**trial.attrs, **attrs})
+    return replace(trial, inputs=inputs, attrs={**trial.attrs, **attrs})
 
 
 def _extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
@@ -210,7 +211,7 @@ def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
     for attribute in trial.operator.attributes:
         if attribute.name in trial.attrs and not attribute.is_required:
             attrs = {k: v for k, v in trial.attrs.items() if k != attribute.name}
-            yield trial.with_changes(attrs=attrs)
+            yield replace(trial, attrs=attrs)
 
 
 def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
@@ -227,12 +228,12 @@ def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
             else:
                 return
         if all(_is_same(trial.inputs[name], array) for name, array in changed.items()):
-            yield trial.with_changes({**trial.inputs, **changed})
+            yield replace(trial, inputs={**trial.inputs, **changed})
     for name, array in trial.inputs.items():
         if array.dtype.kind in "iu" and name not in values:
             wide = array.astype("int64")
             if _is_same(array, wide):
-                yield trial.with_changes({**trial.inputs, name: wide})
+                yield replace(trial, inputs={**trial.inputs, name: wide})
 
 
 def _is_same(array: Array, other: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -81,7 +81,7 @@ class FuzzCase:
         """Words for the rules that the call puts to the test."""
         if self.plan is None:
             return frozenset(("refused shapes or types",))
-        return find_covered_rules(self.operator, self.attrs, self.inputs, self.plan)
+        return find_covered_rules(self.operator, self.inputs, self.plan)
 
     @cached_property
     def distinctions(self) -> frozenset[str]:
@@ -148,16 +148,6 @@ class FuzzCase:
     def find_gradient_mismatch(self, answer: Reply) -> Mismatch | None:  # noqa: ARG002  overridden
         """What is wrong with the gradients of an answer: none are asked for."""
         return None
-
-    def with_changes(
-        self, inputs: Mapping[str, Array] | None = None, attrs: Mapping[str, object] | None = None
-    ) -> FuzzCase:
-        """The same call with other inputs or attributes."""
-        return replace(
-            self,
-            inputs=self.inputs if inputs is None else inputs,
-            attrs=self.attrs if attrs is None else attrs,
-        )
 
 
 MismatchKind: TypeAlias = Literal[

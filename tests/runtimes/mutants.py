@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ def indices(change: Callable[[Array, int], Array]) -> Misreading:
                 numbers = np.asarray(change(changed[name].astype(object), sizes.get(name, 1)))
                 is_far = any(number >= 1 << 63 for number in numbers.reshape(-1).tolist())
                 changed[name] = numbers.astype(np.uint64 if is_far else np.int64)
-        return case.with_changes(changed)
+        return replace(case, inputs=changed)
 
     return misread
 
@@ -87,8 +88,8 @@ def each(function: Callable[[int, int], int]) -> Misreading:
 
 def without(*names: str) -> Misreading:
     """Attributes are not read."""
-    return lambda case: case.with_changes(
-        attrs={key: value for key, value in case.attrs.items() if key not in names}
+    return lambda case: replace(
+        case, attrs={key: value for key, value in case.attrs.items() if key not in names}
     )
 
 
@@ -98,7 +99,7 @@ def instead(name: str, change: Callable[[Any], object]) -> Misreading:
     def misread(case: FuzzCase) -> FuzzCase:
         if name not in case.attrs:
             return case
-        return case.with_changes(attrs={**case.attrs, name: change(case.attrs[name])})
+        return replace(case, attrs={**case.attrs, name: change(case.attrs[name])})
 
     return misread
 
@@ -109,7 +110,7 @@ def inputs(change: Callable[[Array], Array], kinds: str) -> Misreading:
     def misread(case: FuzzCase) -> FuzzCase:
         names = _index_names(case)
         with np.errstate(all="ignore"):
-            return case.with_changes({
+            return replace(case, inputs={
                 name: change(array) if array.dtype.kind in kinds and name not in names else array
                 for name, array in case.inputs.items()
             })  # fmt: skip

@@ -6,6 +6,7 @@ import io
 import json
 import shlex
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_what_a_text_leaves_open_is_no_failure() -> None:
     assert crash is not None
     assert crash.kind == "crash"
     assert case_to_record(call, 0)["expect"] == "open"
-    plain = call.with_changes({**inputs, "indices": np.array([[1, 1]])})
+    plain = replace(call, inputs={**inputs, "indices": np.array([[1, 1]])})
     assert not plain.is_open
     assert case_to_record(plain, 0)["expect"] == "output"
 
@@ -141,7 +142,7 @@ def test_updates_that_stretch_over_indices_are_named() -> None:
     arrays = {"a": np.array([1, 2]), "indices_0": np.array([[0], [1]]), "b": np.array([10])}
     call = FuzzCase(find_operator("numpy.add.at"), arrays, {})
     assert call.distinctions == {"stretched updates"}
-    assert not call.with_changes({**arrays, "b": np.array([[10], [11]])}).distinctions
+    assert not replace(call, inputs={**arrays, "b": np.array([[10], [11]])}).distinctions
 
 
 def test_a_computed_number_below_the_normal_ones_may_become_zero_and_a_moved_one_may_not() -> None:
