@@ -45,7 +45,7 @@ OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
+    "'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
     compares=[Comparison(concept, "Caffe2 Gather") for concept in ("gather", "take")],
 )
 def gather(
@@ -81,7 +81,7 @@ def gather(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[[2,0],[0,1]]' '[[10,20],[30,40]]'",
+    "'[[1,2,3],[4,5,6]]' '[[2,0],[0,1]]' '[[10,20],[30,40]]'",
     compares=[Comparison("scatter-elements", "Caffe2 Scatter")],
 )
 def scatter(
@@ -109,7 +109,7 @@ def scatter(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
+    "'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
     compares=[Comparison("scatter-update", "Caffe2 ScatterAssign")],
 )
 def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:

@@ -67,7 +67,7 @@ PickMode: TypeAlias = Annotated[
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
+    "'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     compares=Comparison("gather-nd", "MXNet {} gather_nd", vector_layout="first").expand_over(
         "release", {"1.6": "1.6", "1.9": "1.9"}
     ),
@@ -96,7 +96,7 @@ def gather_nd(
 
 
 @FRAMEWORK.operator(
-    example="'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
+    "'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
     compares=[
         Comparison(
             "scatter-nd",
@@ -139,8 +139,7 @@ def scatter_nd(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2],[3,4],[5,6]]' '[2,-1,7]'",
-    compares=compare_takes("MXNet take ({})", MODES),
+    "'[[1,2],[3,4],[5,6]]' '[2,-1,7]'", compares=compare_takes("MXNet take ({})", MODES)
 )
 def take(
     a: Tensor,
@@ -160,8 +159,8 @@ def take(
 
 
 @FRAMEWORK.operator(
+    "'[[1,2],[3,4],[5,6]]' '[4,0]'",
     dotted=True,
-    example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
     compares=compare_takes("MXNet np.take ({})", MODES),
 )
 def np_take(
@@ -182,9 +181,7 @@ def np_take(
     return _build_take_layout(a, indices, axis, mode)
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2],[3,4],[5,6]]' '[0,1,5]'",
-)
+@FRAMEWORK.operator("'[[1,2],[3,4],[5,6]]' '[0,1,5]'")
 def pick(
     data: Tensor,
     index: Tensor,
@@ -211,7 +208,7 @@ def pick(
     return gather_layout(data, addressing, MODES[mode], output_shape=shape)
 
 
-@FRAMEWORK.operator(example="'[[1,2,3],[4,5,6]]' '[0,5]'")
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[0,5]'")
 def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     """Take one cell of each row of a matrix: output[i] = a[i, indices[i]].
 

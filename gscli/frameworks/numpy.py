@@ -64,7 +64,7 @@ Mode: TypeAlias = Annotated[
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[2,0,-1]' --axis 1",
+    "'[[10,20,30],[40,50,60]]' '[2,0,-1]' --axis 1",
     bare=True,
     compares=compare_takes("NumPy take ({})", POLICIES),
 )
@@ -80,9 +80,7 @@ def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "rai
     return gather_layout(a, _address_take(a, indices, axis), POLICIES[mode])
 
 
-@FRAMEWORK.operator(
-    example="'[false,true,true]' '[[10,20,30],[40,50,60]]' --axis 1",
-)
+@FRAMEWORK.operator("'[false,true,true]' '[[10,20,30],[40,50,60]]' --axis 1")
 def compress(condition: Mask, a: Tensor, *, axis: TakeAxis = None) -> NewOutput:
     """Take the slices along one axis, or the cells of the flattened array, where condition is true.
 
@@ -111,7 +109,7 @@ def _address_take(a: Tensor, indices: Tensor, axis: int | None) -> Addressing:
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
+    "'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
     compares=[Comparison("gather-elements", "NumPy take_along_axis")],
 )
 def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> NewOutput:
@@ -125,9 +123,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Ne
     return gather_layout(arr, address_elements_or_flat(arr, indices, axis), FROM_END)
 
 
-@FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[1,-1,0]' '[7,8]'",
-)
+@FRAMEWORK.operator("'[[10,20,30],[40,50,60]]' '[1,-1,0]' '[7,8]'")
 def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     """Write cells of the flattened array.
 
@@ -147,7 +143,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
+    "'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
     compares=[Comparison("scatter-elements", "NumPy put_along_axis")],
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
@@ -166,7 +162,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
+    "'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     compares=[Comparison("gather-nd", "NumPy a[i, j]", vector_layout="tuple")],
 )
 def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -> NewOutput:
@@ -182,7 +178,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
+    "'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
     compares=[Comparison("scatter-nd", "NumPy a[i, j] =", vector_layout="tuple")],
 )
 def setitem(
@@ -225,11 +221,8 @@ def _ufunc_at(reduction: Reduction, example: str) -> FamilyMember:
         updates = broadcast_updates(b, shape, "the shape of a[…]", cast=False)
         return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
-    def compares(name: str) -> list[Comparison]:
-        own: dict[str, object] = {reduction: name}
-        return [Comparison("scatter-nd", f"NumPy {name}", reductions=own, vector_layout="tuple")]
-
-    return FRAMEWORK.family_member(at, example=example, compares=compares, dotted=True)
+    compares = [Comparison("scatter-nd", "NumPy {name}", vector_layout="tuple")]
+    return FRAMEWORK.family_member(at, example, compares=compares, reduction=reduction, dotted=True)
 
 
 @_ufunc_at("add", "'[10,20,30]' '[0,-1,0]' '[1,2,3]'")

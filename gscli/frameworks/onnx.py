@@ -70,8 +70,8 @@ ReductionName: TypeAlias = Annotated[
 
 
 @FRAMEWORK.operator(
+    "'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
     versions=(1, 11, 13),
-    example="'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
     bare=True,
     compares=[Comparison(concept, "ONNX Gather-13") for concept in ("gather", "take")],
 )
@@ -88,8 +88,8 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
     versions=(11, 13),
-    example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
     bare=True,
     compares=[Comparison("gather-elements", "ONNX GatherElements-13")],
 )
@@ -106,8 +106,8 @@ def gather_elements(
 
 
 @FRAMEWORK.operator(
+    "'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     versions=(11, 12, 13),
-    example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     bare=True,
     compares=[Comparison("gather-nd", "ONNX GatherND-13")],
 )
@@ -132,9 +132,7 @@ def gather_nd(
 
 
 @FRAMEWORK.operator(
-    versions=(9,),
-    until=10,
-    example="'[[0,0,0],[0,0,0]]' '[[1,0,1],[0,0,0]]' '[[10,11,12],[20,21,22]]'",
+    "'[[0,0,0],[0,0,0]]' '[[1,0,1],[0,0,0]]' '[[10,11,12],[20,21,22]]'", versions=(9,), until=10
 )
 def scatter(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: DataAxis = 0, opset: Opset = None
@@ -149,8 +147,8 @@ def scatter(
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
     versions=(11, 13, 16, 18),
-    example="'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
     bare=True,
     compares=[Comparison("scatter-elements", "ONNX ScatterElements-18")],
 )
@@ -175,8 +173,8 @@ def scatter_elements(
 
 
 @FRAMEWORK.operator(
+    "'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
     versions=(11, 13, 16, 18),
-    example="'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
     bare=True,
     compares=[Comparison("scatter-nd", "ONNX ScatterND-18")],
 )
@@ -204,8 +202,7 @@ def scatter_nd(
 
 
 @FRAMEWORK.operator(
-    versions=(24,),
-    example="'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,2]'",
+    "'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,2]'", versions=(24,)
 )
 def tensor_scatter(
     past_cache: Tensor,

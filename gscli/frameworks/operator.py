@@ -2,7 +2,7 @@
 
     ONNX = Framework("onnx", "ONNX")
 
-    @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'")
+    @ONNX.operator("'[10,20,30]' '[2,0]'", versions=(1, 11, 13))
     def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
 
 Operators that differ in little are declared by one function that makes their layout functions, and
@@ -25,21 +25,21 @@ from gscli.base.records import Record
 from gscli.declare import Signature
 from gscli.declare.attributes import parse_reduction
 from gscli.layout import Layout
-from gscli.layout.axes import Tensor
+from gscli.layout.axes import Reduction, Tensor
 
 if TYPE_CHECKING:
-    from typing import Required, TypedDict, Unpack
+    from typing import TypedDict, Unpack
 
     import numpy as np
 
     class OperatorOptions(TypedDict, total=False):
         """What a declaration says of an operator beside its function: arguments of `Operator`."""
 
-        example: Required[str]
         versions: tuple[int, ...]
         until: int | None
         bare: bool
-        compares: Comparisons
+        compares: Sequence[Comparison]
+        reduction: Reduction
         dotted: bool
 
 
@@ -80,9 +80,10 @@ OVERWRITE: Mapping[str, object] = {"none": "none"}
 class Comparison(Record):
     """How a concept's call becomes one operator's, under one rule set.
 
-    `inputs`: the operator's names for data, indices and updates; by default those of its first
-    inputs. `fixed_attributes`: attributes that make this rule set. `reductions`: what the operator
-    calls each reduction it has, where no attribute's choices are that. `build_attributes` makes the
+    `label`: its title, in which `{name}` is the operator's own name. `inputs`: the operator's names
+    for data, indices and updates; by default those of its first inputs. `fixed_attributes`:
+    attributes that make this rule set. `reductions`: what the operator calls each reduction it has,
+    where neither its declaration nor an attribute's choices are that. `build_attributes` makes the
     attributes of a call that are not simply its arguments. `vector_layout`: where index vectors lie
     ("tuple": one input NAME_0, NAME_1, … per column; "one": the whole of indices is NAME_0).
     `has_zero_data`: the operator has no data and starts from zeros, so it is asked only when data
@@ -122,7 +123,9 @@ class Comparison(Record):
         ['N clip']
         """
         return [
-            self._replace(label=self.label.format(title), fixed_attributes={attribute: value})
+            self._replace(
+                label=self.label.replace("{}", title), fixed_attributes={attribute: value}
+            )
             for value, title in titles.items()
         ]
 
@@ -140,16 +143,13 @@ def compare_takes(label: str, modes: Iterable[str]) -> list[Comparison]:
     ]
 
 
-Comparisons: TypeAlias = Sequence[Comparison] | Callable[[str], Sequence[Comparison]]
-
-
 class Operator(Signature):
     """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
     `example` is an argument line as a shell user would type it. `bare`: it is a
     command of its own, without the framework's name. `compares`: how calls of common concepts
-    become calls of this operator, or what says that of its name. `dotted`: its name has a dot for
-    the first underscore of the function's.
+    become calls of this operator. `reduction`: the one that it always has. `dotted`: its name has a
+    dot for the first underscore of the function's.
 
     >>> from gscli.frameworks.onnx import gather
     >>> gather([10, 20, 30], [2, 0])
@@ -160,6 +160,7 @@ class Operator(Signature):
         self,
         framework: Framework,
         function: Callable[..., Layout],
+        example: str,
         **facts: Unpack[OperatorOptions],
     ) -> None:
         name = function.__name__
@@ -168,9 +169,9 @@ class Operator(Signature):
         self.framework_name, self.name, self.function = framework.name, name, function
         self.versions, self.last_version = facts.get("versions", ()), facts.get("until")
         self.newest_version, self.version_label = framework.newest, framework.version_word
-        self.framework, self.example = framework, facts["example"]
-        self.has_bare_name = facts.get("bare", False)
-        self._comparisons = facts.get("compares", ())
+        self.framework, self.example = framework, example
+        self.has_bare_name, self._comparisons = facts.get("bare", False), facts.get("compares", ())
+        self._reduction = facts.get("reduction", "none")
         self.__name__, self.__doc__ = name, function.__doc__
 
     def __getattr__(self, name: str) -> inspect.Signature:
@@ -193,20 +194,20 @@ class Operator(Signature):
     @cached_property
     def concept_mappings(self) -> tuple[Comparison, ...]:
         """How calls of common concepts become calls of this operator."""
-        compares = self._comparisons
-        return tuple(map(self._complete, compares(self.name) if callable(compares) else compares))
+        return tuple(map(self._complete, self._comparisons))
 
     def _complete(self, entry: Comparison) -> Comparison:
         """A comparison with what the signature tells."""
         axis, reduction = self.attribute("axis"), self.attribute("reduction")
         has_batches = any(item.name == "batch_dims" for item in self.attributes)
-        words: dict[str, object] = {}
+        words: dict[str, object] = {self._reduction: self.name}
         if not entry.reductions and reduction is not None:
-            words |= {parse_reduction(word): word for word in reversed(reduction.choices)}
-            entry = entry._replace(reduction=reduction.name, reductions=words)
+            words = {parse_reduction(word): word for word in reversed(reduction.choices)}
+            entry = entry._replace(reduction=reduction.name)
         return entry._replace(
+            label=entry.label.replace("{name}", self.name),
             inputs=entry.inputs or self.input_names[: 2 + entry.scatters],
-            reductions=entry.reductions or OVERWRITE,
+            reductions=entry.reductions or words,
             axis="" if axis is None else axis.name,
             batch_dims="batch_dims" * has_batches,
             axis_input="axis" * ("axis" in self.input_names),
@@ -277,7 +278,7 @@ class Framework:
         return [(operator, entry) for operator in operators for entry in operator.concept_mappings]
 
     def operator(
-        self, **facts: Unpack[OperatorOptions]
+        self, example: str, **facts: Unpack[OperatorOptions]
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
@@ -285,14 +286,14 @@ class Framework:
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:
-            operator = Operator(self, function, **facts)
+            operator = Operator(self, function, example, **facts)
             self.operators[operator.name] = operator
             return operator
 
         return declare
 
     def family_member(
-        self, function: Callable[..., Layout], **facts: Unpack[OperatorOptions]
+        self, function: Callable[..., Layout], example: str, **facts: Unpack[OperatorOptions]
     ) -> FamilyMember:
         """Declare a layout function that is made for one of several operators that are alike.
 
@@ -301,7 +302,7 @@ class Framework:
 
         def declare(member: Callable[[], None]) -> Operator:
             function.__name__, function.__doc__ = member.__name__, member.__doc__
-            return self.operator(**facts)(function)
+            return self.operator(example, **facts)(function)
 
         return declare
 

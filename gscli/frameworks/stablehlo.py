@@ -113,7 +113,7 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[1,0,-5]' --offset-dims 1 --collapsed-slice-dims 0 "
+    "'[[1,2,3],[4,5,6]]' '[1,0,-5]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --index-vector-dim 1 --slice-sizes 1,2",
     compares=[
         _compare("gather", _along_axis),
@@ -155,7 +155,7 @@ def gather(
 
 
 @FRAMEWORK.operator(
-    example="'[0,0,0,0,0]' '[[-2],[1],[4]]' '[[1,2,3],[4,5,6],[7,8,9]]' --update-window-dims 1 "
+    "'[0,0,0,0,0]' '[[-2],[1],[4]]' '[[1,2,3],[4,5,6],[7,8,9]]' --update-window-dims 1 "
     "--scatter-dims-to-operand-dims 0 --index-vector-dim 1 --update-computation add",
     compares=[
         _compare("scatter-elements", _elements),

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
-from gscli.base import UsageError
+from gscli.base import UsageError, translate_errors
 
 if TYPE_CHECKING:
     from gscli.watch.jax_primitives import JaxWatch
@@ -52,13 +53,8 @@ class Watch(ModuleType):
                 "watch takes on_error='raise' or 'note', and every from 1 up",
                 where=f"on_error={on_error!r}, every={every!r}"[:200],
             )
-        try:
+        with _refuse_without("watch()", "PyTorch", "torch"):
             from gscli.watch.torch_modes import TorchWatch
-        except ImportError as error:
-            raise UsageError(
-                "gscli.watch() needs the PyTorch of your program", where=str(error)[:200],
-                hint="run it with the Python that has torch",
-            ) from None  # fmt: skip
         return TorchWatch(on_error, save, read_back, every)
 
     def jax(self, function: Callable[P, R]) -> WatchedFunction[P, R]:
@@ -68,14 +64,21 @@ class Watch(ModuleType):
         JAX clips, fills or drops in silence is in its `seen`, which has `findings` and `report()`.
         Raises UsageError where there is no JAX.
         """
-        try:
+        with _refuse_without("watch.jax()", "JAX", "jax"):
             from gscli.watch.jax_primitives import JaxWatch
-        except ImportError as error:
-            raise UsageError(
-                "gscli.watch.jax() needs the JAX of your program", where=str(error)[:200],
-                hint="run it with the Python that has jax",
-            ) from None  # fmt: skip
         return WatchedFunction(function, JaxWatch())
+
+
+def _refuse_without(call: str, title: str, package: str) -> AbstractContextManager[None]:
+    """UsageError for a `call` where what it watches cannot be imported."""
+    problem, hint = (
+        f"gscli.{call} needs the {title} of your program",
+        "run it with the Python that has",
+    )
+    return translate_errors(
+        lambda error: UsageError(problem, where=str(error)[:200], hint=f"{hint} {package}"),
+        ImportError,
+    )
 
 
 class WatchedFunction(Generic[P, R]):

@@ -184,13 +184,6 @@ def _describe_numbers(array: Array, finding: Finding) -> str:
     )
 
 
-def make_note(history: LineHistory, problem: str, label: str, hint: str = "") -> Notice:
-    """A warning at a line of the program."""
-    return Notice(
-        problem, where=history.place.where, details=(*history.place.details, label), hint=hint
-    )
-
-
 class CallWatch(Report):
     """A report whose findings are calls of a program, of which the first of each kind is saved.
 
@@ -208,7 +201,10 @@ class CallWatch(Report):
     ) -> None:
         """Note what is legal, or is refused by nobody."""
         hint = "; ".join(filter(None, (hint, self._save(kind, seen))))
-        self.add(kind, make_note(seen.history, problem, label or seen.call.label, hint))
+        place, label = seen.history.place, label or seen.call.label
+        self.add(
+            kind, Notice(problem, where=place.where, details=(*place.details, label), hint=hint)
+        )
 
     def refuse(self, seen: SeenCall) -> bool:
         """Note a bad index of a call, and raise it where that is asked for; False for none."""

@@ -135,8 +135,7 @@ def watch_model(
     Raises UsageError for inputs that are not the model's, and RuntimeStopped where nothing of ours
     is the cause. Without a `runtime` the rules answer; else its answers are held against them.
     """
-    missing = [name for name in model.inputs if name not in feeds]
-    if missing or set(feeds) - set(model.inputs):
+    if {*feeds} != {*model.inputs}:
         raise UsageError(
             "the inputs are not those of the model",
             where=f"{', '.join(sanitize(name, 60) for name in feeds) or 'none'}",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -150,13 +151,8 @@ class TorchWatch(CallWatch):
         elif legal.is_refused:
             self.refuse(seen)
         else:
-            seen.moved = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
-            seen.moved_label = f"{seen.function.label}: {least} … {greatest}"
-
-    def note_moved(self, seen: _SeenCall) -> None:
-        """Tell of a call that PyTorch answered, though its numbers are none of the legal ones."""
-        if seen.moved:
-            self.note(seen, "moved", seen.moved, seen.moved_label)
+            problem = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
+            seen.moved = problem, f"{seen.function.label}: {least} … {greatest}"
 
     def read_back(self, seen: _SeenCall, output: Any) -> None:
         """Tell where a value that was just written is not there: another one took its cell."""
@@ -290,27 +286,27 @@ def _read_written(write: str, bound: ProgramCall, output: Any, updates: Any) -> 
     return there, updates
 
 
+@dataclass(eq=False)
 class _SeenCall(SeenCall):
-    """A call that was judged: of which function, with what, and where."""
+    """A call that was judged: of which function, with what, and where.
 
-    def __init__(
-        self,
-        function: WatchedAten,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        tensors: list[Any],
-        known: KnownCall,
-        history: LineHistory,
-        frame: Any,
-    ) -> None:
-        self.function, self._args, self._kwargs = function, args, kwargs
-        self.tensors, self.known, self.history, self.frame = tensors, known, history, frame
-        self.least, self.moved, self.moved_label = 0, "", ""
+    `moved`: what is told where PyTorch answers, though numbers are none of the legal ones.
+    """
+
+    function: WatchedAten
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    tensors: list[Any]
+    known: KnownCall
+    history: LineHistory
+    frame: Any
+    least: int = 0
+    moved: tuple[str, str] | None = None
 
     @cached_property
     def bound(self) -> ProgramCall:
         """The call in our names."""
-        return self.function.bind(self._args, self._kwargs)
+        return self.function.bind(self.args, self.kwargs)
 
     @cached_property
     def call(self) -> ProgramCall:  # type: ignore[override]  # made where a finding needs it
@@ -420,8 +416,8 @@ class _FunctionMode(TorchFunctionMode):
         if len(args) + len(kwargs or ()) >= function.rule.input_count:
             seen = self._watch.judge(function, args, kwargs or {})
         output = func(*args, **(kwargs or {}))
-        if seen is not None:  # PyTorch 2.4 refuses what later ones take modulo the size
-            self._watch.note_moved(seen)
+        if seen and seen.moved:  # PyTorch 2.4 refuses what later ones take modulo the size
+            self._watch.note(seen, "moved", *seen.moved)
         return output
 
 

@@ -24,7 +24,7 @@ from gscli.layout.families import address_axis
 TOY = Framework("toy", "Toy", version_word="release")
 
 
-@TOY.operator(versions=(1, 4), until=6, example="'[1]' '[0]'")
+@TOY.operator("'[1]' '[0]'", versions=(1, 4), until=6)
 def pick_(
     data: Tensor,
     indices: VariadicInput,
@@ -38,7 +38,6 @@ def pick_(
     dims: tuple[int, ...] = (),
     fill: Number | None = None,
     strict: bool = False,
-    scale: float = 1.0,
     name: str | None = None,
     needed: Annotated[int, Option("must be said")],
     opset: int | None = None,
@@ -47,7 +46,7 @@ def pick_(
 
     Use another operator from release 7 on
     """
-    del axis, extra, kind, count, dims, fill, strict, scale, name, needed, opset
+    del axis, extra, kind, count, dims, fill, strict, name, needed, opset
     return gather_layout(data, address_axis(data, indices[0], 0), Policy())
 
 
@@ -65,7 +64,6 @@ def test_inputs_and_attributes_come_from_the_signature() -> None:
         "dims": "ints",
         "fill": "number",
         "strict": "bool",
-        "scale": "float",
         "name": "str",
         "needed": "int",
         "opset": "int",
@@ -93,10 +91,9 @@ def test_inputs_and_attributes_come_from_the_signature() -> None:
         ("fill", "-inf", float("-inf")),
         ("fill", "9" * 400, int("9" * 400)),
         ("fill", "1_0", "1_0"),
-        ("scale", "inf", float("inf")),
         ("strict", "yes", True),
         ("strict", "0", False),
-        ("scale", "0.5", 0.5),
+        ("fill", "0.5", 0.5),
         ("name", "none", None),
     ],
 )
@@ -110,7 +107,7 @@ def test_words_of_the_command_line(name: str, text: str, value: object) -> None:
     ("name", "value"),
     [
         ("kind", "plane"), ("kind", 3), ("count", 1.5), ("count", True), ("count", "x"),
-        ("dims", "12"), ("dims", 3), ("fill", [1]), ("strict", 2), ("scale", "1"),
+        ("dims", "12"), ("dims", 3), ("fill", [1]), ("strict", 2),
         ("name", 3), ("name", None.__class__), ("count", None),
     ],
 )  # fmt: skip
@@ -123,8 +120,8 @@ def test_values_of_the_wrong_type_are_refused(name: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("count", "two"), ("dims", "1,x"), ("strict", "maybe"), ("scale", "much"),
-        ("count", "1_0"), ("count", "٣"), ("dims", "0,1_0"), ("scale", "1e999"), ("scale", "1_0"),
+        ("count", "two"), ("dims", "1,x"), ("strict", "maybe"),
+        ("count", "1_0"), ("count", "٣"), ("dims", "0,1_0"),
         ("fill", "1e999"), ("fill", "-1e999"), ("fill", "1e999+2j"), ("fill", "9" * 5000),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base import GscliError, IndexRefused
+from gscli.base import GscliError, IndexRefused, Notice
 from gscli.watch.aten import COMPOSITES, RULES, find_rule
 from gscli.watch.findings import (
     LineHistory,
@@ -25,12 +25,16 @@ from gscli.watch.findings import (
     point_at,
     suggest_addition,
 )
-from gscli.watch.judging import ProgramCall, infer_ranges, make_note, refuse_call, save_call
+from gscli.watch.judging import ProgramCall, infer_ranges, refuse_call, save_call
 
 
 def make_call(numbers: list[list[int]]) -> ProgramCall:
     inputs = {"input": np.arange(12.0).reshape(3, 4), "index": np.array(numbers)}
     return ProgramCall("torch.gather", inputs, {"dim": 1}, inputs, "aten.gather on cpu")
+
+
+def make_note(history: LineHistory, problem: str, label: str) -> Notice:
+    return Notice(problem, where=history.place.where, details=(label,))
 
 
 def here() -> FrameType:

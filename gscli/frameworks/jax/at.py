@@ -29,7 +29,7 @@ from gscli.frameworks.jax import (
     promote_dtypes,
     resolve_fill_value,
 )
-from gscli.frameworks.operator import OVERWRITE, Comparison, FamilyMember
+from gscli.frameworks.operator import Comparison, FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
@@ -50,8 +50,8 @@ NOTATION = SubscriptRules(has_separating_ellipsis=True)
 
 
 @FRAMEWORK.operator(
+    "'[10,20,30,40]' '[0,-1,9]' --mode fill",
     dotted=True,
-    example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
     compares=[
         Comparison("gather", "JAX x[i]", vector_layout="one"),
         Comparison("gather-nd", "JAX x[i, j]", vector_layout="tuple"),
@@ -115,13 +115,12 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
             open_order=UNSPECIFIED_ORDER,
         )
 
-    def compares(name: str) -> list[Comparison]:
-        own: dict[str, object] = {reduction: name}
-        only = Comparison("scatter-nd", f"JAX {name}", reductions=own, vector_layout="tuple")
-        slices = only._replace(concept="scatter-update", reductions=OVERWRITE, vector_layout="one")
-        return {"none": [only, slices], "div": [], "pow": []}.get(reduction, [only])
-
-    return FRAMEWORK.family_member(update, example=example, compares=compares, dotted=True)
+    cells = Comparison("scatter-nd", "JAX {name}", vector_layout="tuple")
+    slices = cells._replace(concept="scatter-update", vector_layout="one")
+    compares = {"none": [cells, slices], "div": [], "pow": []}.get(reduction, [cells])
+    return FRAMEWORK.family_member(
+        update, example, compares=compares, reduction=reduction, dotted=True
+    )
 
 
 @_update("none", "'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'")

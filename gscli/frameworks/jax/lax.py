@@ -49,9 +49,9 @@ SCATTER_NAMES = tuple(name.replace("input_b", "operand_b") for name in STABLEHLO
 
 
 @FRAMEWORK.operator(
-    dotted=True,
-    example="'[[1,2,3],[4,5,6]]' '[[1],[0],[-5]]' --offset-dims 1 --collapsed-slice-dims 0 "
+    "'[[1,2,3],[4,5,6]]' '[[1],[0],[-5]]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --slice-sizes 1,2",
+    dotted=True,
 )
 def lax_gather(
     operand: Tensor,
@@ -135,8 +135,8 @@ def _scatter(reduction: Reduction) -> FamilyMember:
     rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"
     return FRAMEWORK.family_member(
         scatter,
+        f"'[[1,2],[3,4],[5,6]]' '[[2],[0],[-1]]' '[[10,20],[30,40],[50,60]]' {rows}",
         dotted=True,
-        example=f"'[[1,2],[3,4],[5,6]]' '[[2],[0],[-1]]' '[[10,20],[30,40],[50,60]]' {rows}",
     )
 
 
@@ -199,10 +199,7 @@ AllowNegative: TypeAlias = Annotated[
 ]
 
 
-@FRAMEWORK.operator(
-    dotted=True,
-    example="'[[1,2,3],[4,5,6]]' '[0,-1]' --slice-sizes 2,2",
-)
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[0,-1]' --slice-sizes 2,2", dotted=True)
 def lax_dynamic_slice(
     operand: Tensor,
     start_indices: Tensor,
@@ -222,10 +219,7 @@ def lax_dynamic_slice(
     return gather_layout(operand, addressing, _fitting_policy(allow_negative_indices))
 
 
-@FRAMEWORK.operator(
-    dotted=True,
-    example="'[1,2,3,4,5]' '[70,80]' '[-1]'",
-)
+@FRAMEWORK.operator("'[1,2,3,4,5]' '[70,80]' '[-1]'", dotted=True)
 def lax_dynamic_update_slice(
     operand: Tensor,
     update: Tensor,

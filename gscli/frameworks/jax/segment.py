@@ -63,10 +63,7 @@ def _segment(reduction: Reduction) -> FamilyMember:
             fill=empty_reduction(data.dtype, reduction, infinite=True),
         )
 
-    return FRAMEWORK.family_member(
-        segment,
-        example="'[1,2,3,4]' '[0,2,0,-1]' --num-segments 4",
-    )
+    return FRAMEWORK.family_member(segment, "'[1,2,3,4]' '[0,2,0,-1]' --num-segments 4")
 
 
 @_segment("add")

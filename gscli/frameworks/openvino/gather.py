@@ -44,8 +44,8 @@ DATA_DTYPES = (*NUMERIC, "str")
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
     versions=(1, 7, 8),
-    example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
     compares=Comparison("gather", "OpenVINO Gather-{}").expand_over("opset", {8: "8", 7: "7"}),
 )
 def gather(
@@ -81,8 +81,8 @@ def gather(
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
     versions=(6,),
-    example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
     compares=[Comparison("gather-elements", "OpenVINO GatherElements-6")],
 )
 def gather_elements(
@@ -108,8 +108,8 @@ def gather_elements(
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     versions=(5, 8),
-    example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     compares=Comparison("gather-nd", "OpenVINO GatherND-{}").expand_over("opset", {8: "8", 5: "5"}),
 )
 def gather_nd(

@@ -58,8 +58,8 @@ OPEN_NAN = (
 
 
 @FRAMEWORK.operator(
+    "'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
     versions=(3,),
-    example="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
     bare=True,
     compares=[Comparison("scatter-update", "OpenVINO ScatterUpdate-3")],
 )
@@ -83,8 +83,8 @@ def scatter_update(
 
 
 @FRAMEWORK.operator(
+    "'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
     versions=(3, 12),
-    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
     compares=[Comparison("scatter-elements", "OpenVINO ScatterElementsUpdate-12")],
 )
 def scatter_elements_update(
@@ -132,8 +132,8 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
 
 
 @FRAMEWORK.operator(
+    "'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
     versions=(3, 15),
-    example="'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
     compares=[Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15")],
 )
 def scatter_nd_update(

@@ -35,7 +35,7 @@ INDEX_TYPES = ("int32", "int64", "int16")
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
+    "'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
     compares=[
         *_GATHER.expand_over("device", DEVICES),
         *_GATHER._replace(concept="take").expand_over("device", DEVICES),
@@ -84,7 +84,7 @@ def gather(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
+    "'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     compares=Comparison("gather-nd", "TF gather_nd {}").expand_over("device", DEVICES),
 )
 def gather_nd(
@@ -118,9 +118,7 @@ def gather_nd(
     return gather_layout(params, addressing, gather_policy(device, bad_indices_policy))
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'",
-)
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'")
 def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     """Take slices of params within each batch (tf.compat.v1): all axes of indices but the last.
 

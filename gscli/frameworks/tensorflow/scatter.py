@@ -32,7 +32,7 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
 
 
 @FRAMEWORK.operator(
-    example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
+    "'[[4],[1],[4]]' '[10,20,30]' '[6]'",
     compares=Comparison(
         "scatter-nd",
         "TF scatter_nd {} (on zeros)",
@@ -80,11 +80,8 @@ def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str
             tensor, tensor, indices, updates, policy, reduction, nan_wins=nan_wins, order=order
         )
 
-    def compares(name: str) -> list[Comparison]:
-        every = Comparison("scatter-nd", f"TF {name} {{}}", reductions={reduction: name})
-        return every.expand_over("device", DEVICES)
-
-    return FRAMEWORK.family_member(tensor_scatter, example=example, compares=compares)
+    compares = Comparison("scatter-nd", "TF {name} {}").expand_over("device", DEVICES)
+    return FRAMEWORK.family_member(tensor_scatter, example, compares=compares, reduction=reduction)
 
 
 @_tensor_scatter("none", DTYPES, "'[1,2,3,4]' '[[3],[1]]' '[10,20]'")

@@ -72,7 +72,7 @@ def _unsorted_segment(
         )
 
     example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
-    return FRAMEWORK.family_member(segment, example=example)
+    return FRAMEWORK.family_member(segment, example)
 
 
 @_unsorted_segment("add", NUMBERS, "[1,2,3,4]", ids=SUM_ID_DTYPES)
@@ -196,10 +196,7 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
             unspecified=unspecified_nan(reduction),
         )
 
-    return FRAMEWORK.family_member(
-        segment,
-        example="'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'",
-    )
+    return FRAMEWORK.family_member(segment, "'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'")
 
 
 @_sorted_segment("add", NUMBERS)

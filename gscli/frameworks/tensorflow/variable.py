@@ -27,10 +27,7 @@ def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyM
             vectors_always=True,
         )  # fmt: skip
 
-    return FRAMEWORK.family_member(
-        scatter,
-        example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    )
+    return FRAMEWORK.family_member(scatter, "'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'")
 
 
 @_variable_scatter("none", DTYPES)

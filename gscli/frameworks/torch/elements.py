@@ -25,7 +25,7 @@ from gscli.layout.refusals import check_dtype, check_same_dtype
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
+    "'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
     compares=[Comparison("gather-elements", "PyTorch gather")],
 )
 def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
@@ -40,7 +40,7 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
+    "'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
     compares=[Comparison("scatter-elements", "PyTorch scatter", reductions=OVERWRITE)],
 )
 def scatter(
@@ -73,9 +73,7 @@ def scatter(
     return _build_layout(input, dim, index, updates, parse_reduction(reduce or "none"))
 
 
-@FRAMEWORK.operator(
-    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0",
-)
+@FRAMEWORK.operator("'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0")
 def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layout:
     """Add to single cells; every occurrence of a cell counts.
 
@@ -85,7 +83,7 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
 
 
 @FRAMEWORK.operator(
-    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
+    "'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
     compares=[Comparison("scatter-elements", "PyTorch scatter_reduce")],
 )
 def scatter_reduce(

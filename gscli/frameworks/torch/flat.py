@@ -50,8 +50,7 @@ WHY = "PyTorch takes masks of bool only"
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'",
-    compares=[Comparison("take", "PyTorch take")],
+    "'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'", compares=[Comparison("take", "PyTorch take")]
 )
 def take(input: Tensor, index: Tensor) -> NewOutput:
     """Take cells of the flattened input.
@@ -65,7 +64,7 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
+    "'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
     compares=[Comparison("gather-elements", "PyTorch take_along_dim")],
 )
 def take_along_dim(
@@ -93,9 +92,7 @@ def take_along_dim(
     return gather_layout(input, address_elements(input, indices, axis, stretch=True), WRAP_OUTSIDE)
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate",
-)
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate")
 def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate = False) -> Layout:
     """Write cells of the flattened self.
 
@@ -126,9 +123,7 @@ def put_values(
     )
 
 
-@FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[true,false,true],[false,false,true]]'",
-)
+@FRAMEWORK.operator("'[[10,20,30],[40,50,60]]' '[[true,false,true],[false,false,true]]'")
 def masked_select(input: Tensor, mask: Mask) -> NewOutput:
     """Read the cells where mask is true, in row-major order, as one list.
 
@@ -141,9 +136,7 @@ def masked_select(input: Tensor, mask: Mask) -> NewOutput:
     return gather_layout(input, _address_mask(input, mask, shape), FROM_END)
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30,40,50]'",
-)
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30,40,50]'")
 def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     """Write the values of source, one after the other, into the cells where mask is true.
 

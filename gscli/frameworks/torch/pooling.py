@@ -65,7 +65,7 @@ def _unpool(rank: int, example: str) -> FamilyMember:
             output_shape=(*planes, *sizes), open_order=OPEN_ORDER,
         )  # fmt: skip
 
-    return FRAMEWORK.family_member(max_unpool, example=example)
+    return FRAMEWORK.family_member(max_unpool, example)
 
 
 @_unpool(1, "'[[0.3,0.7]]' '[[1,2]]' --kernel-size 2")

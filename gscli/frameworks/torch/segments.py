@@ -22,9 +22,7 @@ from gscli.layout.families import address_axis, describe, normalize_axis
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
 
-@FRAMEWORK.operator(
-    example="'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[1,0,2]' --reduce sum",
-)
+@FRAMEWORK.operator("'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[1,0,2]' --reduce sum")
 def segment_reduce(
     data: Tensor,
     lengths: Tensor | None = None,

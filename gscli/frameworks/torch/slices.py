@@ -48,7 +48,7 @@ def _dim_attributes(call: ConceptCall) -> Attrs:
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
+    "'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
     compares=[Comparison("gather", "PyTorch index_select", build_attributes=_dim_attributes)],
 )
 def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
@@ -65,9 +65,7 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=shape)
 
 
-@FRAMEWORK.operator(
-    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --alpha 2",
-)
+@FRAMEWORK.operator("'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --alpha 2")
 def index_add(
     input: Tensor,
     index: Tensor,
@@ -97,7 +95,7 @@ def index_add(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60],[10,20]]' --dim 0",
+    "'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60],[10,20]]' --dim 0",
     compares=[Comparison("scatter-update", "PyTorch index_copy", build_attributes=_dim_attributes)],
 )
 def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Layout:
@@ -113,9 +111,7 @@ def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Lay
     return scatter_strictly(input, Updates(source.name, Fit.RESHAPE), addressing)
 
 
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[-1,0]' --dim 1 --value 9",
-)
+@FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[-1,0]' --dim 1 --value 9")
 def index_fill(
     input: Tensor,
     index: Tensor,
@@ -137,9 +133,7 @@ def index_fill(
     return scatter_layout(input, updates, addressing, FROM_END)
 
 
-@FRAMEWORK.operator(
-    example="'[1,2,3]' '[0,2,0]' '[4,5,6]' --dim 0 --reduce prod",
-)
+@FRAMEWORK.operator("'[1,2,3]' '[0,2,0]' '[4,5,6]' --dim 0 --reduce prod")
 def index_reduce(
     input: Tensor,
     index: Tensor,

@@ -29,7 +29,7 @@ NOTATION = SubscriptRules(
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
+    "'[[10,20,30],[40,50,60]]' : '[2,0]' None",
     compares=[Comparison("gather-nd", "PyTorch x[i, j]", vector_layout="tuple")],
 )
 def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
@@ -46,7 +46,7 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
+    "'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
     compares=[
         Comparison(
             "scatter-nd",

@@ -35,7 +35,7 @@ def _table_attributes(call: ConceptCall) -> Attrs:
 
 
 @FRAMEWORK.operator(
-    example="'[[2,0],[2,1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
+    "'[[2,0],[2,1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
     compares=[
         Comparison(
             "gather",
@@ -62,9 +62,7 @@ def embedding(
     return gather_layout(weight, address_axis(weight, input, 0), RAISE_OUTSIDE)
 
 
-@FRAMEWORK.operator(
-    example="'[[0,2],[1,0]]' --num-classes 3",
-)
+@FRAMEWORK.operator("'[[0,2],[1,0]]' --num-classes 3")
 def one_hot(
     input: MaxValueInput,
     *,

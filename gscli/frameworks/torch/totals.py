@@ -35,9 +35,7 @@ from gscli.layout.refusals import (
 NAN_IN_BAG = "PyTorch's largest of a bag is NaN only where that stands first; here it always is"
 
 
-@FRAMEWORK.operator(
-    example="'[0,2,1,1]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]' '[0,2]'",
-)
+@FRAMEWORK.operator("'[0,2,1,1]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]' '[0,2]'")
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -100,9 +98,7 @@ def embedding_bag(
     )  # fmt: skip
 
 
-@FRAMEWORK.operator(
-    example="'[[-0.5,-1.5,-2.5],[-3.5,-0.25,-1.0]]' '[2,0]'",
-)
+@FRAMEWORK.operator("'[[-0.5,-1.5,-2.5],[-3.5,-0.25,-1.0]]' '[2,0]'")
 def nll_loss(
     input: Tensor,
     target: Tensor,
