@@ -8,7 +8,7 @@ exact: output = np.take(data, indices, 0)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gscli.base import UsageError
@@ -95,7 +95,7 @@ def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: Preamble
 
 def _judge(answer: Snippet, translation: Translation) -> Snippet:
     """The answer with what is true of its lines."""
-    op, note = translation.op, translation.target.note
+    op = translation.op
     broken = list_breaking_inputs(translation)
     apart = describe_value_difference(translation)
     return answer._replace(
@@ -103,9 +103,26 @@ def _judge(answer: Snippet, translation: Translation) -> Snippet:
         operation=op.name if op else "nothing is moved",
         composed=translation.composed,
         breaks=tuple(broken),
-        notes=(note,) if note else (),
+        notes=tuple(_list_notes(translation)),
         reason=apart,
     )
+
+
+def _list_notes(translation: Translation) -> Iterator[str]:
+    """What is to be known of a target's lines, and why these are known not to run."""
+    target, package = translation.target, translation.target.packages[0]
+    if target.note:
+        yield target.note
+    for dtype in sorted(
+        {item.dtype for item in translation.program.inputs} & target.missing_dtypes
+    ):
+        yield f"{package} takes no arrays of {dtype}: there they do not run"
+    steps = translation.program.steps
+    kinds = {(step.opcode, str(step.attributes.get("op", "")), step.result.dtype) for step in steps}
+    missing = sorted({kind[1:] for kind in kinds & target.missing_kernels})
+    for reduction, dtype in missing:
+        use = f"with {reduction}" if reduction else "in Where"
+        yield f"{package} has no kernel for {dtype} {use}: there they do not run"
 
 
 _WRITERS: dict[str, type[SnippetWriter]] = {

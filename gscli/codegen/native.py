@@ -157,6 +157,10 @@ class TargetFramework(Record):
     computes_in_32_bits: bool = False
     """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
+    missing_kernels: frozenset[tuple[str, str, str]] = frozenset()
+    """Forms, their reductions and element types that the package which runs its lines refuses."""
+    missing_dtypes: frozenset[str] = frozenset()
+    """Element types of which that package takes no arrays."""
     needs: tuple[str, ...] = ()
 
     @property
@@ -177,6 +181,17 @@ class TargetFramework(Record):
 
 _NO_TEXT = tuple(name for name in DTYPES if name != "str")
 
+_ONNXRUNTIME_LACKS = frozenset(
+    {("put_along", reduction, "float16") for reduction in ("add", "mul")}
+    | {("put_vectors", reduction, "float16") for reduction in ("add", "mul", "max", "min")}
+    | {
+        (form, "", dtype)
+        for form in ("where", "where_number", "replaced")
+        for dtype in ("bool", "int16", "uint16", "uint64")
+    }
+)
+"""What onnxruntime 1.32 said of the recorded calls, and of every other type."""
+
 TARGETS: dict[str, TargetFramework] = {
     target.name: target
     for target in (
@@ -195,6 +210,7 @@ TARGETS: dict[str, TargetFramework] = {
         ),
         TargetFramework(
             "onnx", DTYPES, bool_reductions=False, propagates_nan=None,
+            missing_kernels=_ONNXRUNTIME_LACKS, missing_dtypes=frozenset(("bfloat16", *COMPLEX)),
             needs=("onnxruntime", "onnx"),
         ),
         TargetFramework(

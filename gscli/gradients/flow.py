@@ -48,8 +48,8 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     arrays, walk = gradients.arrays, gradients.walk()
     layout, inputs = walk.layout, {**gradients.trace.inputs, COTANGENT: gradients.cotangent}
     if layout.kind == "gather":
-        flow = walk.cell_flow + 0.0  # what an ignored entry is times -1 is drawn as 0, not as -0
-        return walk.plan_write(flow), arrays[str(layout.data_name)]
+        unsigned = walk.cell_flow + 0.0  # 0 × -1, of an ignored entry, is drawn as 0, not as -0
+        return walk.plan_write(unsigned), arrays[str(layout.data_name)]
     updates = layout.updates
     assert updates is not None
     data, source = _name_values(gradients)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import arguments
+from conftest import arguments, operator_name
 from recording import ROOT
 from recording.lines import FILE, run_operator_lines, sampled
 
@@ -58,6 +58,18 @@ def test_what_is_called_exact_was_equal(target: str) -> None:
     assert set(odd) == set(KNOWN.get(target, {})), (
         f"lines that fail or give something else; own calls stand in gscli/codegen/own.py: {odd}"
     )
+
+
+def test_what_onnxruntime_did_not_support_is_said_above_the_lines() -> None:
+    told, known = Counter[str](), Counter[str]()
+    for name, cases in sampled("onnx").items():
+        known[name] = TABLE["onnx"]["operators"][name]["runs"].get("not supported", 0)
+        for case in cases:
+            operator = find_operator(operator_name(case))
+            plan, output = execute(operator, *arguments(case))
+            (answer,) = generate_code(operator, plan, output, [TARGETS["onnx"]]).answers
+            told[name] += answer.verdict != "none" and bool(answer.notes)
+    assert told == known
 
 
 @pytest.mark.parametrize(
