@@ -46,7 +46,7 @@ OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
 
 @FRAMEWORK.operator(
     "'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
-    compares=[Comparison(concept, "Caffe2 Gather") for concept in ("gather", "take")],
+    *[Comparison(concept, "Caffe2 Gather") for concept in ("gather", "take")],
 )
 def gather(
     DATA: Tensor,
@@ -82,7 +82,7 @@ def gather(
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[[2,0],[0,1]]' '[[10,20],[30,40]]'",
-    compares=[Comparison("scatter-elements", "Caffe2 Scatter")],
+    Comparison("scatter-elements", "Caffe2 Scatter"),
 )
 def scatter(
     DATA: Tensor,
@@ -110,7 +110,7 @@ def scatter(
 
 @FRAMEWORK.operator(
     "'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
-    compares=[Comparison("scatter-update", "Caffe2 ScatterAssign")],
+    Comparison("scatter-update", "Caffe2 ScatterAssign"),
 )
 def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     """Replace whole slices of DATA along axis 0.

@@ -68,7 +68,7 @@ PickMode: TypeAlias = Annotated[
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
-    compares=Comparison("gather-nd", "MXNet {} gather_nd", vector_layout="first").expand_over(
+    *Comparison("gather-nd", "MXNet {} gather_nd", vector_layout="first").expand_over(
         "release", {"1.6": "1.6", "1.9": "1.9"}
     ),
 )
@@ -97,16 +97,14 @@ def gather_nd(
 
 @FRAMEWORK.operator(
     "'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
-    compares=[
-        Comparison(
-            "scatter-nd",
-            "MXNet scatter_nd (on zeros)",
-            ("", "indices", "data"),
-            build_attributes=lambda call: {"shape": call.data.shape} if call.is_plain else None,
-            vector_layout="first",
-            has_zero_data=True,
-        )
-    ],
+    Comparison(
+        "scatter-nd",
+        "MXNet scatter_nd (on zeros)",
+        ("", "indices", "data"),
+        build_attributes=lambda call: {"shape": call.data.shape} if call.is_plain else None,
+        vector_layout="first",
+        has_zero_data=True,
+    ),
 )
 def scatter_nd(
     data: Tensor,
@@ -138,9 +136,7 @@ def scatter_nd(
     )
 
 
-@FRAMEWORK.operator(
-    "'[[1,2],[3,4],[5,6]]' '[2,-1,7]'", compares=compare_takes("MXNet take ({})", MODES)
-)
+@FRAMEWORK.operator("'[[1,2],[3,4],[5,6]]' '[2,-1,7]'", *compare_takes("MXNet take ({})", MODES))
 def take(
     a: Tensor,
     indices: Tensor,
@@ -159,9 +155,7 @@ def take(
 
 
 @FRAMEWORK.operator(
-    "'[[1,2],[3,4],[5,6]]' '[4,0]'",
-    dotted=True,
-    compares=compare_takes("MXNet np.take ({})", MODES),
+    "'[[1,2],[3,4],[5,6]]' '[4,0]'", *compare_takes("MXNet np.take ({})", MODES), dotted=True
 )
 def np_take(
     a: Tensor,

@@ -54,8 +54,7 @@ NOTATION = SubscriptRules(has_separating_ellipsis=True)
 OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
 AlongAxis: TypeAlias = Annotated[
-    int | None,
-    AxisOption("axis of arr that the indices address, -r … r-1; none: arr is flat"),
+    int | None, AxisOption("axis of arr that the indices address, -r … r-1; none: arr is flat")
 ]
 Mode: TypeAlias = Annotated[
     Literal["raise", "wrap", "clip"],
@@ -65,8 +64,8 @@ Mode: TypeAlias = Annotated[
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[2,0,-1]' --axis 1",
+    *compare_takes("NumPy take ({})", POLICIES),
     bare=True,
-    compares=compare_takes("NumPy take ({})", POLICIES),
 )
 def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "raise") -> NewOutput:
     """Take slices along one axis, or cells of the flattened array.
@@ -110,7 +109,7 @@ def _address_take(a: Tensor, indices: Tensor, axis: int | None) -> Addressing:
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
-    compares=[Comparison("gather-elements", "NumPy take_along_axis")],
+    Comparison("gather-elements", "NumPy take_along_axis"),
 )
 def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -144,7 +143,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
-    compares=[Comparison("scatter-elements", "NumPy put_along_axis")],
+    Comparison("scatter-elements", "NumPy put_along_axis"),
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
@@ -163,7 +162,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' : '[2,0]' None",
-    compares=[Comparison("gather-nd", "NumPy a[i, j]", vector_layout="tuple")],
+    Comparison("gather-nd", "NumPy a[i, j]", vector_layout="tuple"),
 )
 def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: a[i, 1:3, None, ...].
@@ -179,7 +178,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
-    compares=[Comparison("scatter-nd", "NumPy a[i, j] =", vector_layout="tuple")],
+    Comparison("scatter-nd", "NumPy a[i, j] =", vector_layout="tuple"),
 )
 def setitem(
     a: Tensor, indices: VariadicInput, values: Tensor, *, subscript: Subscript = None
@@ -222,7 +221,7 @@ def _ufunc_at(reduction: Reduction, example: str) -> FamilyMember:
         return scatter_layout(a, updates, addressing, FROM_END, reduction=reduction)
 
     compares = [Comparison("scatter-nd", "NumPy {name}", vector_layout="tuple")]
-    return FRAMEWORK.family_member(at, example, compares=compares, reduction=reduction, dotted=True)
+    return FRAMEWORK.family_member(at, example, *compares, reduction=reduction, dotted=True)
 
 
 @_ufunc_at("add", "'[10,20,30]' '[0,-1,0]' '[1,2,3]'")

@@ -71,9 +71,9 @@ ReductionName: TypeAlias = Annotated[
 
 @FRAMEWORK.operator(
     "'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
+    *[Comparison(concept, "ONNX Gather-13") for concept in ("gather", "take")],
     versions=(1, 11, 13),
     bare=True,
-    compares=[Comparison(concept, "ONNX Gather-13") for concept in ("gather", "take")],
 )
 def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> NewOutput:
     """Take slices of data along one axis, one per index.
@@ -89,9 +89,9 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
+    Comparison("gather-elements", "ONNX GatherElements-13"),
     versions=(11, 13),
     bare=True,
-    compares=[Comparison("gather-elements", "ONNX GatherElements-13")],
 )
 def gather_elements(
     data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None
@@ -107,9 +107,9 @@ def gather_elements(
 
 @FRAMEWORK.operator(
     "'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
+    Comparison("gather-nd", "ONNX GatherND-13"),
     versions=(11, 12, 13),
     bare=True,
-    compares=[Comparison("gather-nd", "ONNX GatherND-13")],
 )
 def gather_nd(
     data: Tensor,
@@ -148,9 +148,9 @@ def scatter(
 
 @FRAMEWORK.operator(
     "'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
+    Comparison("scatter-elements", "ONNX ScatterElements-18"),
     versions=(11, 13, 16, 18),
     bare=True,
-    compares=[Comparison("scatter-elements", "ONNX ScatterElements-18")],
 )
 def scatter_elements(
     data: Tensor,
@@ -174,9 +174,9 @@ def scatter_elements(
 
 @FRAMEWORK.operator(
     "'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
+    Comparison("scatter-nd", "ONNX ScatterND-18"),
     versions=(11, 13, 16, 18),
     bare=True,
-    compares=[Comparison("scatter-nd", "ONNX ScatterND-18")],
 )
 def scatter_nd(
     data: Tensor,

@@ -15,7 +15,7 @@ help, README table, compare, rules and tests read `Operator`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         versions: tuple[int, ...]
         until: int | None
         bare: bool
-        compares: Sequence[Comparison]
         reduction: Reduction
         dotted: bool
 
@@ -147,7 +146,7 @@ class Operator(Signature):
     """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
     `example` is an argument line as a shell user would type it. `bare`: it is a
-    command of its own, without the framework's name. `compares`: how calls of common concepts
+    command of its own, without the framework's name. `comparisons`: how calls of common concepts
     become calls of this operator. `reduction`: the one that it always has. `dotted`: its name has a
     dot for the first underscore of the function's.
 
@@ -161,6 +160,7 @@ class Operator(Signature):
         framework: Framework,
         function: Callable[..., Layout],
         example: str,
+        *comparisons: Comparison,
         **facts: Unpack[OperatorOptions],
     ) -> None:
         name = function.__name__
@@ -170,7 +170,7 @@ class Operator(Signature):
         self.versions, self.last_version = facts.get("versions", ()), facts.get("until")
         self.newest_version, self.version_label = framework.newest, framework.version_word
         self.framework, self.example = framework, example
-        self.has_bare_name, self._comparisons = facts.get("bare", False), facts.get("compares", ())
+        self.has_bare_name, self._comparisons = facts.get("bare", False), comparisons
         self._reduction = facts.get("reduction", "none")
         self.__name__, self.__doc__ = name, function.__doc__
 
@@ -278,7 +278,7 @@ class Framework:
         return [(operator, entry) for operator in operators for entry in operator.concept_mappings]
 
     def operator(
-        self, example: str, **facts: Unpack[OperatorOptions]
+        self, example: str, *comparisons: Comparison, **facts: Unpack[OperatorOptions]
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
@@ -286,15 +286,16 @@ class Framework:
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:
-            operator = Operator(self, function, example, **facts)
+            operator = Operator(self, function, example, *comparisons, **facts)
             self.operators[operator.name] = operator
             return operator
 
         return declare
 
     def family_member(
-        self, function: Callable[..., Layout], example: str, **facts: Unpack[OperatorOptions]
-    ) -> FamilyMember:
+        self, function: Callable[..., Layout], example: str, *comparisons: Comparison,
+        **facts: Unpack[OperatorOptions],
+    ) -> FamilyMember:  # fmt: skip
         """Declare a layout function that is made for one of several operators that are alike.
 
         The decorated function is empty: it has the name and the help of this operator.
@@ -302,7 +303,7 @@ class Framework:
 
         def declare(member: Callable[[], None]) -> Operator:
             function.__name__, function.__doc__ = member.__name__, member.__doc__
-            return self.operator(example, **facts)(function)
+            return self.operator(example, *comparisons, **facts)(function)
 
         return declare
 

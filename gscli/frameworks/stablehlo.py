@@ -63,8 +63,7 @@ VectorDim: TypeAlias = Annotated[
 ]
 UpdateComputation: TypeAlias = Literal["set", "add", "sub", "mul", "max", "min"]
 Computation: TypeAlias = Annotated[
-    UpdateComputation,
-    Option("how an update meets the value already there", role="reduction"),
+    UpdateComputation, Option("how an update meets the value already there", role="reduction")
 ]
 WholeWindows: TypeAlias = Annotated[
     bool, Option("XLA's rule: a window partly outside is dropped whole, not cell by cell")
@@ -115,11 +114,9 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[1,0,-5]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --index-vector-dim 1 --slice-sizes 1,2",
-    compares=[
-        _compare("gather", _along_axis),
-        _compare("gather-elements", _elements),
-        _compare("gather-nd", _vectors),
-    ],
+    _compare("gather", _along_axis),
+    _compare("gather-elements", _elements),
+    _compare("gather-nd", _vectors),
 )
 def gather(
     operand: Tensor,
@@ -157,11 +154,9 @@ def gather(
 @FRAMEWORK.operator(
     "'[0,0,0,0,0]' '[[-2],[1],[4]]' '[[1,2,3],[4,5,6],[7,8,9]]' --update-window-dims 1 "
     "--scatter-dims-to-operand-dims 0 --index-vector-dim 1 --update-computation add",
-    compares=[
-        _compare("scatter-elements", _elements),
-        _compare("scatter-nd", _vectors),
-        _compare("scatter-update", _along_axis),
-    ],
+    _compare("scatter-elements", _elements),
+    _compare("scatter-nd", _vectors),
+    _compare("scatter-update", _along_axis),
 )
 def scatter(
     inputs: Tensor,

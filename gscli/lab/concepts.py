@@ -3,9 +3,8 @@
 An operator's declaration says how a call of a concept becomes a call of it:
 
     @FRAMEWORK.operator(
-        compares=[Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"},
-                             axis="axis", batch_dims="batch_dims")],
-        …
+        "'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
+        Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"}),
     )
 """
 

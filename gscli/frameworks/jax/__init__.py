@@ -13,14 +13,7 @@ from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, IndexRefused
-from gscli.base.words import (
-    ALL_INTEGERS,
-    COMPLEX,
-    FLOATS,
-    dtype_max,
-    dtype_min,
-    real_part,
-)
+from gscli.base.words import ALL_INTEGERS, COMPLEX, FLOATS, dtype_max, dtype_min, real_part
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout.axes import (

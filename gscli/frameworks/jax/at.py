@@ -51,11 +51,9 @@ NOTATION = SubscriptRules(has_separating_ellipsis=True)
 
 @FRAMEWORK.operator(
     "'[10,20,30,40]' '[0,-1,9]' --mode fill",
+    Comparison("gather", "JAX x[i]", vector_layout="one"),
+    Comparison("gather-nd", "JAX x[i, j]", vector_layout="tuple"),
     dotted=True,
-    compares=[
-        Comparison("gather", "JAX x[i]", vector_layout="one"),
-        Comparison("gather-nd", "JAX x[i, j]", vector_layout="tuple"),
-    ],
 )
 def at_get(
     x: Tensor,
@@ -118,9 +116,7 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
     cells = Comparison("scatter-nd", "JAX {name}", vector_layout="tuple")
     slices = cells._replace(concept="scatter-update", vector_layout="one")
     compares = {"none": [cells, slices], "div": [], "pow": []}.get(reduction, [cells])
-    return FRAMEWORK.family_member(
-        update, example, compares=compares, reduction=reduction, dotted=True
-    )
+    return FRAMEWORK.family_member(update, example, *compares, reduction=reduction, dotted=True)
 
 
 @_update("none", "'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'")

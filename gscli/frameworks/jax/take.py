@@ -39,7 +39,7 @@ TakeMode: TypeAlias = Annotated[
 
 @FRAMEWORK.operator(
     "'[[1.5,2.5],[3.5,4.5],[5.5,6.5]]' '[2,-1,3]' --axis 0",
-    compares=compare_takes("JAX take ({})", ("fill", "clip", "wrap")),
+    *compare_takes("JAX take ({})", ("fill", "clip", "wrap")),
 )
 def take(
     a: Tensor,
@@ -79,7 +79,7 @@ def take(
 
 @FRAMEWORK.operator(
     "'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[[0,-1],[3,1]]' --axis 1",
-    compares=Comparison("gather-elements", "JAX take_along_axis ({})", axis="axis").expand_over(
+    *Comparison("gather-elements", "JAX take_along_axis ({})", axis="axis").expand_over(
         "mode", {"fill": "fill", "clip": "clip"}
     ),
 )

@@ -45,8 +45,8 @@ DATA_DTYPES = (*NUMERIC, "str")
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
+    *Comparison("gather", "OpenVINO Gather-{}").expand_over("opset", {8: "8", 7: "7"}),
     versions=(1, 7, 8),
-    compares=Comparison("gather", "OpenVINO Gather-{}").expand_over("opset", {8: "8", 7: "7"}),
 )
 def gather(
     data: Tensor,
@@ -82,8 +82,8 @@ def gather(
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
+    Comparison("gather-elements", "OpenVINO GatherElements-6"),
     versions=(6,),
-    compares=[Comparison("gather-elements", "OpenVINO GatherElements-6")],
 )
 def gather_elements(
     data: Tensor,
@@ -109,8 +109,8 @@ def gather_elements(
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
+    *Comparison("gather-nd", "OpenVINO GatherND-{}").expand_over("opset", {8: "8", 5: "5"}),
     versions=(5, 8),
-    compares=Comparison("gather-nd", "OpenVINO GatherND-{}").expand_over("opset", {8: "8", 5: "5"}),
 )
 def gather_nd(
     data: Tensor,

@@ -27,12 +27,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import (
-    address_axis,
-    address_elements,
-    address_vectors,
-    axis_size_error,
-)
+from gscli.layout.families import address_axis, address_elements, address_vectors, axis_size_error
 from gscli.layout.refusals import (
     check_dtypes,
     check_exact_shape,
@@ -59,9 +54,9 @@ OPEN_NAN = (
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
+    Comparison("scatter-update", "OpenVINO ScatterUpdate-3"),
     versions=(3,),
     bare=True,
-    compares=[Comparison("scatter-update", "OpenVINO ScatterUpdate-3")],
 )
 def scatter_update(
     data: Tensor, indices: Tensor, updates: Tensor, axis: ShapeInput, *, opset: Opset = None
@@ -84,8 +79,8 @@ def scatter_update(
 
 @FRAMEWORK.operator(
     "'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
+    Comparison("scatter-elements", "OpenVINO ScatterElementsUpdate-12"),
     versions=(3, 12),
-    compares=[Comparison("scatter-elements", "OpenVINO ScatterElementsUpdate-12")],
 )
 def scatter_elements_update(
     data: Tensor,
@@ -133,8 +128,8 @@ def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
 
 @FRAMEWORK.operator(
     "'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
+    Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15"),
     versions=(3, 15),
-    compares=[Comparison("scatter-nd", "OpenVINO ScatterNDUpdate-15")],
 )
 def scatter_nd_update(
     data: Tensor,

@@ -36,10 +36,8 @@ INDEX_TYPES = ("int32", "int64", "int16")
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
-    compares=[
-        *_GATHER.expand_over("device", DEVICES),
-        *_GATHER._replace(concept="take").expand_over("device", DEVICES),
-    ],
+    *_GATHER.expand_over("device", DEVICES),
+    *_GATHER._replace(concept="take").expand_over("device", DEVICES),
 )
 def gather(
     params: Tensor,
@@ -85,7 +83,7 @@ def gather(
 
 @FRAMEWORK.operator(
     "'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
-    compares=Comparison("gather-nd", "TF gather_nd {}").expand_over("device", DEVICES),
+    *Comparison("gather-nd", "TF gather_nd {}").expand_over("device", DEVICES),
 )
 def gather_nd(
     params: Tensor,

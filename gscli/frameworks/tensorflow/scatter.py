@@ -33,7 +33,7 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
 
 @FRAMEWORK.operator(
     "'[[4],[1],[4]]' '[10,20,30]' '[6]'",
-    compares=Comparison(
+    *Comparison(
         "scatter-nd",
         "TF scatter_nd {} (on zeros)",
         ("", "indices", "updates"),
@@ -81,7 +81,7 @@ def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str
         )
 
     compares = Comparison("scatter-nd", "TF {name} {}").expand_over("device", DEVICES)
-    return FRAMEWORK.family_member(tensor_scatter, example, compares=compares, reduction=reduction)
+    return FRAMEWORK.family_member(tensor_scatter, example, *compares, reduction=reduction)
 
 
 @_tensor_scatter("none", DTYPES, "'[1,2,3,4]' '[[3],[1]]' '[10,20]'")

@@ -26,7 +26,7 @@ from gscli.layout.refusals import check_dtype, check_same_dtype
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
-    compares=[Comparison("gather-elements", "PyTorch gather")],
+    Comparison("gather-elements", "PyTorch gather"),
 )
 def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -41,7 +41,7 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
-    compares=[Comparison("scatter-elements", "PyTorch scatter", reductions=OVERWRITE)],
+    Comparison("scatter-elements", "PyTorch scatter", reductions=OVERWRITE),
 )
 def scatter(
     input: Tensor,
@@ -84,7 +84,7 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
 
 @FRAMEWORK.operator(
     "'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
-    compares=[Comparison("scatter-elements", "PyTorch scatter_reduce")],
+    Comparison("scatter-elements", "PyTorch scatter_reduce"),
 )
 def scatter_reduce(
     input: Tensor,

@@ -50,7 +50,7 @@ WHY = "PyTorch takes masks of bool only"
 
 
 @FRAMEWORK.operator(
-    "'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'", compares=[Comparison("take", "PyTorch take")]
+    "'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'", Comparison("take", "PyTorch take")
 )
 def take(input: Tensor, index: Tensor) -> NewOutput:
     """Take cells of the flattened input.
@@ -65,7 +65,7 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
-    compares=[Comparison("gather-elements", "PyTorch take_along_dim")],
+    Comparison("gather-elements", "PyTorch take_along_dim"),
 )
 def take_along_dim(
     input: Tensor,

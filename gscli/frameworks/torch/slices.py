@@ -49,7 +49,7 @@ def _dim_attributes(call: ConceptCall) -> Attrs:
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
-    compares=[Comparison("gather", "PyTorch index_select", build_attributes=_dim_attributes)],
+    Comparison("gather", "PyTorch index_select", build_attributes=_dim_attributes),
 )
 def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take slices along one axis, one per index.
@@ -96,7 +96,7 @@ def index_add(
 
 @FRAMEWORK.operator(
     "'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60],[10,20]]' --dim 0",
-    compares=[Comparison("scatter-update", "PyTorch index_copy", build_attributes=_dim_attributes)],
+    Comparison("scatter-update", "PyTorch index_copy", build_attributes=_dim_attributes),
 )
 def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Layout:
     """Write slices along one axis, one per index.

@@ -12,11 +12,7 @@ from gscli.frameworks.torch.flat import Accumulate, put_values
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
 from gscli.layout.families import describe
-from gscli.layout.refusals import (
-    broadcast_updates,
-    check_dtype,
-    check_same_dtype,
-)
+from gscli.layout.refusals import broadcast_updates, check_dtype, check_same_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
 NOTATION = SubscriptRules(
@@ -30,7 +26,7 @@ NOTATION = SubscriptRules(
 
 @FRAMEWORK.operator(
     "'[[10,20,30],[40,50,60]]' : '[2,0]' None",
-    compares=[Comparison("gather-nd", "PyTorch x[i, j]", vector_layout="tuple")],
+    Comparison("gather-nd", "PyTorch x[i, j]", vector_layout="tuple"),
 )
 def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: input[i, 1:3, None, ...].
@@ -47,15 +43,13 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
 
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
-    compares=[
-        Comparison(
-            "scatter-nd",
-            "PyTorch index_put_",
-            reduction="accumulate",
-            reductions={"none": False, "add": True},
-            vector_layout="tuple",
-        )
-    ],
+    Comparison(
+        "scatter-nd",
+        "PyTorch index_put_",
+        reduction="accumulate",
+        reductions={"none": False, "add": True},
+        vector_layout="tuple",
+    ),
 )
 def index_put_(
     self: Tensor,

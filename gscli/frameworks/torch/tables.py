@@ -36,14 +36,12 @@ def _table_attributes(call: ConceptCall) -> Attrs:
 
 @FRAMEWORK.operator(
     "'[[2,0],[2,1]]' '[[0.5,1.5],[2.5,3.5],[4.5,5.5]]'",
-    compares=[
-        Comparison(
-            "gather",
-            "PyTorch embedding",
-            inputs=("weight", "input"),
-            build_attributes=_table_attributes,
-        )
-    ],
+    Comparison(
+        "gather",
+        "PyTorch embedding",
+        inputs=("weight", "input"),
+        build_attributes=_table_attributes,
+    ),
 )
 def embedding(
     input: Tensor,
