@@ -104,16 +104,11 @@ class RuntimeProcess:
         line = self._wait_for_first_line(self._child)
         if isinstance(line, Failure):
             self.stop()
-            hint = f"{_OWN_START}; --patience SECONDS, where it needs more than {START_LIMIT:g}"
-            raise CannotRead(
-                "the runtime does not start",
-                where=line.text,
-                hint="--python PATH names the interpreter that has it; gscli runtimes lists them"
-                if self._program.is_isolated
-                else hint
-                if line.how == "hang"
-                else _OWN_START,
-            )
+            hint = "--python PATH names the interpreter that has it; gscli runtimes lists them"
+            if not self._program.is_isolated:
+                more = f"; --patience SECONDS, where it needs more than {START_LIMIT:g}"
+                hint = _OWN_START + more * (line.how == "hang")
+            raise CannotRead("the runtime does not start", where=line.text, hint=hint)
         try:
             self._hello = parse_hello(line)
         except ContentRefused:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array
@@ -18,7 +19,7 @@ from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operators, operators
 from gscli.frameworks.operator import Operator
-from gscli.lab.calls import to_gscli_name
+from gscli.lab.calls import find_flaw, to_gscli_name
 
 ECHO = "echo"
 """The operator that answers its input: with it the way in and out is tried."""
@@ -92,34 +93,22 @@ def parse_hello(line: bytes) -> Hello:
     frozenset({'onnx.scatter_nd'})
     """
     form = '{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}'
-    try:
-        document = parse_json(line, "the first line").value
-    except GscliError:
-        document = None
-    value = document if isinstance(document, dict) else {}
-    ops, rules = value.get("ops"), value.get("rules", {})
-    if (
-        not isinstance(value.get("name"), str)
-        or not isinstance(ops, list)
-        or not all(isinstance(op, str) for op in ops[: MAX_OPS + 1])
-        or len(ops) > MAX_OPS
-        or not isinstance(rules, dict)
-    ):
+    value: Any = None
+    with suppress(GscliError):
+        value = parse_json(line, "the first line").value
+    flaw = find_flaw(value, {"name": str, "ops": list}, {"rules": dict})
+    if flaw or len(value["ops"]) > MAX_OPS or not all(isinstance(op, str) for op in value["ops"]):
         raise ContentRefused(
             "the runtime does not introduce itself",
             where=f"its first line: {sanitize(line.decode('utf-8', 'replace'), 120)}",
             valid=form,
             hint="gscli help runtimes",
         )
-    known = frozenset(_to_gscli_name(op) for op in ops if op != ECHO)
+    pairs = (op.partition(".")[::2] for op in value["ops"] if op != ECHO)
+    known = frozenset(to_gscli_name(*pair)[:100] for pair in pairs)
     name, version = sanitize(value["name"], 60), sanitize(str(value.get("version", "")), 60)
     flags = (value.get(flag) is True for flag in ("gradients", "compiles"))
-    return Hello(name, version, known, rules, ECHO in ops, *flags)
-
-
-def _to_gscli_name(op: str) -> str:
-    framework, _, name = op.partition(".")
-    return to_gscli_name(framework, name)[:100]
+    return Hello(name, version, known, value.get("rules", {}), ECHO in value["ops"], *flags)
 
 
 def parse_reply(line: bytes, number: int) -> Reply:

@@ -24,6 +24,7 @@ from gscli.layout.families import (
     address_flat,
     address_own_place,
     address_vectors,
+    without_axis,
 )
 from gscli.runtimes.brackets import draw_bools, draw_subscript_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles, Shape
@@ -122,9 +123,7 @@ def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:
     ids = np.sort(np.abs(dice.draw_indices((rows,), 4)) % 7)
     if dice.index_mode == "outside" and dice.draw_bool(0.5):
         ids = ids[::-1] - dice.choose((0, 1))
-    draft = CallSpec((), (rows, *dice.draw_shape(0, 2)))
-    draft.indices[roles.index_name] = ids
-    return draft
+    return CallSpec((), (rows, *dice.draw_shape(0, 2)), {roles.index_name: ids})
 
 
 def draw_segments(roles: Roles, dice: Rng) -> CallSpec:
@@ -163,21 +162,18 @@ def draw_bags(_roles: Roles, dice: Rng) -> CallSpec:
 
 def draw_losses(_roles: Roles, dice: Rng) -> CallSpec:
     """A class at each position off the axis of classes: nll_loss."""
-    draft = CallSpec(dice.draw_shape(1, 4))
-    axis = min(len(draft.data) - 1, 1)
-    grid = draft.data[:axis] + draft.data[axis + 1 :]
-    draft.indices["target"] = dice.draw_indices(grid, draft.data[axis])
-    draft.attrs["ignore_index"] = dice.choose((-100, 0, -1))
-    return draft
+    data = dice.draw_shape(1, 4)
+    axis = min(len(data) - 1, 1)
+    target = dice.draw_indices(without_axis(data, axis), data[axis])
+    return CallSpec(data, (), {"target": target}, {"ignore_index": dice.choose((-100, 0, -1))})
 
 
 def draw_masked(roles: Roles, dice: Rng) -> CallSpec:
     """A mask that says which cells take part, in row-major order."""
-    draft = CallSpec(dice.draw_shape(0))
-    shape = tuple(1 if dice.draw_bool(0.15) else size for size in draft.data)
-    draft.indices[_name_mask(roles)] = draw_bools(shape[dice.choose((0, 0, 0, 1)) :], dice)
-    draft.updates = (prod(draft.data) + dice.choose((0, 0, 2)),)
-    return draft
+    data = dice.draw_shape(0)
+    shape = tuple(1 if dice.draw_bool(0.15) else size for size in data)
+    mask = draw_bools(shape[dice.choose((0, 0, 0, 1)) :], dice)
+    return CallSpec(data, (prod(data) + dice.choose((0, 0, 2)),), {_name_mask(roles): mask})
 
 
 def draw_compressed(roles: Roles, dice: Rng) -> CallSpec:

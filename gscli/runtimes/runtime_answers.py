@@ -24,9 +24,12 @@ def add_runtime_results(
     `compare_with(only=…)` is the same comparison under some rule sets. UsageError where the runtime
     has no operator for it.
     """
-    rules = _list_rules(compare_with, runtime, comparing.concept)
-    rows = list(_run_rule_sets(rules, runtime))
-    return replace(comparing, groups=group_equal_results([*comparing.rows, *rows]))
+    rows = comparing.rows
+    for row in _list_rules(compare_with, runtime, comparing.concept):
+        answer = runtime.run_call(row.operator, row.inputs, row.attrs)
+        error = _make_refusal(row, answer) if answer.output is None else None
+        rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
+    return replace(comparing, groups=group_equal_results(rows))
 
 
 def ask_for_gradients(
@@ -73,13 +76,6 @@ def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:
     rules = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
     attrs = {name: row.attrs.get(name, defaults[name]) for name in rules}
     return row.operator.full_name in runtime.hello.ops and attrs == rules
-
-
-def _run_rule_sets(rules: list[RuleSetResult], runtime: RuntimeProcess) -> Iterator[RuleSetResult]:
-    for row in rules:
-        answer = runtime.run_call(row.operator, row.inputs, row.attrs)
-        error = _make_refusal(row, answer) if answer.output is None else None
-        yield row.with_runtime_answer(runtime.hello.title, answer.output, error)
 
 
 def _make_refusal(row: RuleSetResult, answer: Reply) -> InputRefused:

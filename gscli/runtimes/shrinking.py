@@ -217,17 +217,13 @@ def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
 def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
     roles = infer_roles(trial.operator)
     values = (roles.layout.data_name, roles.updates)
+    own = {name: array for name, array in trial.inputs.items() if name in values}
+    if any(array.dtype.kind not in "biufV" for array in own.values()):
+        return
     for kind in ("int64", "float64", "float32"):
-        changed: dict[str, Array] = {}
-        for name, array in trial.inputs.items():
-            if name not in values:
-                changed[name] = array
-            elif array.dtype.kind in "biufV":
-                with np.errstate(all="ignore"):
-                    changed[name] = array.astype(kind)
-            else:
-                return
-        if all(_is_same(trial.inputs[name], array) for name, array in changed.items()):
+        with np.errstate(all="ignore"):
+            changed = {name: array.astype(kind) for name, array in own.items()}
+        if all(_is_same(array, changed[name]) for name, array in own.items()):
             yield replace(trial, inputs={**trial.inputs, **changed})
     for name, array in trial.inputs.items():
         if array.dtype.kind in "iu" and name not in values:
