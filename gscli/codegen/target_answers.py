@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -119,16 +120,12 @@ class Code(Record):
 
 def _format_block(answer: Snippet, width: int) -> Iterator[str]:
     yield from _format_comment(f"{answer.title}: {describe_snippet(answer)}", width)
-    if answer.reason and answer.verdict == "differs":
-        yield from _format_comment(answer.reason, width, "#   ")
-    for number, broken in enumerate(answer.breaks):
-        yield from _format_comment(
-            ("breaks with " if not number else "and with ") + broken, width, "#   "
-        )
-    for note in answer.notes:
-        yield from _format_comment(note, width, "#   ")
-    if answer.run_result:
-        yield from _format_comment(describe_run(answer), width, "#   ")
+    remarks = [answer.reason] if answer.reason and answer.verdict == "differs" else []
+    heads = chain(["breaks with"], repeat("and with"))
+    remarks += map("{} {}".format, heads, answer.breaks)
+    remarks += [*answer.notes, *([describe_run(answer)] if answer.run_result else [])]
+    for remark in remarks:
+        yield from _format_comment(remark, width, "#   ")
     yield from answer.lines
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, walk_graphs
 from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
+from gscli.files.request import list_keys
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
 
@@ -129,7 +130,7 @@ class OnnxModel:
             known = [name for node in self.nodes for name in (node.address, *node.outputs)]
             raise UsageError(
                 f"{self.where} has no node {shown!r}",
-                valid=_format_addresses(self.supported_nodes),
+                valid=list_keys(node.address for node in self.supported_nodes),
                 hint=suggest_names(
                     address,
                     known,
@@ -142,7 +143,7 @@ class OnnxModel:
             raise UsageError(
                 problem if address is None else f"{len(called)} nodes are called {shown!r}",
                 where=self.where,
-                valid=_format_addresses(called),
+                valid=list_keys(node.address for node in called),
                 hint=f"name one: --node {sanitize(called[0].address, 60)}",
             )
         if called[0] not in self.supported_nodes:
@@ -150,20 +151,20 @@ class OnnxModel:
             raise ForeignNode(
                 f"node {shown!r} is no gather or scatter, but {kind}",
                 where=self.where,
-                valid=_format_addresses(self.supported_nodes),
+                valid=list_keys(node.address for node in self.supported_nodes),
                 hint=f"gscli run {quote_word(self.where)} lists what can be run",
             )
         return called[0]
 
     def no_supported_node_error(self) -> InputRefused:
         """What to say of a model without a gather or scatter."""
-        kinds = Counter(sanitize(node.op_type, 40) for node in self.nodes)
+        kinds = Counter(node.op_type for node in self.nodes)
         listed = [f"{count} {kind}" for kind, count in kinds.most_common()]
         return InputRefused(
             f"no gather or scatter among {format_count(len(self.nodes), 'node')}",
             where=self.where,
-            valid=_format_some(list(load_framework("onnx").operators)),
-            details=(_format_some(listed),) if listed else (),
+            valid=list_keys(load_framework("onnx").operators),
+            details=(list_keys(listed),) if listed else (),
         )
 
     def describe(self, graph: Graph, tensor: str) -> str:
@@ -284,15 +285,3 @@ def _format_tensor(code: int, sizes: Sequence[object]) -> str:
     """Element type and shape; one of more axes than any tensor has is as good as unknown."""
     shape = ",".join(map(str, sizes)) if len(sizes) <= RANK_LIMIT else "?"
     return f"{TYPES[code][0] if code in TYPES else '?'} [{shape}]"
-
-
-_LISTED = 12
-
-
-def _format_addresses(nodes: Iterable[ModelNode]) -> str:
-    return _format_some([sanitize(node.address, 60) for node in nodes])
-
-
-def _format_some(names: Sequence[str]) -> str:
-    more = f" … and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more

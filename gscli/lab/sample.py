@@ -120,22 +120,23 @@ def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
     updates = np.concatenate(
         [plan.updates_view().reshape(-1)[:0], *(values for _, values in parts)]
     )
-    inputs = {"data": data, "indices": at.reshape(-1, 1), "updates": updates}
-    return Plan(_flat_layout(layout, data.size, at.size), inputs).validate()
+    return _plan_flat(layout, data, at, updates)
 
 
-def _flat_layout(layout: Layout, cells: int, count: int) -> Layout:
-    """The rules of a scatter for single cells of a row of data."""
+def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> ValidatedPlan:
+    """A scatter by the rules of another one, of single updates to cells of a row of data."""
     assert layout.updates is not None
-    data = Tensor("data", (cells,), layout.dtype)
-    return layout._replace(
-        addressing=address_vectors(data, Tensor("indices", (count, 1), "int64")),
+    indices = at.reshape(-1, 1)
+    tensors = Tensor("data", data.shape, layout.dtype), Tensor("indices", indices.shape, "int64")
+    flat = layout._replace(
+        addressing=address_vectors(*tensors),
         policy=Policy(),
         data_name="data",
-        data_shape=(cells,),
-        output_shape=(cells,),
+        data_shape=data.shape,
+        output_shape=data.shape,
         updates=layout.updates._replace(name="updates", fit=Fit.EXACT, value=None),
     )
+    return Plan(flat, {"data": data, "indices": indices, "updates": updates}).validate()
 
 
 def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
@@ -260,6 +261,5 @@ def _run_in_order(call: CallVariants, kept: str) -> Array:
         winners = np.full(data.size, -1)
         winners[cells[order]] = order  # NumPy keeps the last of equal cells
         order = winners[winners >= 0]
-    inputs = {"data": data, "indices": cells[order].reshape(-1, 1), "updates": values[order]}
-    flat = Plan(_flat_layout(layout, data.size, order.size), inputs).validate()
+    flat = _plan_flat(layout, data, cells[order], values[order])
     return run_kernel(flat).reshape(layout.output_shape)

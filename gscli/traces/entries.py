@@ -121,19 +121,18 @@ def iter_entries(
     >>> [(entry.label, entry.target) for entry in iter_entries(plan, 1)]
     [('a', ((2, 3),))]
     """
-    return _EntryBuilder(plan, count).entries(first, replayed=replayed)
+    return _EntryBuilder(plan, count, replayed=replayed).entries(first)
 
 
 class _EntryBuilder:
-    def __init__(self, plan: ValidatedPlan, count: int) -> None:
+    def __init__(self, plan: ValidatedPlan, count: int, *, replayed: bool) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
+        replays = replayed and self.layout.kind == "scatter"
+        self.replay = ScatterReplay(plan, count) if replays else None
 
-    def entries(self, begin: int, *, replayed: bool) -> Iterator[Entry]:
+    def entries(self, begin: int) -> Iterator[Entry]:
         """All of them from `begin`; ENTRIES_AT_ONCE are resolved together."""
         plan, count = self.plan, self.count
-        replay = None
-        if replayed and self.layout.kind == "scatter":
-            replay = ScatterReplay(plan, count)
         for first in range(begin, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.entry_coordinates(first, last)]
@@ -144,7 +143,7 @@ class _EntryBuilder:
             for offset in range(last - first):
                 at = tuple(axis[offset] for axis in grid)
                 resolved = tuple(column[offset] for column in columns)
-                yield self._build_entry(first + offset, at, resolved, replay)
+                yield self._build_entry(first + offset, at, resolved)
 
     def _column_coordinates(self, column: int, first: int, last: int) -> list[tuple[int, int]]:
         """Each coordinate of one column, and the code of what became of its number."""
@@ -157,11 +156,7 @@ class _EntryBuilder:
         return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
 
     def _build_entry(
-        self,
-        number: int,
-        at: tuple[int, ...],
-        resolved: tuple[tuple[int, int], ...],
-        replay: ScatterReplay | None,
+        self, number: int, at: tuple[int, ...], resolved: tuple[tuple[int, int], ...]
     ) -> Entry:
         adjusted = tuple(self._iter_adjusted(number, resolved))
         spans = self._axis_spans(at, tuple(start for start, _ in resolved))
@@ -185,7 +180,7 @@ class _EntryBuilder:
             adjusted,
             target,
             kept,
-            replay.change(number) if replay is not None and target is not None else None,
+            self.replay.changes.get(number) if self.replay and target is not None else None,
             subtract_box(result, kept) if result is not None and kept is not None else (),
         )
 
@@ -253,8 +248,8 @@ class _EntryBuilder:
     def _fold_targets(self) -> list[Box | None]:
         """For each entry where in output its cells are folded, None for one that is in no bag."""
         cells = np.broadcast_to(np.zeros(()), self.layout.result_shape)
-        fold = _EntryBuilder(self.plan.plan_fold(cells), self.count)
-        boxes = [entry.target for entry in fold.entries(0, replayed=False)]
+        fold = _EntryBuilder(self.plan.plan_fold(cells), self.count, replayed=False)
+        boxes = [entry.target for entry in fold.entries(0)]
         shapes = fold.layout.data_shape, self.layout.output_shape
         return [box and reshape_box(box, *shapes) for box in boxes]
 
@@ -285,13 +280,11 @@ class ScatterReplay:
         window = max(plan.layout.window_size, 1)
         self._plan = plan
         self._count = min(count, REPLAYED_CELLS // window)
-        self._changes: dict[int, Change] | None = None
 
-    def change(self, number: int) -> Change | None:
-        """What entry `number` did, or None beyond the replayed entries."""
-        if self._changes is None:
-            self._changes = self._replay() if self._count else {}
-        return self._changes.get(number)
+    @cached_property
+    def changes(self) -> dict[int, Change]:
+        """What each entry did; none beyond the replayed entries."""
+        return self._replay() if self._count else {}
 
     @np.errstate(all="ignore")
     def _replay(self) -> dict[int, Change]:

@@ -14,6 +14,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_json, print_stderr
+from gscli.files.request import list_keys
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import (
     DATA_SET,
@@ -164,7 +165,7 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
     if not sources:
         raise UsageError(
             f"{word} holds none of the node's inputs",
-            where=", ".join(sanitize(name, 60) for name in list(stems)[:12]),
+            where=list_keys(stems),
             valid=" ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items()),
         )
     return sources

@@ -49,10 +49,9 @@ from gscli.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from gscli.frameworks.operator import Operator
     from gscli.runtimes.findings import FuzzFinding, FuzzReport
     from gscli.runtimes.fuzz import FuzzOptions
-    from gscli.runtimes.process import RuntimeProcess
+    from gscli.views.progress_bar import ProgressBar
 
 MOST_CASES = 10_000_000
 USUAL_CASES = 500
@@ -94,8 +93,10 @@ def fuzz(
 ) -> int:  # fmt: skip
     from gscli.cli.call.results import save_text
     from gscli.runtimes.fuzz import FuzzOptions
+    from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
     from gscli.runtimes.reports import format_junit
+    from gscli.views.progress_bar import ProgressBar
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
@@ -118,7 +119,9 @@ def fuzz(
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
         write = _report_writer(reports, on)
-        report = _run_with_progress(runtime, chosen, limits, accepted.patterns, write, quiet=quiet)
+        with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
+            watch = _make_watcher(progress, limits, write)
+            report = put_calls(runtime, chosen, limits, accepted.patterns, watch)
         write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
@@ -141,34 +144,23 @@ def _report_writer(folder: str | None, on: str) -> Callable[[FuzzReport], None]:
     return ReportFolder(folder, on).update
 
 
-def _run_with_progress(
-    runtime: RuntimeProcess,
-    operators: Sequence[Operator],
-    options: FuzzOptions,
-    known: Sequence[str],
-    write: Callable[[FuzzReport], None],
-    *,
-    quiet: bool,
-) -> FuzzReport:
-    """The calls, with their rate, the kinds found and the time left on a terminal."""
-    from gscli.runtimes.fuzz import fuzz as put
-    from gscli.views.progress_bar import ProgressBar
+def _make_watcher(
+    progress: ProgressBar, options: FuzzOptions, write: Callable[[FuzzReport], None]
+) -> Callable[[FuzzReport], None]:
+    """What shows the rate of calls, the kinds found and the time left, and writes what is new."""
+    seen: list[FuzzFinding] = []
 
-    total = None if options.seconds else options.cases
-    with ProgressBar("calls", total, quiet=quiet) as progress:
-        seen: list[FuzzFinding] = []
+    def watch(report: FuzzReport) -> None:
+        if report.differences != seen:
+            seen[:] = report.differences
+            write(report)
+        kinds = format_count(len(report.differences), "kind")
+        rate = report.cases / max(report.seconds, 1e-3)
+        left = max(options.seconds - report.seconds, 0)
+        more = f", {left:.0f} s left" if options.seconds else ""
+        progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
 
-        def watch(report: FuzzReport) -> None:
-            if report.differences != seen:
-                seen[:] = report.differences
-                write(report)
-            kinds = format_count(len(report.differences), "kind")
-            rate = report.cases / max(report.seconds, 1e-3)
-            left = max(options.seconds - report.seconds, 0)
-            more = f", {left:.0f} s left" if options.seconds else ""
-            progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
-
-        return put(runtime, operators, options, known, watch)
+    return watch
 
 
 def _print_report(
