@@ -64,36 +64,6 @@ def multiply(held, new, slot):
 ''',
 }
 
-_COUNT = "counts = {counted}"
-_KEEP_LAST = (
-    "number = {m}.arange({count})",
-    "last = {last}",
-    "held = {m}.where(last >= 0, new[{m}.where(last >= 0, last, 0)], held)",
-)
-_KEEP_FIRST = (
-    "best = {best}",
-    "own = (held == best) | ({m}.isnan(held) & {m}.isnan(best))",
-    "{absent}",
-    "holds = (new == best[slot]) | ({m}.isnan(new) & {m}.isnan(best[slot]))",
-    "number = {m}.arange({count})",
-    "first = {first}",
-    "held = {m}.where(own, held, new[{m}.where(own, 0, first)])",
-)
-_STEPS: Mapping[str, tuple[str, ...]] = {
-    "gather": ("held = {m}.where(live, held[slot], {fill})",),
-    "none": _KEEP_LAST,
-    "add": ("held = {added}",),
-    "sub": ("held = {subtracted}",),
-    "mul": ("held = {multiplied}",),
-    "div": ("held = held[:-1] / {product}[:-1]",),
-    "pow": ("held = held[:-1] ** {product}[:-1]",),
-    "mean": ("held = {added} / {terms}",),
-    "sqrt_n": ("held = {added} / {terms} ** 0.5",),
-    "max": _KEEP_FIRST,
-    "min": _KEEP_FIRST,
-}
-"""From what cells hold (`held`) and what is brought to them (`new`, in `slot`) to the result."""
-
 
 def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str]) -> str:
     """A program for each target of a list such as "torch,jax", or all; of several each has a head.
@@ -230,21 +200,22 @@ class _BackwardWriter:
 
     def _write_operation(self) -> list[str]:
         """The function from data and updates to the output, and what it is made of."""
-        steps, layout = list(_STEPS[self.kind]), self.layout
+        steps, layout, m = self._write_steps(), self.layout, self.module
+        zeros = f"{m}.zeros({self.size + 1}, {self._dtype})"
+        ones = f"{m}.ones({self.count}, {self._dtype})"
+        counting = f"counts = {self._bring('add', zeros, ones)}"
         if self.kind not in ("gather", "none") and not layout.include_self:
             identity = self._number(reduction_identity(layout.reduction, layout.dtype).value)
-            absent = f"held = {{m}}.where(counts > 0, {identity}, held)"
-            steps = [_COUNT, absent, *steps]
+            steps = [counting, f"held = {m}.where(counts > 0, {identity}, held)", *steps]
         elif self.kind in ("mean", "sqrt_n"):
-            steps = [_COUNT, *steps]
-        fields = self._list_fields()
-        lines = self._write_start() + [step.format(**fields) for step in steps]
+            steps = [counting, *steps]
+        lines = [*self._write_start(), *steps]
         end = "held" if self.kind in ("gather", "div", "pow") else "held[:-1]"
         lines.append(f"return {end}.reshape({layout.output_shape})")
         multiplies = self.kind in ("mul", "div", "pow")
         made = _MULTIPLY[self.target].rstrip().split("\n") if multiplies else []
         head = f"def operate({', '.join(self.names)}):"
-        return ["", *made, "", "", head, *(f"    {line}" for line in lines if line)]
+        return ["", *made, "", "", head, *(f"    {line}" for line in lines)]
 
     def _write_start(self) -> list[str]:
         """What cells hold at first and what is brought to them, each in one line of numbers."""
@@ -275,23 +246,41 @@ class _BackwardWriter:
         *lines, last = SnippetWriter(program, line, self.language).write()
         return [*lines, f"new = {last.removeprefix('output = ')}"]
 
-    def _list_fields(self) -> dict[str, str]:
-        """What templates of steps ask for."""
-        m, total, layout = self.module, self.size + 1, self.layout
-        cells, new = (self._write("detached", name) for name in ("held", "new"))
+    def _write_steps(self) -> list[str]:
+        """From what cells hold (`held`) and what is brought to them (`new`, in `slot`) to the
+        result.
+        """
+        m, count, layout = self.module, self.count, self.layout
+        number, everywhere = f"number = {m}.arange({count})", f"{m}.full(({self.size + 1},), "
         compared = self.kind if self.kind in ("max", "min") else "max"
-        zeros, ones = f"{m}.zeros({total}, {self._dtype})", f"{m}.ones({self.count}, {self._dtype})"
-        nobody = f"{m}.where(holds, number, {self.count})"
+        best = self._bring(compared, *(self._write("detached", name) for name in ("held", "new")))
+        first = self._bring("min", f"{everywhere}{count})", f"{m}.where(holds, number, {count})")
+        added, subtracted = (self._bring("add", "held", brought) for brought in ("new", "-new"))
+        average = f"held = {added} / {m}.where(counts > 0, counts + {layout.own_terms}, 1)"
+        product = f"multiply({m}.ones_like(held), new, slot)[:-1]"
+        keep_first = [
+            f"best = {best}",
+            f"own = (held == best) | ({m}.isnan(held) & {m}.isnan(best))",
+            *([] if layout.include_self else ["own = own & (counts == 0)"]),
+            f"holds = (new == best[slot]) | ({m}.isnan(new) & {m}.isnan(best[slot]))",
+            number,
+            f"first = {first}",
+            f"held = {m}.where(own, held, new[{m}.where(own, 0, first)])",
+        ]
         return {
-            "m": m, "count": str(self.count), "fill": self._number(self.layout.fill_value),
-            "last": self._bring("max", f"{m}.full(({total},), -1)", "number"),
-            "first": self._bring("min", f"{m}.full(({total},), {self.count})", nobody),
-            "best": self._bring(compared, cells, new),
-            "absent": "" if layout.include_self else "own = own & (counts == 0)",
-            "added": self._bring("add", "held", "new"),
-            "subtracted": self._bring("add", "held", "-new"),
-            "counted": self._bring("add", zeros, ones),
-            "terms": f"{m}.where(counts > 0, counts + {layout.own_terms}, 1)",
-            "multiplied": "multiply(held, new, slot)",
-            "product": f"multiply({m}.ones_like(held), new, slot)",
-        }  # fmt: skip
+            "gather": [f"held = {m}.where(live, held[slot], {self._number(layout.fill_value)})"],
+            "none": [
+                number,
+                f"last = {self._bring('max', f'{everywhere}-1)', 'number')}",
+                f"held = {m}.where(last >= 0, new[{m}.where(last >= 0, last, 0)], held)",
+            ],
+            "add": [f"held = {added}"],
+            "sub": [f"held = {subtracted}"],
+            "mul": ["held = multiply(held, new, slot)"],
+            "div": [f"held = held[:-1] / {product}"],
+            "pow": [f"held = held[:-1] ** {product}"],
+            "mean": [average],
+            "sqrt_n": [f"{average} ** 0.5"],
+            "max": keep_first,
+            "min": keep_first,
+        }[self.kind]
