@@ -162,21 +162,11 @@ def _build_concept_call(
         Tensor(name, arrays[name].shape, dtype_name(arrays[name].dtype)) for name in concept.inputs
     ]
     data, indices, *updates = tensors
-    return ConceptCall(
-        data,
-        indices,
-        updates[0] if updates else None,
-        _default_axis(concept, indices, batch_dims) if axis is None else axis,
-        batch_dims,
-        reduction,
-    )
-
-
-def _default_axis(concept: Concept, indices: Tensor, batch_dims: int) -> int | None:
-    """The axis of a call that names none: the first behind the batch axes, as TensorFlow's."""
-    if concept.axis is None or not batch_dims:
-        return concept.axis
-    return batch_dims + (indices.rank if batch_dims < 0 else 0)
+    if axis is None:
+        axis = concept.axis
+        if axis is not None and batch_dims:  # the first behind the batch axes, as TensorFlow's
+            axis = batch_dims + (indices.rank if batch_dims < 0 else 0)
+    return ConceptCall(data, indices, next(iter(updates), None), axis, batch_dims, reduction)
 
 
 def _iter_expressible(

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from gscli.base import (
-    Finding,
     GscliError,
     IndexTypeRefused,
     ShapeRefused,
@@ -200,7 +199,9 @@ def _index_findings(
     """What becomes of the indices; only what is out of range where they are not `are_whole`."""
     plan = Plan(layout, arrays)
     findings, total = plan.find_out_of_bounds(listed)
-    yield from (_out_of_range_finding(finding) for finding in findings)
+    for finding in findings:
+        where = f"{finding.index_path} = {finding.value}"
+        yield CheckFinding("index", "index out of range", where, finding.legal_text)
     yield from _unlisted_finding("index", "indices out of range", total - len(findings))
     if not are_whole:
         return
@@ -241,12 +242,6 @@ def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
         place = counts.examples["from_end"][0].index_path.partition(" = ")[0]
         problem = f"{count} negative {verb} from the end"
         yield CheckFinding("negative", problem, place, hint="some frameworks refuse them")
-
-
-def _out_of_range_finding(finding: Finding) -> CheckFinding:
-    return CheckFinding(
-        "index", "index out of range", f"{finding.index_path} = {finding.value}", finding.legal_text
-    )
 
 
 def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:

@@ -24,9 +24,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import check_stdout_free, is_json_lines, write_cases
+from gscli.cli.commands.runtimes import SEED, check_stdout_free, is_json_lines, write_cases
 from gscli.cli.options import (
-    ANY_NUMBER,
     JSON_OPTION,
     Settings,
     argument,
@@ -47,9 +46,7 @@ def cases(
         "cases of each operator", "N", flag="--cases", minimum=1, maximum=MOST_CASES, default=100,
         shows_default=True,
     ),
-    seed: int = option(
-        "the same seed gives the same", "N", default=7, shows_default=True, **ANY_NUMBER
-    ),
+    seed: int = SEED,
     output: str | None = option(
         "recorded cases, - for stdout, or a folder of ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),

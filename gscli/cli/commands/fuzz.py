@@ -31,6 +31,7 @@ from gscli.cli.commands.runtimes import (
     PATIENCE,
     PYTHON,
     REPORT,
+    SEED,
     KnownFailures,
     check_folders_exist,
     check_stdout_free,
@@ -39,7 +40,6 @@ from gscli.cli.commands.runtimes import (
     write_cases,
 )
 from gscli.cli.options import (
-    ANY_NUMBER,
     JSON_OPTION,
     Settings,
     argument,
@@ -68,9 +68,7 @@ def fuzz(
         f"calls in all (default {USUAL_CASES}, or as many as --time allows)", "N", minimum=1,
         maximum=MOST_CASES,
     ),
-    seed: int = option(
-        "the same seed asks the same", "N", default=7, shows_default=True, **ANY_NUMBER
-    ),
+    seed: int = SEED,
     seconds: float = option(
         "stop after SECONDS", "SECONDS", flag="--time", maximum=MAX_SECONDS, default=0.0
     ),

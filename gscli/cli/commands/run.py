@@ -23,6 +23,7 @@ Examples:
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -102,10 +103,8 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
         for folder in chosen:
             outcomes += run_folder(folder)
             progress.advance()
-    counts = {
-        status: sum(outcome.status == status for outcome in outcomes)
-        for status in ("passed", "failed", "skipped")
-    }
+    counts = Counter[str](passed=0, failed=0, skipped=0)
+    counts.update(outcome.status for outcome in outcomes)
     if counts["skipped"] == len(outcomes):
         raise _nothing_to_run_error(outcomes)
     if settings.json is not None:
@@ -113,8 +112,8 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
         return int(counts["failed"] > 0)
     if not settings.quiet:
         sys.stdout.writelines(_format_results(outcomes, verbose=settings.verbose))
-    counts = {status: count for status, count in counts.items() if count or status != "skipped"}
-    sys.stdout.write(", ".join(f"{count} {status}" for status, count in counts.items()) + "\n")
+    shown = [status for status, count in counts.items() if count or status != "skipped"]
+    sys.stdout.write(", ".join(f"{counts[status]} {status}" for status in shown) + "\n")
     return int(counts["failed"] > 0)
 
 

@@ -26,7 +26,15 @@ from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_columns, format_count, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.completion import complete_names
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_json, print_stderr
+from gscli.cli.options import (
+    ANY_NUMBER,
+    JSON_OPTION,
+    Settings,
+    argument,
+    option,
+    print_json,
+    print_stderr,
+)
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -62,6 +70,9 @@ KNOWN = option(
     complete=complete_file,
 )  # fmt: skip
 JUNIT = option("also a JUnit report", "FILE")
+SEED = option(
+    "the same seed gives the same calls", "N", default=7, shows_default=True, **ANY_NUMBER
+)  # fmt: skip
 REPORT = option(
     "a script and a text for each cause, as they come", "FOLDER", flag="--report"
 )  # fmt: skip

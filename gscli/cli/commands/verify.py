@@ -26,8 +26,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from gscli.base import GscliError
     from gscli.lab.cases import Case
     from gscli.runtimes.findings import FuzzFinding
-    from gscli.runtimes.protocol import Hello
     from gscli.runtimes.recorded import CaseResult
 
 
@@ -100,6 +99,7 @@ def verify(
 ) -> int:
     from gscli.lab.cases import read_cases
     from gscli.runtimes.findings import FuzzReport
+    from gscli.runtimes.recorded import run_case, run_case_on
     from gscli.views.progress_bar import ProgressBar
 
     check_folders_exist(junit)
@@ -107,9 +107,11 @@ def verify(
     accepted, began = KnownFailures.read(known), time.monotonic()
     tally = _CaseCounts(accepted, strict, None if silent else report_format)
     with (
-        _start_runner(on, python, patience) as (run, hello),
+        start_checked(on, python, patience) if on else nullcontext() as started,
         ProgressBar("cases", None) as progress,
     ):
+        runtime = started[0] if started else None
+        run = partial(run_case_on, runtime) if runtime else run_case
         for path in files:
             for case in read_cases(path, partial(tally.refuse, path)):
                 if only in case.id:
@@ -119,10 +121,10 @@ def verify(
     was_tried = len(tally.passed) + len(tally.failures) > len(tally.refusals)
     if not was_tried and not tally.refusals:
         raise _nothing_run_error(tally, only)
-    if reports is not None and hello is not None:
+    if reports is not None and runtime is not None:
         from gscli.codegen.reproduction import ReportFolder
 
-        ReportFolder(reports, on).update(FuzzReport(hello, {}, tally.findings))
+        ReportFolder(reports, on).update(FuzzReport(runtime.hello, {}, tally.findings))
     if junit is not None:
         _save_junit(junit, tally, on, time.monotonic() - began)
     _print_counts(tally, tally.to_dict(is_runtime=bool(on)), settings)
@@ -292,20 +294,6 @@ def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
             yield f"one cause of {count}: {', '.join(cause.operators)} {kind}"
             yield f" ({words})\n" if words else "\n"
             yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
-
-
-@contextmanager
-def _start_runner(
-    on: str, python: str | None, patience: float
-) -> Iterator[tuple[Callable[[Case], CaseResult | None], Hello | None]]:
-    """What runs a case, the runtime or gscli where none is named; and who the runtime is."""
-    from gscli.runtimes.recorded import run_case, run_case_on
-
-    if not on:
-        yield run_case, None
-        return
-    with start_checked(on, python, patience) as (started, _):
-        yield partial(run_case_on, started), started.hello
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
