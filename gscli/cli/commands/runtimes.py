@@ -70,9 +70,7 @@ KNOWN = option(
     complete=complete_file,
 )  # fmt: skip
 JUNIT = option("also a JUnit report", "FILE")
-SEED = option(
-    "the same seed gives the same calls", "N", default=7, shows_default=True, **ANY_NUMBER
-)  # fmt: skip
+SEED = option("the same seed gives the same", "N", default=7, shows_default=True, **ANY_NUMBER)
 REPORT = option(
     "a script and a text for each cause, as they come", "FOLDER", flag="--report"
 )  # fmt: skip
