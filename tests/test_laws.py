@@ -19,8 +19,8 @@ from worlds import GOOD, World
 import gscli
 from gscli import kernel
 from gscli.frameworks import find_operator
+from gscli.kernel.tiles import cell_addresses
 from gscli.kernel.tuning import Tuning
-from gscli.kernel.walks import cell_addresses
 from gscli.lab.examples import build_probe
 from gscli.layout.axes import Box
 from gscli.traces import Trace, trace_call

@@ -71,7 +71,9 @@ def _repeat_cyclically(steps: SnippetProgram, updates: Value, shape: Shape) -> V
 
 def reduction_identity(op: str, dtype: str) -> Constant:
     """What a reduction begins with."""
-    return Constant(np.asarray(REDUCTIONS[op].identity(parse_dtype(dtype))).item(), dtype)
+    rule, known = REDUCTIONS[op], parse_dtype(dtype)
+    has_limits = np.isinf(rule.number) and known.kind in "biu"
+    return Constant(rule.identity(known).item() if has_limits else rule.number, dtype)
 
 
 def cast_number(value: Number | None, dtype: str) -> Number:

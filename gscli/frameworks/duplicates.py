@@ -10,7 +10,7 @@ from gscli.base.arrays import Indices
 from gscli.base.records import Record
 from gscli.base.words import entry_name, format_count
 from gscli.declare import Signature
-from gscli.kernel.walks import window_row_addresses
+from gscli.kernel.tiles import window_row_addresses
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK
 from gscli.plan.plan import Plan, ValidatedPlan

@@ -16,35 +16,17 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.words import NARROW_FLOATS
+from gscli.kernel import loops, tiles
 from gscli.kernel.reductions import (
     REDUCTIONS,
     canonical_updates,
-    divide_as_c,
     divide_means,
     prepare_updates,
     saturating_cast,
 )
-from gscli.kernel.steps import (
-    Region,
-    Tile,
-    has_native_loops,
-    take,
-    take_with_numpy,
-    write,
-    write_with_numpy,
-)
-from gscli.kernel.tuning import (
-    DEFAULT,
-    MIN_SHARE_BYTES,
-    WHOLE,
-    ThreadShare,
-    Tuning,
-    empty_aligned,
-    run_parallel,
-)
-from gscli.kernel.walks import Tiling, tile_plan
+from gscli.kernel.tiles import Region, Tile, Tiling
+from gscli.kernel.tuning import DEFAULT, WHOLE, ThreadShare, Tuning, empty_aligned, run_parallel
 from gscli.layout import Layout
-from gscli.plan.indices import SMALL_CALL_ENTRIES
 from gscli.plan.plan import ValidatedPlan
 
 PRIVATIZE_RATIO = 4
@@ -65,17 +47,19 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     rows = np.ascontiguousarray(data).reshape(-1, form.row_size)
     result = empty_aligned(form.result_dims, data.dtype)
     if (few := plan.small_call_addresses) is not None:
-        take_with_numpy(rows[None], *few, result.reshape(1, -1, form.row_size), layout.fill_value)
+        tiles.take_with_numpy(
+            rows[None], *few, result.reshape(1, -1, form.row_size), layout.fill_value
+        )
         return to_result_axes(layout, result)
-    route = tile_plan(plan, tuning.tile_size, packed=True)
-    items = result.reshape(*route.grid, form.row_size)
+    tiling = Tiling(plan, tuning.tile_size, packed=True)
+    items = result.reshape(*tiling.grid, form.row_size)
 
-    def read(lane: Region) -> None:
-        own = route.pack_cells(rows, lane).reshape(-1, 1) if route.is_packed else rows
-        for step in route.iter_tiles(lane):
-            take(own, step, items[step.region], layout.fill_value)
+    def read(partition: Region) -> None:
+        own = tiling.pack_cells(rows, partition).reshape(-1, 1) if tiling.is_packed else rows
+        for tile in tiling.iter_tiles(partition):
+            tiles.take(own, tile, items[tile.region], layout.fill_value)
 
-    run_parallel(route.partitions, read, tuning.threads_for(result))
+    run_parallel(tiling.partitions, read, tuning.threads_for(result))
     return to_result_axes(layout, result)
 
 
@@ -120,23 +104,13 @@ def scatter(
     Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
     may be written to. A lazily validated plan raises IndexRefused.
     """
-    work = _scatter if plan.layout.reduction == "none" else _scatter_quietly
-    return work(plan, data, base, tuning)
-
-
-def _scatter(plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
-    layout, source = plan.layout, None
-    if base is None and data is not None and _can_copy_per_partition(layout, data):
-        base, source = empty_aligned(data.shape, data.dtype), data
-    target = ScatterOutput(layout, _make_base(layout, data, tuning) if base is None else base)
-    if not layout.is_noop:
-        target.source = source
-        _apply_updates(plan, target, tuning)
-    return target.finalize()
-
-
-_scatter_quietly = np.errstate(all="ignore")(_scatter)
-"""Overflow and NaN are part of a reduction's result, of which NumPy need not warn."""
+    layout = plan.layout
+    with np.errstate(all="ignore"):  # overflow and NaN are part of a result
+        output, source = _make_base(layout, data, tuning) if base is None else (base, None)
+        target = ScatterOutput(layout, output, source=source)
+        if not layout.is_noop:
+            _apply_updates(plan, target, tuning)
+        return target.finalize()
 
 
 class ScatterOutput:
@@ -148,11 +122,11 @@ class ScatterOutput:
     into the output yet.
     """
 
-    source: Array | None = None
-
-    def __init__(self, layout: Layout, output: Array, run: int | None = None) -> None:
+    def __init__(
+        self, layout: Layout, output: Array, run: int | None = None, source: Array | None = None
+    ) -> None:
         """`run`: cells of a row that are here, where the output is only some columns of all."""
-        self.layout, self.dtype, self.data = layout, output.dtype, output
+        self.layout, self.dtype, self.data, self.source = layout, output.dtype, output, source
         wide, run = layout.accumulate_dtype, layout.form.row_size if run is None else run
         self.accumulator = output if wide is None else output.astype(parse_dtype(wide))
         self.rule = REDUCTIONS[layout.reduction]
@@ -164,23 +138,29 @@ class ScatterOutput:
         counted = self.rule.ufunc is not None and unlike
         self.counts = np.zeros(len(self.rows), np.int64) if counted else None
 
-    def count_updates(self, rows: Indices) -> None:
-        """Note that these rows will be updated, before the first one is."""
-        if self.counts is not None:
+    def copy_source(self) -> None:
+        """Copy the data that has not been."""
+        if self.source is not None:
+            self.data[...] = self.source
+            self.source = None
+
+    def count_updates(self, updated: Iterable[Indices]) -> None:
+        """Count the updates of each row, before the first one, where the rule needs their number.
+
+        Where data does not take part, these rows begin with the reduction's identity.
+        """
+        if self.counts is None:
+            return
+        for rows in updated:
             np.add.at(self.counts, rows, 1)
+        if not self.layout.include_self:
+            self.rows[self.counts > 0] = self.rule.identity(self.rows.dtype)
 
-    def init_identity(self) -> None:
-        """Where data does not take part, touched rows begin with the reduction's identity."""
-        if self.counts is not None and not self.layout.include_self:
-            self.rows[self.counts > 0] = self.rule.typed_identity(self.rows.dtype)
-
-    def apply_updates(self, step: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
-        """Write or combine the updates (*region, run) of one step, in entry order."""
-        if self.keeps_lone:
-            step = step._replace(deferred=step.addresses)  # they are needed twice
-        write(self.rows, step, updates, self.combining_ufunc(updates.dtype), share)
+    def apply_updates(self, tile: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
+        """Write or combine the updates (*region, run) of one tile, in entry order."""
+        tiles.write(self.rows, tile, updates, self.combining_ufunc(updates.dtype), share)
         if self.keeps_lone and self.counts is not None:
-            rows, _ = step.flat_addresses()
+            rows, _ = tile.flat_addresses()
             lone = self.counts[rows] == 1
             self.rows[rows[lone]] = updates.reshape(len(rows), -1)[lone]
 
@@ -195,59 +175,44 @@ class ScatterOutput:
             result = rule.epilogue(self.data, rule.convert(self.data, self.accumulator))
             return saturating_cast(result, parse_dtype(self.layout.dtype))
         if self.counts is not None and rule.divisor is not None:
-            if self.rows.dtype != self.dtype:  # whole sums with fractional means, wide halves
-                self.accumulator = self.accumulator.astype(self.dtype)
-                self.rows = self.accumulator.reshape(self.rows.shape)
-            touched = self.counts > int(self.keeps_lone)
+            # Whole sums may have fractional means; halves are summed in a wider type.
+            self.accumulator = self.accumulator.astype(self.dtype, copy=False)
+            rows, touched = self.accumulator.reshape(self.rows.shape), self.counts > self.keeps_lone
             terms = self.counts[touched, None] + self.layout.own_terms
-            if self.keeps_lone and self.dtype.kind == "c":
-                means = divide_as_c(self.rows[touched], terms.astype(self.dtype))
-            else:
-                means = divide_means(self.rows[touched], terms, rule.divisor)
-            self.rows[touched] = means
+            rows[touched] = divide_means(rows[touched], terms, rule.divisor)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)
 
 
-def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
-    """What is written into; strings become objects, whose length no dtype cuts."""
+def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> tuple[Array, Array | None]:
+    """What is written into, and data where they are not copied into it yet.
+
+    Strings become objects, whose length no dtype cuts.
+    """
     if data is None:
         dtype: Any = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
         zero = isinstance(layout.fill_value, int) and layout.fill_value == 0
         if zero and layout.dtype not in NARROW_FLOATS:  # some of which have no zero
-            return np.zeros(layout.output_shape, dtype)  # pages come zeroed and only when touched
-        return np.full(layout.output_shape, layout.fill_value, dtype)
+            return np.zeros(layout.output_shape, dtype), None  # touched pages alone are cleared
+        return np.full(layout.output_shape, layout.fill_value, dtype), None
     if layout.dtype == "str":
-        return data.astype(object, order="C")
-    if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
-        return np.array(data, order="C", copy=True)
-    copy = empty_aligned(data.shape, data.dtype)
-    _parallel_copy(np.asarray(data), copy, tuning)
-    return copy
+        return data.astype(object, order="C"), None
+    large = data.nbytes >= tuning.parallel_bytes and data.flags.c_contiguous
+    if large and _can_copy_per_partition(layout):
+        return empty_aligned(data.shape, data.dtype), data
+    return np.array(data, order="C", copy=True), None
 
 
-def _can_copy_per_partition(layout: Layout, data: Array) -> bool:
-    """Whether a lane may copy the cells that it writes just before it does: they are near then.
+def _can_copy_per_partition(layout: Layout) -> bool:
+    """Whether a partition may copy the cells that it writes just before: they are near then.
 
-    Lanes touch all of data, and every cell begins with the value that it has there.
+    Partitions touch all of data, and every cell begins with the value that it has there.
     """
-    if layout.entry_count <= SMALL_CALL_ENTRIES or layout.is_noop or not data.flags.c_contiguous:
-        return False
     form, rule = layout.form, REDUCTIONS[layout.reduction]
     whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
-    begins = layout.include_self and layout.accumulate_dtype is None and layout.dtype != "str"
+    begins = layout.include_self and layout.accumulate_dtype is None and not layout.is_noop
     return whole and begins and not (rule.epilogue or rule.divisor)
-
-
-def _parallel_copy(source: Array, target: Array, tuning: Tuning) -> None:
-    """Copy data in halves."""
-    flat, new, middle = source.reshape(-1), target.reshape(-1), source.size // 2
-
-    def fill(half: slice) -> None:
-        new[half] = flat[half]
-
-    run_parallel([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
 
 
 def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -> None:
@@ -255,34 +220,30 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
     if _apply_at_once(plan, target):
         return
     layout, dtype = plan.layout, target.accumulator.dtype
-    route = tile_plan(plan, tuning.tile_size, ordered=True, packed=target.counts is None)
-    updates = canonical_updates(plan).reshape(*route.grid, layout.form.row_size)
-    if target.counts is not None:
-        for step in route.iter_all_tiles():
-            rows, live = step.flat_addresses()
-            target.count_updates(rows if live is None else rows[live])
-        target.init_identity()
+    tiling = Tiling(plan, tuning.tile_size, ordered=True, packed=target.counts is None)
+    updates = canonical_updates(plan).reshape(*tiling.grid, layout.form.row_size)
+    addresses = (tile.flat_addresses() for tile in tiling.iter_all_tiles())
+    target.count_updates(rows if live is None else rows[live] for rows, live in addresses)
     threads, sharing = tuning.threads_for(target.accumulator, updates.nbytes), None
-    if len(route.partitions) == 1:
+    if len(tiling.partitions) == 1:
         sharing = _choose_sharing(target, updates, threads)
-        if target.source is not None:
-            _parallel_copy(target.source, target.data, tuning)
-            target.source = None
+        target.copy_source()
     if sharing == "tables":
-        _combine_per_thread(tile_plan(plan, tuning.tile_size), target, updates, threads)
+        _combine_per_thread(Tiling(plan, tuning.tile_size), target, updates, threads)
         return
 
     def apply(part: tuple[Region, ThreadShare]) -> None:
-        lane, share = part
-        if route.is_packed:
-            _update_packed(route, lane, target, updates)
+        partition, share = part
+        if tiling.is_packed:
+            _update_packed(tiling, partition, target, updates)
             return
-        for step in _iter_copied_tiles(route, lane, target):
-            target.apply_updates(step, prepare_updates(layout, updates[step.region], dtype), share)
+        for tile in _iter_copied_tiles(tiling, partition, target):
+            values = prepare_updates(layout, updates[tile.region], dtype)
+            target.apply_updates(tile, values, share)
 
     count = threads if sharing == "rows" else 1
     shares = [ThreadShare(number, count) for number in range(count)]
-    run_parallel([*product(route.partitions, shares)], apply, threads)
+    run_parallel([*product(tiling.partitions, shares)], apply, threads)
 
 
 def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
@@ -295,36 +256,39 @@ def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
     if target.counts is not None:
         return False
     rows, live = plan.small_call_addresses or (None, None)
-    if rows is None and target.rows.shape[1] == 1 and not has_native_loops():
+    if rows is None and target.rows.shape[1] == 1 and loops.library() is None:
         rows = plan.numpy_rows
     if rows is None:
         return False
-    if target.source is not None:
-        target.data[...] = target.source
+    target.copy_source()
     updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
     updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
     try:
-        write_with_numpy(target.rows, rows, live, updates, target.combining_ufunc(updates.dtype))
+        tiles.write_with_numpy(
+            target.rows, rows, live, updates, target.combining_ufunc(updates.dtype)
+        )
     except IndexError:
         plan.raise_out_of_bounds()
     return True
 
 
-def _combine_per_thread(route: Tiling, target: ScatterOutput, updates: Array, threads: int) -> None:
+def _combine_per_thread(
+    tiling: Tiling, target: ScatterOutput, updates: Array, threads: int
+) -> None:
     """Combine whole numbers in a table for each thread, and these tables with each other.
 
     Whole numbers wrap, so that sums, products and limits have the same bits in any order.
     """
     rows, ufunc = target.rows, target.combining_ufunc(target.accumulator.dtype)
-    identity, waiting = target.rule.identity(rows.dtype), iter(route.partitions)
+    identity, waiting = target.rule.identity(rows.dtype), iter(tiling.partitions)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
 
     def work(table: Array) -> None:
         if table is not rows:
             table.fill(identity)
-        for step in chain.from_iterable(map(route.iter_tiles, waiting)):
-            values = prepare_updates(target.layout, updates[step.region], rows.dtype)
-            write(table, step, values, ufunc)
+        for tile in chain.from_iterable(map(tiling.iter_tiles, waiting)):
+            values = prepare_updates(target.layout, updates[tile.region], rows.dtype)
+            tiles.write(table, tile, values, ufunc)
 
     run_parallel(tables, work, threads)
     both = np.add if ufunc is np.subtract else ufunc
@@ -332,29 +296,31 @@ def _combine_per_thread(route: Tiling, target: ScatterOutput, updates: Array, th
         both(rows, table, out=rows)
 
 
-def _update_packed(route: Tiling, lane: Region, target: ScatterOutput, updates: Array) -> None:
+def _update_packed(
+    tiling: Tiling, partition: Region, target: ScatterOutput, updates: Array
+) -> None:
     """Update the cells of a strip in a copy of its own, in which they stand side by side."""
     rows = target.rows
-    packed = route.pack_cells(rows if target.source is None else target.source, lane)
-    for step in route.iter_tiles(lane):
-        values = prepare_updates(target.layout, updates[step.region], rows.dtype)
-        write(packed.reshape(-1, 1), step, values, target.combining_ufunc(values.dtype))
-    rows.reshape(route.data_dims)[route.partition_cells(lane)] = packed
+    packed = tiling.pack_cells(rows if target.source is None else target.source, partition)
+    for tile in tiling.iter_tiles(partition):
+        values = prepare_updates(target.layout, updates[tile.region], rows.dtype)
+        tiles.write(packed.reshape(-1, 1), tile, values, target.combining_ufunc(values.dtype))
+    tiling.own_cells(rows, partition)[...] = packed
 
 
-def _iter_copied_tiles(route: Tiling, lane: Region, target: ScatterOutput) -> Iterable[Tile]:
-    """The steps of a lane, after its own cells were copied from the source, where there is one.
+def _iter_copied_tiles(tiling: Tiling, partition: Region, target: ScatterOutput) -> Iterable[Tile]:
+    """The tiles of a partition, after its own cells were copied from the source, if there is one.
 
-    Where its only step has all of these for its base, that copies them itself, part by part.
+    Where its only tile has all of these for its base, that copies them itself, part by part.
     """
     if target.source is None:
-        return route.iter_tiles(lane)
-    steps, own = list(route.iter_tiles(lane)), route.partition_cells(lane)
-    cells, rows = target.data.reshape(route.data_dims)[own], steps[0].row_range
-    if len(steps) == 1 and cells.size == target.rows[rows].size:
-        return [steps[0]._replace(initial_rows=target.source.reshape(target.rows.shape)[rows])]
-    cells[...] = target.source.reshape(route.data_dims)[own]
-    return steps
+        return tiling.iter_tiles(partition)
+    tiles, cells = [*tiling.iter_tiles(partition)], tiling.own_cells(target.data, partition)
+    rows = tiles[0].row_range
+    if len(tiles) == 1 and cells.size == target.rows[rows].size:
+        return [tiles[0]._replace(initial_rows=target.source.reshape(target.rows.shape)[rows])]
+    cells[...] = tiling.own_cells(target.source, partition)
+    return tiles
 
 
 def _choose_sharing(
@@ -362,15 +328,11 @@ def _choose_sharing(
 ) -> Literal["tables", "rows"] | None:
     """What several threads that walk the only partition pay to have of their own, if anything."""
     cells, ufunc = target.accumulator, target.combining_ufunc(target.accumulator.dtype)
-    small = cells.nbytes < threads * MIN_SHARE_BYTES
-    # Without compiled loops the threads would wait for each other.
-    if threads == 1 or ufunc is None or target.keeps_lone or small or not has_native_loops():
+    if threads == 1 or ufunc is None or target.keeps_lone:
         return None
-    from gscli.kernel import loops
-
     if loops.native_reduction(cells.dtype, ufunc) is None:
-        return None
+        return None  # NumPy's threads would wait for each other
     filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
     if filled and cells.dtype.kind in "biu":
         return "tables"
-    return "rows" if loops.can_share_rows(target.rows.shape[1], cells.dtype) else None
+    return "rows" if loops.can_share_rows(target.rows, threads) else None

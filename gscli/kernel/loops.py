@@ -1,10 +1,10 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
 `take` and `write` do the work and answer True, or leave everything as it is and answer False: there
-is no library, or the arrays are of a kind that C does not know (objects, strings in reductions,
-other byte orders). NumPy's way is in `steps.py`. Imported only where a job is large: the structures
-of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library off; `avx2` and
-`portable` go the ways of processors that have less, for tests and the benchmark.
+is no library, they are small, or the arrays are of a kind that C does
+not know (objects, strings in reductions, other byte orders). NumPy's way is in `tiles.py`.
+`GSCLI_LOOPS=plain` switches the library off; `avx2` and `portable` go the ways of processors that
+have less, for tests and the benchmark.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, real_part
-from gscli.kernel.tuning import STRIP_BYTES, WHOLE, ThreadShare
+from gscli.kernel import tuning
+from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 9
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
+# --- what a processor has, and which ways pay there ----------------------------------------------
+
 
 class Feature(IntFlag):
-    """What a processor has: vectors of 32 and 64 bytes, conversion and sums of halves, its maker.
-
-    The bits are those that `gscli_processor` of loops.c answers.
+    """What a processor has, as `gscli_processor` of loops.c answers: vectors of 32 and 64 bytes,
+    conversion and sums of halves, its maker.
     """
 
     AVX2 = 1
@@ -46,36 +48,60 @@ class Feature(IntFlag):
 LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
 """What GSCLI_LOOPS leaves of a processor."""
 
-
-class Way(Record):
-    """A way that pays where a processor has all that it needs, and the race that decided that.
-
-    Milliseconds of rows of the benchmark, one thread where no other number is named.
-    """
-
-    name: str
-    needs: Feature
-    race: str
-
-
-WAYS = (
-    Way("vectors of 32 bytes", Feature.AVX2, "W5 58 → 51, W6 65 → 57, W12 rows 62 → 39"),
-    Way("vectors of 64 bytes", Feature.AVX512, "W5 51 → 47, W6 57 → 53; W11 float32 28 by both, so"
-        " that rows keep those of 32"),
-    Way("cells by the processor's gathers", Feature.AVX512, "W3, W4 13 → 10, 15 → 11"),
-    Way("halves by the processor's conversions", Feature.F16C, "W10 48 → 14, W11 185 → 11"),
-    Way("halves added by the processor", Feature.FP16, "W11 on an Intel 37 → 16, W10 40 → 37"),
-    Way("rows past the caches", Feature.INTEL, "W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD"),
-    Way("short rows shared by two threads", Feature.INTEL, "W11 float16, two threads: 36 → 28 on an"
-        " Intel; 11 → 17 on an AMD, where each thread fetches what lies between its rows"),
-)  # fmt: skip
-"""In the order of the bits that `gscli_use` of loops.c takes."""
+WAYS = {
+    "vectors of 32 bytes": Feature.AVX2,  # W5 58 → 51, W6 65 → 57, W12 rows 62 → 39
+    # W5 51 → 47, W6 57 → 53; W11 float32 28 by both, so that rows keep those of 32.
+    "vectors of 64 bytes": Feature.AVX512,
+    "cells by the processor's gathers": Feature.AVX512,  # W3, W4 13 → 10, 15 → 11
+    "halves by the processor's conversions": Feature.F16C,  # W10 48 → 14, W11 185 → 11
+    "halves added by the processor": Feature.FP16,  # W11 on an Intel 37 → 16, W10 40 → 37
+    "rows past the caches": Feature.INTEL,  # W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD
+    # W11 float16, two threads: 36 → 28 on an Intel; 11 → 17 on an AMD, where each thread fetches
+    # what lies between its rows.
+    "short rows shared by two threads": Feature.INTEL,
+}
+"""Each way, what a processor needs so that it pays, and the race that decided that: milliseconds of
+rows of the benchmark, one thread where no other number is named. In the order of the bits that
+`gscli_use` of loops.c takes."""
 
 LEAST_SHARED, SHARED = 32, 256
 """Bytes of a row from which threads share rows where that way pays, and from which it always does.
 
 Single cells are not shared: what a thread spends on picking its own, one needs for combining all.
 """
+
+MIN_SHARE_BYTES = 1024
+"""Bytes of rows from which a thread has a share of them: it must not wait for others' lines."""
+
+
+def processor_features(native: ctypes.CDLL) -> Feature:
+    """What the processor has, or what GSCLI_LOOPS leaves of it."""
+    features = Feature(native.gscli_processor())
+    return features & LESSER.get(os.environ.get("GSCLI_LOOPS", ""), features)
+
+
+def use_features(native: ctypes.CDLL, features: Feature) -> None:
+    """Let compiled loops go the ways that pay with these features; the processor has them."""
+    native.gscli_use(sum(1 << bit for bit, need in enumerate(WAYS.values()) if need in features))
+
+
+def can_share_rows(rows: Array, threads: int) -> bool:
+    """Whether it pays that threads pick such rows out of all, each those of its own range."""
+    native, need = library(), WAYS["short rows shared by two threads"]
+    pays = native is not None and need in processor_features(native)
+    long = rows.shape[1] * rows.itemsize >= (LEAST_SHARED if pays else SHARED)
+    return long and rows.nbytes >= threads * MIN_SHARE_BYTES
+
+
+def backend_name() -> str:
+    """Which way the kernel goes, in words for `--version` and the benchmark."""
+    if library() is None:
+        return "plain NumPy"
+    lesser = os.environ.get("GSCLI_LOOPS")
+    return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
+
+
+# --- types and operations ------------------------------------------------------------------------
 
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of the types in loops.c, INT8 and so on."""
@@ -86,6 +112,32 @@ _OPERATIONS: dict[str, dict[Any, int]] = {
 }  # fmt: skip
 """Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
 numbers are those that treat their parts alike."""
+
+
+@lru_cache(64)
+def dtype_code(dtype: np.dtype[Any]) -> int | None:
+    """The place of a type among NUMBERS; None for any other, and for other byte orders."""
+    known = dtype.isnative and dtype.name in _NUMBERS
+    return _NUMBERS.index(dtype.name) if known else None
+
+
+def can_resolve(numbers: Array) -> bool:
+    """Whether C can read index numbers: there is a library, and it knows their type."""
+    number = dtype_code(numbers.dtype)
+    known = number is not None and number < len(INTEGERS) and numbers.flags.aligned
+    return known and library() is not None
+
+
+def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
+    """Operation, type and cells for each number of a reduction that C knows, else None."""
+    operations, kind = _OPERATIONS.get(dtype.kind, _OF_NUMBERS), dtype.kind
+    name = "uint8" if kind == "b" else real_part(dtype.name)
+    if library() is None or ufunc not in operations or name not in _NUMBERS or not dtype.isnative:
+        return None
+    return operations[ufunc], _NUMBERS.index(name), 2 if kind == "c" else 1
+
+
+# --- the library, and the structures that it reads -----------------------------------------------
 
 L2_BYTES = 1 << 17
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
@@ -111,37 +163,6 @@ class _ColumnStruct(ctypes.Structure):
         ("numbers", _POINTER), ("strides", _SIZES), ("type", _INT), ("size", _INT), ("turn", _INT),
         ("step", _INT), ("plane_step", _INT), ("place_step", _INT), ("first", _INT),
     )  # fmt: skip
-
-
-class Deferred:
-    """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
-
-    `columns`: for each the numbers, then `size` and so on of its `_ColumnStruct`; `shape` is that
-    of the addresses; `refuse` is called where a number is out of range, and raises. `is_near`: rows
-    have just been copied, so that they are in a near cache if that holds them.
-    """
-
-    def __init__(
-        self, columns: Sequence[tuple[Any, ...]], shape: tuple[int, ...],
-        refuse: Callable[[], NoReturn], *, is_near: bool = False,
-    ) -> None:  # fmt: skip
-        self.is_near = is_near
-        self.numbers: list[Array] = [numbers for numbers, *_ in columns]
-        self.shape, self.raise_out_of_bounds = shape, refuse
-        made = [
-            _ColumnStruct(own.ctypes.data, own.strides, dtype_code(own.dtype), *facts)
-            for own, *facts in columns
-        ]
-        self.columns = (_ColumnStruct * len(made))(*made)
-
-    def resolve(self) -> Indices:
-        """The addresses themselves."""
-        addresses, native = np.empty(self.shape, np.int64), library()
-        assert native is not None, "only what C can resolve is left to it"
-        where = _addresses_struct(self)
-        if addresses.size and native.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
-            self.raise_out_of_bounds()
-        return addresses
 
 
 class _AddressesStruct(ctypes.Structure):
@@ -184,101 +205,60 @@ def library() -> ctypes.CDLL | None:
         return None
     for name, arguments in _ARGUMENTS.items():
         function = getattr(loaded, name)
-        function.argtypes = arguments
-        function.restype = _INT
+        function.argtypes, function.restype = arguments, _INT
     use_features(loaded, processor_features(loaded))
     return loaded
 
 
-def processor_features(native: ctypes.CDLL) -> Feature:
-    """What the processor has, or what GSCLI_LOOPS leaves of it."""
-    features = Feature(native.gscli_processor())
-    return features & LESSER.get(os.environ.get("GSCLI_LOOPS", ""), features)
+class Deferred(Record):
+    """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
 
-
-def use_features(native: ctypes.CDLL, features: Feature) -> None:
-    """Let compiled loops go the ways that pay with these features; the processor has them."""
-    native.gscli_use(sum(1 << bit for bit, way in enumerate(WAYS) if way.needs in features))
-
-
-@cache
-def pays(name: str) -> bool:
-    """Whether a way of WAYS pays here."""
-    native, needs = library(), {way.name: way.needs for way in WAYS}[name]
-    return native is not None and needs in processor_features(native)
-
-
-def can_share_rows(run: int, dtype: np.dtype[Any]) -> bool:
-    """Whether it pays that threads pick rows so long out of all, each those of its own range."""
-    size = run * dtype.itemsize
-    short = LEAST_SHARED <= size < SHARED
-    return size >= SHARED or (short and pays("short rows shared by two threads"))
-
-
-def backend_name() -> str:
-    """Which way the kernel goes, in words for `--version` and the benchmark."""
-    if library() is None:
-        return "plain NumPy"
-    lesser = os.environ.get("GSCLI_LOOPS")
-    return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
-
-
-def collapse_strides(
-    sizes: Sequence[int], strides: Sequence[int]
-) -> tuple[tuple[int, ...], ...] | None:
-    """Sizes and strides of three axes, neighbours joined where they follow each other; or None.
-
-    >>> collapse_strides((2, 3, 4), (100, 16, 4))
-    ((1, 2, 12), (0, 100, 4))
+    `columns`: for each the numbers, then `size` and so on of its `_ColumnStruct`; `shape` is that
+    of the addresses; `raise_out_of_bounds` is called where a number is out of range. `is_near`:
+    rows have just been copied, so that they are in a near cache if that holds them.
     """
-    joined = [(1, 0)] * 3
-    for size, stride in zip(sizes, strides, strict=True):
-        if joined[-1][1] == size * stride:
-            joined[-1] = joined[-1][0] * size, stride
-        elif size != 1:
-            joined.append((size, stride))
-    *more, first, second, third = joined
-    return (
-        None
-        if any(size != 1 for size, _ in more)
-        else tuple(zip(first, second, third, strict=True))
-    )
+
+    columns: Sequence[tuple[Any, ...]]
+    shape: tuple[int, ...]
+    raise_out_of_bounds: Callable[[], NoReturn]
+    is_near: bool = False
+
+    def resolve(self) -> Indices:
+        """The addresses themselves."""
+        addresses, native = np.empty(self.shape, np.int64), library()
+        assert native is not None, "only what C can resolve is left to it"
+        where = self.as_struct()
+        if addresses.size and native.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
+            self.raise_out_of_bounds()
+        return addresses
+
+    def as_struct(self, rows: Array | None = None, parts: int = 1) -> _AddressesStruct:
+        """Where items go, for C: in these rows, each of whose `parts` takes the same numbers.
+
+        Where C walks each plane alone, its rows begin anew: columns need not say how far apart
+        planes are.
+        """
+        planes, height, width = self.columns[0][0].shape
+        planes = max(planes, parts)
+        where = _AddressesStruct(0, len(self.columns), (planes, height, width))
+        if rows is not None:
+            where.plane_bytes = rows.nbytes // planes
+            where.far = where.plane_bytes > (tuning.STRIP_BYTES if self.is_near else L2_BYTES)
+            where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
+        columns = [
+            _ColumnStruct(numbers.ctypes.data, numbers.strides, dtype_code(numbers.dtype), *facts)
+            for numbers, *facts in self.columns
+        ]
+        for column in columns if where.own_rows else ():
+            column.plane_step = 0
+            if parts > 1:
+                column.strides[0] = 0
+        where.kept = (_ColumnStruct * len(columns))(*columns)  # as long as C reads it
+        where.columns = ctypes.addressof(where.kept)
+        return where
 
 
-@lru_cache(64)
-def dtype_code(dtype: np.dtype[Any]) -> int | None:
-    """The place of a type among NUMBERS; None for any other, and for other byte orders."""
-    known = dtype.isnative and dtype.name in _NUMBERS
-    return _NUMBERS.index(dtype.name) if known else None
-
-
-def can_resolve(numbers: Array) -> bool:
-    """Whether C can read index numbers: there is a library, and it knows their type."""
-    number = dtype_code(numbers.dtype)
-    known = number is not None and number < len(INTEGERS) and numbers.flags.aligned
-    return known and library() is not None
-
-
-def _addresses_struct(
-    addresses: Deferred, parts: int = 1, rows: Array | None = None
-) -> _AddressesStruct:
-    """Where items go, for C; each of several parts takes the same numbers.
-
-    Without `rows` only addresses are asked for. Where C walks each plane alone, the columns forget
-    how far apart planes are: nobody asks them again.
-    """
-    columns, (planes, height, width) = addresses.columns, addresses.numbers[0].shape
-    planes = max(planes, parts)
-    where = _AddressesStruct(ctypes.addressof(columns), len(columns), (planes, height, width))
-    if rows is not None:
-        where.plane_bytes = rows.nbytes // planes
-        where.far = where.plane_bytes > (STRIP_BYTES if addresses.is_near else L2_BYTES)
-        where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
-    for column in columns if where.own_rows else ():
-        column.plane_step = 0
-        if parts > 1:
-            column.strides[0] = 0
-    return where
+# --- calls ---------------------------------------------------------------------------------------
 
 
 def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int = 1) -> bool:
@@ -288,21 +268,12 @@ def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int =
     takes the same addresses.
     """
     after = (rows.shape[1] * rows.itemsize,)
-    return _call_native("gscli_take", (), rows, addresses, target, after, parts, output=target)
-
-
-def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
-    """Operation, type and cells for each number of a reduction that C knows, else None."""
-    operations, kind = _OPERATIONS.get(dtype.kind, _OF_NUMBERS), dtype.kind
-    name = "uint8" if kind == "b" else real_part(dtype.name)
-    if ufunc not in operations or name not in _NUMBERS or not dtype.isnative:
-        return None
-    return operations[ufunc], _NUMBERS.index(name), 2 if kind == "c" else 1
+    return _call_native("gscli_take", (), rows, addresses, target, after, parts)
 
 
 def write(
-    rows: Array, addresses: Indices | Deferred, items: Array, ufunc: Any = None, parts: int = 1,
-    source: Array | None = None, *, share: ThreadShare = WHOLE,
+    rows: Array, addresses: Indices | Deferred, items: Array, ufunc: Any = None,
+    share: ThreadShare = WHOLE, parts: int = 1, source: Array | None = None,
 ) -> bool:  # fmt: skip
     """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)`.
 
@@ -320,6 +291,44 @@ def write(
     return _call_native("gscli_combine", (operation, number), *to, after, parts, source)
 
 
+def _call_native(
+    name: str, before: tuple[int, ...], rows: Array, addresses: Indices | Deferred, items: Array,
+    after: tuple[int, ...], parts: int, source: Array | None = None,
+) -> bool:  # fmt: skip
+    """Call C for rows that stand one after the other, and a grid of items, each of one piece."""
+    if items.size < tuning.MIN_NATIVE_ITEMS:
+        return False
+    native, run = library(), items.shape[-1]
+    sizes, strides = items.shape[:-1], items.strides[:-1]
+    if items.flags.c_contiguous:
+        sizes, strides = (items.size // run,), (run * items.itemsize,)
+    missing = 3 - len(sizes)
+    grid = (1,) * missing + sizes, (0,) * missing + strides
+    whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
+    known = rows.dtype == items.dtype and not rows.dtype.hasobject
+    if native is None or missing < 0 or not (known and whole and rows.flags.c_contiguous):
+        return False
+    if not isinstance(addresses, Deferred):
+        column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
+        addresses = Deferred([column], addresses.shape, _raise_bad_address)
+    where = addresses.as_struct(rows, parts)
+    if source is not None and where.own_rows:
+        where.source = source.ctypes.data
+    elif source is not None:
+        rows[...] = source
+    output = items if name == "gscli_take" else rows
+    stream = max(output.nbytes, getattr(output.base, "nbytes", 0)) > NONTEMPORAL_BYTES
+    job = _ItemsStruct(items.ctypes.data, *grid, stream)
+    pointers = rows.ctypes.data, ctypes.byref(where), ctypes.byref(job)
+    if getattr(native, name)(*before, *pointers, *after):
+        addresses.raise_out_of_bounds()
+    return True
+
+
+def _raise_bad_address() -> NoReturn:
+    raise IndexError("an address that the plan judged is outside")
+
+
 def call_entries(name: str, cells: Indices, values: Array, *others: Array | bool) -> int | None:
     """What a loop over the values of some entries answers; None without a library.
 
@@ -332,38 +341,3 @@ def call_entries(name: str, cells: Indices, values: Array, *others: Array | bool
     rest = [other if isinstance(other, bool) else other.ctypes.data for other in others]
     answer: int = getattr(native, name)(cells.ctypes.data, values.ctypes.data, cells.size, *rest)
     return answer
-
-
-def _call_native(
-    name: str, before: tuple[int, ...], rows: Array,
-    addresses: Indices | Deferred, items: Array, after: tuple[int, ...], parts: int,
-    source: Array | None = None, output: Array | None = None,
-) -> bool:  # fmt: skip
-    """Call C for rows that stand one after the other, and a grid of items, each of one piece.
-
-    `output`: the one of the two that is the result, the rows where it is None.
-    """
-    native, grid = library(), collapse_strides(items.shape[:-1], items.strides[:-1])
-    whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
-    known = rows.dtype == items.dtype and not rows.dtype.hasobject
-    if native is None or grid is None or not (known and whole and rows.flags.c_contiguous):
-        return False
-    if not isinstance(addresses, Deferred):
-        column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
-        addresses = Deferred([column], addresses.shape, _raise_bad_address)
-    where = _addresses_struct(addresses, parts, rows)
-    if source is not None and where.own_rows:
-        where.source = source.ctypes.data
-    elif source is not None:
-        rows[...] = source
-    output = rows if output is None else output
-    stream = max(output.nbytes, getattr(output.base, "nbytes", 0)) > NONTEMPORAL_BYTES
-    made = _ItemsStruct(items.ctypes.data, *grid, stream)
-    function, start = getattr(native, name), rows.ctypes.data
-    if function(*before, start, ctypes.byref(where), ctypes.byref(made), *after):
-        addresses.raise_out_of_bounds()
-    return True
-
-
-def _raise_bad_address() -> NoReturn:
-    raise IndexError("an address that the plan judged is outside")

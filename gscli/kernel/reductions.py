@@ -6,7 +6,6 @@ The words for them, which everybody looks up who tells of one, stand beside them
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,37 +23,29 @@ Ufunc = Any
 class ReductionRule(Record):
     """A reduction: its ufunc, the one for bool where NumPy has none, and its identity.
 
-    Without a ufunc updates replace what is there.
-    `divisor`: the sums are divided by this of the number of values in each. `epilogue`: the updates
-    are combined with each other alone, and what they come to meets the data at the end, cell by
-    cell, as `convert` has it.
+    Without a ufunc updates replace what is there. `divisor`: the sums are divided by this of the
+    number of values in each. `epilogue`: the updates are combined with each other alone, and what
+    they come to meets the data at the end, cell by cell, as `convert` has it.
     """
 
     ufunc: Ufunc
     bool_ufunc: Ufunc
-    identity: Callable[[np.dtype[Any]], object]
+    number: float = 0
     divisor: Callable[[Array], Array] | None = None
     epilogue: Callable[[Array, Array], Array] | None = None
     convert: Callable[[Array, Array], Array] = lambda cells, values: saturating_cast(
         values, cells.dtype
     )
 
-    def typed_identity(self, dtype: np.dtype[Any]) -> Array:
-        """The identity as a value of a type."""
-        return np.asarray(self.identity(dtype)).astype(dtype)
+    def identity(self, dtype: np.dtype[Any]) -> Array:
+        """The identity in a type: of max -inf, the smallest integer, or False."""
+        if dtype.kind == "b":
+            return np.asarray(self.number > 0)
+        return saturating_cast(np.asarray(self.number), dtype)
 
     def select_ufunc(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
         """The ufunc for these types; bool with another type is promoted first."""
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
-
-
-def _extreme_value(dtype: np.dtype[Any], *, least: bool) -> object:
-    """Identity of max: -inf, the smallest integer, False; and of min, which is the largest."""
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min if least else np.iinfo(dtype).max
-    if dtype.kind == "b":
-        return not least
-    return -np.inf if least else np.inf
 
 
 _EXPONENT_MASK = 0b111111
@@ -154,18 +145,16 @@ def _raise_complex(cells: Array, exponents: Array) -> Array:
 
 
 REDUCTIONS: dict[str, ReductionRule] = {
-    "none": ReductionRule(None, None, lambda _: 0),
-    "add": ReductionRule(np.add, np.logical_or, lambda _: 0),
-    "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
-    "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
-    "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, epilogue=divide_cells),
-    "pow": ReductionRule(
-        np.multiply, np.logical_and, lambda _: 1, epilogue=raise_cells, convert=convert_exponents
-    ),
-    "max": ReductionRule(np.maximum, np.logical_or, partial(_extreme_value, least=True)),
-    "min": ReductionRule(np.minimum, np.logical_and, partial(_extreme_value, least=False)),
-    "mean": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.positive),
-    "sqrt_n": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.sqrt),
+    "none": ReductionRule(None, None),
+    "add": ReductionRule(np.add, np.logical_or),
+    "sub": ReductionRule(np.subtract, np.logical_xor),
+    "mul": ReductionRule(np.multiply, np.logical_and, 1),
+    "div": ReductionRule(np.multiply, np.logical_and, 1, None, divide_cells),
+    "pow": ReductionRule(np.multiply, np.logical_and, 1, None, raise_cells, convert_exponents),
+    "max": ReductionRule(np.maximum, np.logical_or, -np.inf),
+    "min": ReductionRule(np.minimum, np.logical_and, np.inf),
+    "mean": ReductionRule(np.add, np.logical_or, divisor=np.positive),
+    "sqrt_n": ReductionRule(np.add, np.logical_or, divisor=np.sqrt),
 }
 
 
@@ -272,10 +261,11 @@ def saturating_cast(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def divide_means(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> Array:
     """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
-    divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
     divisors = divisor(counts.astype(sums.dtype))
     divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
-    return np.asarray(divide(sums, divisors)).astype(sums.dtype, copy=False)
+    if sums.dtype.kind in "iu":
+        return np.floor_divide(sums, divisors)
+    return divide_cells(sums, divisors).astype(sums.dtype, copy=False)
 
 
 def canonical_updates(plan: ValidatedPlan) -> Array:
@@ -289,7 +279,7 @@ def prepare_updates(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Arr
     compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
     if layout.updates is None or layout.updates.nan_wins or not compared:
         return updates
-    identity = REDUCTIONS[layout.reduction].typed_identity(updates.dtype)
+    identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
     return np.where(np.isnan(updates), identity, updates)
 
 

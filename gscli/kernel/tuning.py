@@ -20,9 +20,6 @@ Item = TypeVar("Item")
 MIN_NATIVE_ITEMS = 1 << 13
 """Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
-MIN_SHARE_BYTES = 1024
-"""Bytes of cells from which a thread has a share of them: it must not wait for others' lines."""
-
 
 def _count_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -97,29 +94,25 @@ WHOLE = ThreadShare(0, 1)
 
 
 def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:
-    """Work on every lane, in up to `threads` threads; the first failure is raised here.
+    """Work on all partitions, in up to `threads` threads; the first failure is raised here.
 
-    Lanes touch disjoint cells, so that it does not matter which one is first. Each thread takes the
-    next lane that nobody has taken.
+    They touch disjoint cells, so that it does not matter which one is first. Each thread takes the
+    next one that nobody has taken.
     """
-    threads = min(threads, len(partitions))
-    if threads < 2:  # noqa: PLR2004  this one
-        for lane in partitions:
-            work(lane)
-        return
     waiting, failures = iter(partitions), list[BaseException]()  # its next is one operation
 
     def run() -> None:
         try:
-            for lane in waiting:
+            for partition in waiting:
                 if failures:
                     return
-                work(lane)
+                work(partition)
         except BaseException as error:  # noqa: BLE001  raised again in the first thread
             failures.append(error)
 
     # Copies of the context, because numpy keeps its error state there.
-    others = [Thread(target=copy_context().run, args=(run,)) for _ in range(threads - 1)]
+    more = range(1, min(threads, len(partitions)))
+    others = [Thread(target=copy_context().run, args=(run,)) for _ in more]
     for other in others:
         other.start()
     run()

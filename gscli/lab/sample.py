@@ -19,7 +19,7 @@ from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.walks import cell_addresses, window_row_addresses
+from gscli.kernel.tiles import cell_addresses, window_row_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
 from gscli.layout.families import address_vectors

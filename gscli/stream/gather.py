@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, DType, is_lazy
 from gscli.disk import mapped
-from gscli.kernel.walks import tile_plan
+from gscli.kernel.tiles import Tiling
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rowfile import FileRows, InMemoryRows
 
@@ -34,7 +34,7 @@ def iter_gathered(plan: ValidatedPlan, source: Rows, dtype: DType) -> Iterator[A
     run = plan.layout.form.row_size
     most = max(min(PIECE_BYTES // source.width, MAX_PIECE_ROWS), 1)
     buffer = np.empty((0, run), dtype)
-    for step in tile_plan(plan, most, sequential=True).iter_all_tiles():
+    for step in Tiling(plan, most, sequential=True).iter_all_tiles():
         rows, live = step.flat_addresses()
         if len(buffer) < rows.size:
             buffer = np.empty((rows.size, run), dtype)

@@ -20,8 +20,7 @@ from gscli.base.arrays import Array, DType, Indices
 from gscli.base.records import Record
 from gscli.disk import mapped
 from gscli.kernel import ScatterOutput
-from gscli.kernel.steps import Region, Tile
-from gscli.kernel.walks import tile_plan
+from gscli.kernel.tiles import Region, Tile, Tiling
 from gscli.layout import Layout
 from gscli.layout.axes import row_major_strides
 from gscli.plan.plan import ValidatedPlan
@@ -145,7 +144,7 @@ def update_records(
     form = plan.layout.form
 
     def iter_tables() -> Iterator[Array]:
-        route = tile_plan(plan, SEQUENTIAL_TILE, sequential=True)
+        route = Tiling(plan, SEQUENTIAL_TILE, sequential=True)
         for lane in route.partitions[lanes]:
             for step in route.iter_tiles(lane):
                 first, (rows, live) = _region_start(step.region, route.grid), step.flat_addresses()
@@ -245,10 +244,7 @@ def apply_updates(layout: Layout, block: Array, updates: Updates, run: int | Non
     `run`: cells of a row that are here, where the block holds only some columns of all.
     """
     target, whole = ScatterOutput(layout, block, run), slice(None)
-    if target.counts is not None:
-        for rows, _ in updates():
-            target.count_updates(rows)
-        target.init_identity()
+    target.count_updates(rows for rows, _ in updates())
     for rows, values in updates():
         target.apply_updates(Tile(whole, rows, None, (whole,)), values)
     return target.finalize()

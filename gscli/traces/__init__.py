@@ -22,7 +22,7 @@ from gscli.frameworks import find_called
 from gscli.frameworks.execute import collect_notices, execute
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.walks import cell_addresses
+from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Shape
 from gscli.plan.plan import ValidatedPlan

@@ -17,8 +17,7 @@ from gscli.base.records import Record, cached_property, former_names
 from gscli.base.words import entry_label
 from gscli.kernel import ScatterOutput
 from gscli.kernel.reductions import cast_and_scale, prepare_updates, saturating_cast
-from gscli.kernel.steps import Tile
-from gscli.kernel.walks import cell_addresses
+from gscli.kernel.tiles import Tile, cell_addresses
 from gscli.layout.axes import Box, Fit, box_size, reshape_box, subtract_box, unbroadcast_box
 from gscli.plan.plan import ValidatedPlan
 
@@ -296,8 +295,7 @@ class ScatterReplay:
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
         target = ScatterOutput(layout, self._initial_values(cells), 1)
-        target.count_updates(compact.reshape(-1) if inside is None else compact[inside])
-        target.init_identity()
+        target.count_updates([compact.reshape(-1) if inside is None else compact[inside]])
         values, whole = target.rows[:, 0], slice(None)
         raw = self._read_updates()
         updates = cast_and_scale(layout, raw, values.dtype)

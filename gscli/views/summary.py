@@ -16,7 +16,7 @@ from gscli.base.arrays import Indices, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.kernel.walks import cell_addresses
+from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Box, Shape
 from gscli.traces import Trace

@@ -13,7 +13,7 @@ from oracle.backward import gather_back, scatter_back, scatter_slopes
 
 from gscli.gradients import VALUE
 from gscli.gradients.call import trace_gradients
-from gscli.kernel.walks import cell_addresses
+from gscli.kernel.tiles import cell_addresses
 from gscli.plan.plan import fit_updates
 from gscli.traces import Trace
 

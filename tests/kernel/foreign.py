@@ -25,12 +25,10 @@ def install(command: Sequence[str]) -> None:
     program = ForeignLibrary(command)
     call_native: Any = loops._call_native
 
-    def call(
-        name: str, before: Any, rows: Array, addresses: Any, items: Array, *rest: Any, **named: Any
-    ) -> Any:
+    def call(name: str, before: Any, rows: Array, addresses: Any, items: Array, *rest: Any) -> Any:
         source = next((array for array in rest if isinstance(array, np.ndarray)), None)
         program.arrays = [array for array in (rows, items, source) if array is not None]
-        return call_native(name, before, rows, addresses, items, *rest, **named)
+        return call_native(name, before, rows, addresses, items, *rest)
 
     switched: Any = loops
     switched._call_native, switched.library = call, lambda: program

@@ -20,10 +20,10 @@ from worlds import GOOD
 import gscli
 from gscli import kernel
 from gscli.frameworks import find_operator
-from gscli.kernel import loops, walks
+from gscli.kernel import loops, tiles
 from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.steps import Tile, write
+from gscli.kernel.tiles import Tile, write
 from gscli.kernel.tuning import ThreadShare, Tuning, run_parallel
 from gscli.plan import infer_layout
 from gscli.plan import plan as plans
@@ -211,7 +211,7 @@ def test_strips_agree_with_the_oracle(
 ) -> None:
     """Strips of two columns, as if no more of the rows stayed near; without a reduction, read."""
     monkeypatch.setattr(sizes, "STRIP_BYTES", 0)
-    monkeypatch.setattr(walks, "STRIP_WIDTH", 8)
+    monkeypatch.setattr(tiles, "STRIP_WIDTH", 8)
     inputs, attrs = {"data": DATA, "indices": table[axis]}, {"axis": axis}
     name = "onnx.scatter_elements" if reduction else "onnx.gather_elements"
     if reduction:
@@ -384,7 +384,7 @@ def test_lanes_copy_all_cells_that_nobody_writes(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Positions that share entries, a few to a lane; columns of the first `size` positions only."""
-    monkeypatch.setattr(walks, "CACHE_CELLS", 22_000)
+    monkeypatch.setattr(tiles, "CACHE_CELLS", 22_000)
     shared = {"data": values((size, 40, 10), F4), "indices": indices((1100,), 20) % 20}
     shared |= {"axis": np.array(1), "updates": values((size, 1100, 10), F4, 7)}
     cut = {"data": values((5, 40, 70), F4), "indices": indices((size, 9, 70), 40)}
@@ -452,10 +452,9 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
         except gscli.GscliError:
             continue
         with monkeypatch.context() as patched:
-            for place in (plans, kernel):
-                patched.setattr(place, "SMALL_CALL_ENTRIES", -1)
+            patched.setattr(plans, "SMALL_CALL_ENTRIES", -1)
             patched.setattr(sizes, "STRIP_BYTES", 0)
-            patched.setattr(walks, "STRIP_WIDTH", 8)
+            patched.setattr(tiles, "STRIP_WIDTH", 8)
             for function in (kernel.gather, kernel.scatter):
                 patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
             assert_same(gscli.run(name, world.inputs, world.attrs), expected)

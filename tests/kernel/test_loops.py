@@ -20,9 +20,9 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base import CannotRead
 from gscli.frameworks import find_operator
-from gscli.kernel import ScatterOutput, gather, loops, steps, tuning
+from gscli.kernel import ScatterOutput, gather, loops, tiles, tuning
 from gscli.kernel.loops import Deferred
-from gscli.kernel.steps import Tile
+from gscli.kernel.tiles import Tile
 from gscli.kernel.tuning import ThreadShare
 from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
@@ -244,10 +244,10 @@ def test_parts_share_their_addresses() -> None:
     addresses = np.array([3, 0])
     step = Tile(slice(0, 12), addresses, None, (slice(None), slice(None)), repeats=3)
     out = np.empty((3, 2, 2), data.dtype)
-    steps.take(data, step, out, 0)
+    tiles.take(data, step, out, 0)
     assert_same(out, data.reshape(3, 4, 2)[:, addresses])
     target = data.copy()
-    steps.write(target, step, out, np.add)
+    tiles.write(target, step, out, np.add)
     expected = data.reshape(3, 4, 2).copy()
     expected[:, addresses] += out
     assert_same(target, expected.reshape(12, 2))
@@ -261,7 +261,7 @@ def test_a_lone_update_of_a_later_plane_keeps_its_bits() -> None:
     numbers[1, 0, -1] = 4
     deferred = Deferred([(numbers, 5, 0, 1, 5, 0, 0)], (2, numbers.shape[2]), refuse)
     target = ScatterOutput(layout, np.zeros((10, 1)))
-    target.count_updates(deferred.resolve())
+    target.count_updates([deferred.resolve()])
     updates = np.full((*deferred.shape, 1), -0.0)
     target.apply_updates(Tile(slice(0, 10), deferred, None, ()), updates)
     assert np.flatnonzero(np.signbit(target.rows)).tolist() == [9]
@@ -418,10 +418,10 @@ def test_threads_share_rows_where_that_pays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     feature = loops.Feature
-    monkeypatch.setattr(loops, "pays", loops.pays.__wrapped__)
     for features, short in ((feature(0), []), (feature.INTEL, [16])):
         monkeypatch.setattr(loops, "processor_features", lambda _, has=features: has)
-        shared = [run for run in (1, 16, 64) if loops.can_share_rows(run, np.dtype(np.float32))]
+        tables = {run: np.zeros((1000, run), np.float32) for run in (1, 16, 64)}
+        shared = [run for run, rows in tables.items() if loops.can_share_rows(rows, 2)]
         assert shared == [*short, 64]
 
 

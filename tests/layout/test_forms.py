@@ -10,7 +10,7 @@ from conftest import Array
 
 from gscli import kernel
 from gscli.frameworks import find_operator
-from gscli.kernel.walks import cell_addresses, tile_plan
+from gscli.kernel.tiles import Tiling, cell_addresses
 from gscli.layout.forms import build_cells_form, choose_form
 from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
@@ -89,7 +89,7 @@ def test_steps_in_sequence_leave_nothing_out(case: tuple[Any, ...], block: int) 
     rows = inputs[layout.data_name].reshape(-1, form.row_size)
     parts = [
         rows[step.flat_addresses()[0]]
-        for step in tile_plan(plan, block, sequential=True).iter_all_tiles()
+        for step in Tiling(plan, block, sequential=True).iter_all_tiles()
     ]
     found = np.concatenate(parts).reshape(form.result_dims)
     whole = kernel.gather(plan, inputs[layout.data_name])

@@ -16,7 +16,7 @@ from gscli.base.arrays import Array, LazyArray
 from gscli.files.stores.zarr_format import check_writable, choose_chunk_shape, create_zarr_array
 from gscli.files.stores.zarr_place import ZarrPath, parse_location
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array, zarr_source
-from gscli.kernel.walks import tile_plan
+from gscli.kernel.tiles import Tiling
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import ChunkGrid
 from gscli.stream.chunked.scatter import create_like, iter_untouched
@@ -102,7 +102,7 @@ class _ClusterRun:
 
     def _shuffle_entries(self) -> list[list[Any]]:
         """For each group its shares, one of each task, in entry order."""
-        route = tile_plan(self.plan.assume_validated(), SEQUENTIAL_TILE, sequential=True)
+        route = Tiling(self.plan.assume_validated(), SEQUENTIAL_TILE, sequential=True)
         lanes = 0 if self.plan.layout.is_noop else len(route.partitions)
         step = max(ENTRIES // SEQUENTIAL_TILE, 1)
         buckets = [

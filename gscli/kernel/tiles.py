@@ -1,0 +1,354 @@
+"""Tiles: a plan's addresses piece by piece, and what is done to the rows there.
+
+The grid of the result is (batches, outer, entries, width), without the run of cells that travel
+along. It is cut into partitions, and these into tiles. Entries meet in cells along their own axis
+alone. Where they are written, a partition has all of that axis: partitions touch disjoint cells of
+the output, so they may run in any order or at the same time, and the tiles of one come in entry
+order. A gather writes every cell of its output once, so there each tile may be one of its own.
+
+`take` reads rows, `write` replaces or updates them in entry order: by compiled loops where there
+are any and the job is large, else by the NumPy calls that anyone would write. Both give the bits of
+the plain loop: an update meets its cell after all earlier updates of that cell and before all later
+ones, and is rounded to the cell's type.
+
+No address is followed that was not judged: by the plan, or by compiled loops, which judge each
+index number before, or it is left to NumPy (`ValidatedPlan.numpy_rows`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain, product, starmap
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, parse_dtype
+from gscli.base.records import Record
+from gscli.kernel import loops, tuning
+from gscli.kernel.loops import Deferred
+from gscli.kernel.tuning import WHOLE, ThreadShare
+from gscli.layout.axes import Negative, Number
+from gscli.layout.forms import CanonicalForm, build_cells_form
+from gscli.plan.indices import unravel_range
+from gscli.plan.plan import ValidatedPlan, fold_coordinates
+
+Region: TypeAlias = tuple[Any, ...]
+Ufunc = Any
+
+
+class Tile(Record):
+    """Addresses of rows within `row_range`, a range of data's rows, for one region of the result.
+
+    `deferred`: the addresses, maybe still as index numbers. `live` has their shape, or is None
+    where all entries are. `region` indexes the result's grid. `repeats`: `row_range` is that many
+    equal ranges, each of which takes the same addresses, counted from its own beginning; the first
+    axis of the region counts them. `initial_rows`: what `row_range` holds before, where it is not
+    there yet.
+    """
+
+    row_range: slice
+    deferred: Indices | Deferred
+    live: BoolArray | None
+    region: Region
+    repeats: int = 1
+    initial_rows: Array | None = None
+
+    @property
+    def addresses(self) -> Indices:
+        """Row numbers within `row_range`; IndexRefused where an index number is out of range."""
+        return self.deferred.resolve() if isinstance(self.deferred, Deferred) else self.deferred
+
+    def repeated_addresses(self) -> LiveIndices:
+        """Row numbers within all of `row_range`, in the shape of the region, and which are live."""
+        rows, live = self.addresses, self.live
+        if self.repeats > 1:
+            size = (self.row_range.stop - self.row_range.start) // self.repeats
+            rows = np.add.outer(np.arange(self.repeats) * size, rows)
+            live = None if live is None else np.broadcast_to(live, rows.shape)
+        return rows, live
+
+    def flat_addresses(self) -> LiveIndices:
+        """Row numbers within all of data, one entry after the other, and which are live."""
+        rows, live = self.repeated_addresses()
+        rows, begin = rows.reshape(-1), self.row_range.start
+        return rows + begin if begin else rows, None if live is None else live.reshape(-1)
+
+
+def take(rows: Array, tile: Tile, target: Array, fill: Number) -> None:
+    """Read the rows of one tile into `target` (*region, run); entries that are not live read fill.
+
+    rows is (n, run), all of the plan's.
+    """
+    source = rows[tile.row_range]
+    native = tile.live is None and loops.take(source, tile.deferred, target, tile.repeats)
+    if not native:
+        parts = source.reshape(tile.repeats, -1, rows.shape[1])
+        items = target if tile.repeats > 1 else target[None]
+        take_with_numpy(parts, tile.addresses, tile.live, items, fill)
+
+
+def take_with_numpy(
+    parts: Array, addresses: Indices, live: BoolArray | None, items: Array, fill: Number
+) -> None:
+    """Read rows of each of `parts` (parts, n, run) into items (parts, *entries, run)."""
+    mode: Literal["wrap", "clip"] = "wrap" if live is None else "clip"  # wrap is the faster
+    if items.flags.c_contiguous:
+        parts.take(addresses, axis=1, out=items, mode=mode)
+    else:  # which `out` would copy before, too
+        items[...] = parts.take(addresses, axis=1, mode=mode)
+    if live is not None:
+        items[..., ~live, :] = fill
+
+
+def write(
+    rows: Array, tile: Tile, items: Array, ufunc: Ufunc = None, share: ThreadShare = WHOLE
+) -> None:
+    """Write items (*region, run) to the rows of one tile, or combine them by `ufunc`, in turn.
+
+    Only a `share` of the rows, so that threads never meet in one.
+    """
+    target = rows[tile.row_range]
+    where = share, tile.repeats, tile.initial_rows
+    if tile.live is None and loops.write(target, tile.deferred, items, ufunc, *where):
+        return
+    if tile.initial_rows is not None:
+        target[...] = tile.initial_rows
+    if share != WHOLE:
+        addresses = tile.addresses
+        top, bottom = share.row_range(len(target) // tile.repeats)
+        mine = (top <= addresses) & (addresses < bottom)
+        live = mine if tile.live is None else mine & tile.live
+        tile = tile._replace(deferred=addresses, live=live)
+    write_with_numpy(target, *tile.repeated_addresses(), items, ufunc)
+
+
+def write_with_numpy(
+    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Ufunc
+) -> None:
+    """Write or combine items (*entries, run) with rows.
+
+    NumPy is quickest with one axis; its `ufunc.at` is several times slower with rows than with the
+    flat addresses of their cells.
+    """
+    run = rows.shape[1]
+    if live is not None:
+        addresses, items = addresses[live], items[live]
+    if ufunc is not None:
+        if run > 1:
+            addresses = addresses[..., None] * run + np.arange(run)
+        ufunc.at(rows.reshape(-1), addresses.reshape(-1), items.reshape(-1))
+    elif run == 1:
+        rows[:, 0][addresses] = items[..., 0]
+    else:
+        rows[addresses] = items
+
+
+# --- a plan cut into tiles --------------------------------------------------------------------
+
+STRIP_WIDTH = 256
+"""Bytes of each row that a strip has at least: neighbours come from memory together."""
+
+LARGER, LARGEST = 4, 64
+"""How many more entries a tile may have where nobody stores their addresses, and where it is all
+its thread does."""
+
+CACHE_CELLS, SEVERAL = 1 << 19, 1 << 22
+"""Cells of outer positions that share their entries: copied and soon written, or read."""
+
+
+class Tiling:
+    """The tiles of a plan, about `block` addresses each, by the partitions of its `grid`.
+
+    A tile has several batches, each with its own entries, or some entries of one; all its outer
+    positions share them. Elements have an index for every cell; those side by side never share one,
+    so that each strip of them is a partition.
+
+    `ordered`: every cell must meet its entries in turn, for it is written. `sequential`: the
+    regions of the tiles follow one another in the row-major order of the result's grid, which is
+    entry order too for every cell. What reads and writes files goes this way. `packed`: strips may
+    be worked on in a copy of their cells; `is_packed` says whether that pays.
+    """
+
+    def __init__(
+        self, plan: ValidatedPlan, block: int, *, ordered: bool = False, sequential: bool = False,
+        packed: bool = False,
+    ) -> None:  # fmt: skip
+        form = plan.layout.form
+        dims, rows, is_cells = form.result_dims, form.data_dims[2], form.kind == "cells"
+        grid = (1, *dims[:3]) if is_cells else (*dims[:3], dims[3] // max(form.row_size, 1))
+        self.plan, self.grid, self.axes = plan, grid, deferrable_axes(plan)
+        _, outer, entries, width = grid
+        if form.row_size == 1 and not (sequential or is_cells):
+            if self.axes:
+                block *= LARGEST if ordered and form.is_flat else LARGER
+            else:
+                block //= max(len(form.column_strides), 1)  # the numbers of each column are copied
+        wide = width
+        if form.kind == "elements":
+            strip = tuning.STRIP_BYTES // max(rows, 1) // STRIP_WIDTH * STRIP_WIDTH
+            strip = max(strip, STRIP_WIDTH) // max(parse_dtype(plan.layout.dtype).itemsize, 1)
+            wide = min(width, block if sequential else strip)
+        self.tall = max(min(block // max(wide, 1), entries), 1)
+        batches, together = block // max(wide * self.tall, 1), 1
+        if outer != 1:
+            batches, together = 1, batches
+            if not sequential:
+                cells = max(max(rows, entries) * form.row_size, 1)
+                together = (CACHE_CELLS if ordered else SEVERAL) // cells
+        self.is_packed = packed and wide < width and rows <= 2 * entries
+        whole = ordered or self.is_packed
+        sizes = batches, together, entries if whole else self.tall, wide
+        pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
+        self.partitions: list[Region] = list(product(*pieces))
+        if form.kind == "elements" and width > 1:
+            self.elements = plan.columns[0].reshape(grid[0], *grid[2:])
+
+    def iter_tiles(self, partition: Region) -> Iterator[Tile]:
+        """The tiles of one partition, in entry order."""
+        batches, outer, entries, own = partition
+        for piece in _split_range(entries.start, entries.stop, self.tall):
+            yield self.make_tile((batches, outer, piece, own))
+
+    def iter_all_tiles(self) -> Iterator[Tile]:
+        """The tiles of all partitions, one partition after the other."""
+        return chain.from_iterable(map(self.iter_tiles, self.partitions))
+
+    def own_cells(self, data: Array, partition: Region) -> Array:
+        """The cells that only this partition writes, of data or of an array like it."""
+        form, (batches, outer, _, own) = self.plan.layout.form, partition
+        dims, run = form.data_dims, form.row_size
+        return data.reshape(*dims[:3], dims[3] // max(run, 1), run)[batches, outer, :, own]
+
+    def pack_cells(self, data: Array, partition: Region) -> Array:
+        """A copy of these cells, all side by side: where tiles go that are packed."""
+        return np.array(self.own_cells(data, partition), order="C")
+
+    def make_tile(self, region: Region) -> Tile:
+        """The addresses of one region of the grid."""
+        form, (batches, outer, entries, own) = self.plan.layout.form, region
+        several, sharing, _, width = (part.stop - part.start for part in region)
+        size = math.prod(form.data_dims[2:]) // max(form.row_size, 1)
+        begin = (batches.start * self.grid[1] + outer.start) * size
+        if self.is_packed:
+            size, begin = form.data_dims[2] * width, 0
+        addresses: tuple[Indices | Deferred, BoolArray | None]
+        if form.kind == "cells":
+            addresses = address_windows(self.plan, form, entries.start, entries.stop)
+        else:
+            addresses = self._address_rows(batches, entries, own, size)
+        has_axis = several > 1, sharing > 1, True, width > 1 or form.kind == "cells"
+        place = tuple(
+            part if is_kept else part.start for part, is_kept in zip(region, has_axis, strict=True)
+        )
+        return Tile(slice(begin, begin + several * sharing * size), *addresses, place, sharing)
+
+    def _address_rows(
+        self, batches: slice, entries: slice, own: slice, size: int
+    ) -> tuple[Indices | Deferred, BoolArray | None]:
+        """Row numbers (batches, entries, width), each batch `size` rows after the one before, and
+        which are live. There is no axis of batches or of width that has one place.
+        """
+        plan, count, strides = self.plan, self.grid[2], self.plan.layout.form.column_strides
+        shape = planes, _, width = tuple(part.stop - part.start for part in (batches, entries, own))
+        shown, first = shape[planes == 1 : 2 + (width > 1)], own.start
+        if self.is_packed:
+            strides, first = (width,), 0
+        if self.grid[3] > 1:
+            numbers = [self.elements[batches, entries, own]]
+        else:
+            ends = batches.start * count + entries.start, (batches.stop - 1) * count + entries.stop
+            columns = range(len(strides))
+            numbers = [plan.raw_indices(column, *ends).reshape(shape) for column in columns]
+        if self.axes:
+            # Entries with one place are one line, which is the quickest to go along.
+            lines = [each.swapaxes(1, 2) if width == 1 else each for each in numbers]
+            facts = zip(lines, self.axes, strides, strict=True)
+            column, *more = ((line, *axis, stride) for line, axis, stride in facts)
+            deferred = [(*column, size, int(width > 1), first), *more]
+            return Deferred(deferred, shown, plan.raise_out_of_bounds, self.is_packed), None
+        resolved: Iterable[LiveIndices] = starmap(plan.coordinates, enumerate(numbers))
+        if planes * width > 1 or first:
+            places = np.arange(planes)[:, None, None] * size + np.arange(first, first + width)
+            resolved, strides = chain(resolved, [(places, None)]), (*strides, 1)
+        rows, live = fold_coordinates(resolved, strides, shape)
+        if rows.shape != shape:  # there is no column; NumPy copies addresses that are broadcast
+            rows = np.broadcast_to(rows, shape)
+        return rows.reshape(shown), None if live is None else live.reshape(shown)
+
+
+def address_windows(plan: ValidatedPlan, form: CanonicalForm, first: int, last: int) -> LiveIndices:
+    """Row numbers of some entries' windows in the general form, (entries, window), and which exist.
+
+    They are columns, entry terms and window terms, all added up.
+    """
+    addressing, width = plan.layout.addressing, form.result_dims[2]
+    coordinates, live = plan.resolve_range(first, last)
+    grid = plan.entry_coordinates(first, last) if form.entry_strides else ()
+    window = unravel_range(0, width, addressing.window[: len(form.window_strides)])
+    terms = [*zip(coordinates, form.column_strides, strict=True)]
+    terms += [(grid[axis], step) for axis, step in form.entry_strides]
+    rows = _add_terms(terms, last - first)
+    offsets = _add_terms([(window[axis], step) for axis, step in form.window_strides], width)
+    exists = None if live is None else live[:, None]
+    for axis in () if plan.layout.policy.is_atomic else plan.layout.axes:
+        if axis.column is None or axis.window is None:
+            continue
+        # Cells of a window that are judged alone, by the numbers that address them.
+        at = coordinates[axis.column][:, None] + window[axis.window]
+        if axis.entry is not None:
+            at = at + grid[axis.entry][:, None]
+        inside = (at >= 0) & (at < axis.size)
+        exists = inside if exists is None else exists & inside
+    addresses = rows[:, None] + offsets if width > 1 else rows[:, None]
+    return addresses, None if exists is None else np.broadcast_to(exists, addresses.shape)
+
+
+def _add_terms(terms: list[tuple[Indices, int]], count: int) -> Indices:
+    return fold_coordinates([(at, None) for at, _ in terms], [step for _, step in terms], count)[0]
+
+
+def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
+    """For each column how many rows its axis has, and what C adds to negative numbers.
+
+    None of them where addresses cannot wait until compiled loops need them, which do all the plan
+    would. They know one policy, the common one: each number is one row, as it stands or from the
+    end, or is refused.
+    """
+    layout = plan.layout
+    if not layout.has_strict_row_indices or layout.entry_count < tuning.MIN_NATIVE_ITEMS:
+        return []
+    from_end, axes = layout.policy.negative is Negative.FROM_END, list[tuple[int, int]]()
+    for column, axis in enumerate(layout.column_axes):
+        numbers, size = plan.raw_indices(column, 0, 0), layout.axes[axis].size
+        if not loops.can_resolve(numbers):
+            return []
+        axes.append((size, size if from_end and numbers.dtype.kind == "i" else 0))
+    return axes
+
+
+def _split_range(begin: int, end: int, size: int) -> list[slice]:
+    size = max(size, 1)
+    return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
+
+
+def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
+    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
+
+    What traces replay; cells that do not exist have an address of no meaning.
+    """
+    rows, inside, run = window_row_addresses(plan, first, last)
+    cells = (rows[:, :, None] * run + np.arange(run)).reshape(len(rows), rows.shape[1] * run)
+    return cells, None if inside is None else np.repeat(inside, run, axis=1)
+
+
+def window_row_addresses(
+    plan: ValidatedPlan, first: int, last: int
+) -> tuple[Indices, BoolArray | None, int]:
+    """Row numbers of the windows of some entries, (entries, rows of a window), and which exist.
+
+    The last number is how many cells each of these rows has.
+    """
+    form = build_cells_form(plan.layout.addressing)
+    return *address_windows(plan, form, first, last), form.row_size
