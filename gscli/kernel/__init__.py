@@ -55,7 +55,7 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     items = result.reshape(*tiling.grid, form.row_size)
 
     def read(partition: Region) -> None:
-        own = tiling.pack_cells(rows, partition).reshape(-1, 1) if tiling.is_packed else rows
+        own = tiling.pack_cells(rows, partition) if tiling.is_packed else rows
         for tile in tiling.iter_tiles(partition):
             tiles.take(own, tile, items[tile.region], layout.fill_value)
 
@@ -156,17 +156,23 @@ class ScatterOutput:
         if not self.layout.include_self:
             self.rows[self.counts > 0] = self.rule.identity(self.rows.dtype)
 
-    def apply_updates(self, tile: Tile, updates: Array, share: ThreadShare = WHOLE) -> None:
-        """Write or combine the updates (*region, run) of one tile, in entry order."""
-        tiles.write(self.rows, tile, updates, self.combining_ufunc(updates.dtype), share)
-        if self.keeps_lone and self.counts is not None:
-            rows, _ = tile.flat_addresses()
-            lone = self.counts[rows] == 1
-            self.rows[rows[lone]] = updates.reshape(len(rows), -1)[lone]
-
-    def combining_ufunc(self, updates: np.dtype[Any]) -> Any:
+    def select_ufunc(self, updates: np.dtype[Any]) -> Any:
         """What combines cells with updates of a type; None where these replace them."""
         return self.rule.select_ufunc(self.accumulator.dtype, updates)
+
+    def apply_updates(
+        self, tile: Tile, updates: Array, rows: Array | None = None, share: ThreadShare = WHOLE
+    ) -> None:
+        """Write or combine the updates (*region, run) of one tile, in entry order.
+
+        `rows`: those that the tile addresses, where they stand elsewhere.
+        """
+        rows = self.rows if rows is None else rows
+        tiles.write(rows, tile, updates, self.select_ufunc(updates.dtype), share)
+        if self.keeps_lone and self.counts is not None:
+            numbers, _ = tile.flat_addresses()
+            lone = self.counts[numbers] == 1
+            rows[numbers[lone]] = updates.reshape(len(numbers), -1)[lone]
 
     def finalize(self) -> Array:
         """The output in its own type."""
@@ -227,19 +233,28 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
     threads, sharing = tuning.threads_for(target.accumulator, updates.nbytes), None
     if len(tiling.partitions) == 1:
         sharing = _choose_sharing(target, updates, threads)
+    are_near = tiling.is_packed or tiling.has_whole_tiles
+    if len(tiling.partitions) == 1 or not are_near or (threads == 1 and layout.form.row_size > 1):
         target.copy_source()
     if sharing == "tables":
         _combine_per_thread(Tiling(plan, tuning.tile_size), target, updates, threads)
         return
+    source = None if target.source is None else target.source.reshape(target.rows.shape)
 
     def apply(part: tuple[Region, ThreadShare]) -> None:
         partition, share = part
-        if tiling.is_packed:
-            _update_packed(tiling, partition, target, updates)
-            return
-        for tile in _iter_copied_tiles(tiling, partition, target):
+        rows = target.rows
+        if tiling.is_packed:  # cells go into a copy of their own, and back
+            rows = tiling.pack_cells(rows if source is None else source, partition)
+        walk = tiling.iter_tiles(partition)
+        if source is not None and rows is target.rows:  # each tile has its rows copied just before
+            walk = (tile._replace(initial_rows=source[tile.row_range]) for tile in walk)
+        for tile in walk:
             values = prepare_updates(layout, updates[tile.region], dtype)
-            target.apply_updates(tile, values, share)
+            target.apply_updates(tile, values, rows, share)
+        if rows is not target.rows:
+            cells = tiling.own_cells(target.rows, partition)
+            cells[...] = rows.reshape(cells.shape)
 
     count = threads if sharing == "rows" else 1
     shares = [ThreadShare(number, count) for number in range(count)]
@@ -264,9 +279,7 @@ def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
     updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
     updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
     try:
-        tiles.write_with_numpy(
-            target.rows, rows, live, updates, target.combining_ufunc(updates.dtype)
-        )
+        tiles.write_with_numpy(target.rows, rows, live, updates, target.select_ufunc(updates.dtype))
     except IndexError:
         plan.raise_out_of_bounds()
     return True
@@ -279,7 +292,7 @@ def _combine_per_thread(
 
     Whole numbers wrap, so that sums, products and limits have the same bits in any order.
     """
-    rows, ufunc = target.rows, target.combining_ufunc(target.accumulator.dtype)
+    rows, ufunc = target.rows, target.select_ufunc(target.accumulator.dtype)
     identity, waiting = target.rule.identity(rows.dtype), iter(tiling.partitions)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
 
@@ -288,7 +301,7 @@ def _combine_per_thread(
             table.fill(identity)
         for tile in chain.from_iterable(map(tiling.iter_tiles, waiting)):
             values = prepare_updates(target.layout, updates[tile.region], rows.dtype)
-            tiles.write(table, tile, values, ufunc)
+            target.apply_updates(tile, values, table)
 
     run_parallel(tables, work, threads)
     both = np.add if ufunc is np.subtract else ufunc
@@ -296,38 +309,11 @@ def _combine_per_thread(
         both(rows, table, out=rows)
 
 
-def _update_packed(
-    tiling: Tiling, partition: Region, target: ScatterOutput, updates: Array
-) -> None:
-    """Update the cells of a strip in a copy of its own, in which they stand side by side."""
-    rows = target.rows
-    packed = tiling.pack_cells(rows if target.source is None else target.source, partition)
-    for tile in tiling.iter_tiles(partition):
-        values = prepare_updates(target.layout, updates[tile.region], rows.dtype)
-        tiles.write(packed.reshape(-1, 1), tile, values, target.combining_ufunc(values.dtype))
-    tiling.own_cells(rows, partition)[...] = packed
-
-
-def _iter_copied_tiles(tiling: Tiling, partition: Region, target: ScatterOutput) -> Iterable[Tile]:
-    """The tiles of a partition, after its own cells were copied from the source, if there is one.
-
-    Where its only tile has all of these for its base, that copies them itself, part by part.
-    """
-    if target.source is None:
-        return tiling.iter_tiles(partition)
-    tiles, cells = [*tiling.iter_tiles(partition)], tiling.own_cells(target.data, partition)
-    rows = tiles[0].row_range
-    if len(tiles) == 1 and cells.size == target.rows[rows].size:
-        return [tiles[0]._replace(initial_rows=target.source.reshape(target.rows.shape)[rows])]
-    cells[...] = tiling.own_cells(target.source, partition)
-    return tiles
-
-
 def _choose_sharing(
     target: ScatterOutput, updates: Array, threads: int
 ) -> Literal["tables", "rows"] | None:
     """What several threads that walk the only partition pay to have of their own, if anything."""
-    cells, ufunc = target.accumulator, target.combining_ufunc(target.accumulator.dtype)
+    cells, ufunc = target.accumulator, target.select_ufunc(target.accumulator.dtype)
     if threads == 1 or ufunc is None or target.keeps_lone:
         return None
     if loops.native_reduction(cells.dtype, ufunc) is None:

@@ -33,9 +33,6 @@ UNIX = (
 MSVC = ("/nologo", "/std:c11", "/O2", "/fp:precise", "/LD")
 """As its documentation has them; these were never tried."""
 
-PATIENCE = 300
-"""Seconds after which a compiler is given up."""
-
 
 class Loops(BuildHookInterface[Any]):
     """Adds the library to a wheel, or puts it beside its source for an editable install."""
@@ -47,7 +44,7 @@ class Loops(BuildHookInterface[Any]):
         if version == "editable":
             compile_library(SOURCE.with_name(LIBRARY))
             return
-        self._folder = tempfile.TemporaryDirectory(prefix="gscli-")
+        self._folder = tempfile.TemporaryDirectory(prefix="gscli-")  # goes with this process
         library = Path(self._folder.name) / LIBRARY
         if compile_library(library):
             build_data["force_include"][str(library)] = f"gscli/kernel/{LIBRARY}"
@@ -55,19 +52,13 @@ class Loops(BuildHookInterface[Any]):
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data["tag"] = f"py3-none-{platform}"
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was compiled for the wheel, which holds it now."""
-        del version, build_data, artifact_path
-        if hasattr(self, "_folder"):
-            self._folder.cleanup()
-
 
 def compile_library(library: Path) -> bool:
     """Whether loops.c could be compiled to `library`, with the first compiler that does it."""
     for command in commands(library):
         try:
             done = subprocess.run(  # noqa: S603  the compiler of whoever installs
-                command, capture_output=True, timeout=PATIENCE, check=False, cwd=library.parent
+                command, capture_output=True, timeout=300, check=False, cwd=library.parent
             )
         except (OSError, subprocess.SubprocessError):
             continue

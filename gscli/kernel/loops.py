@@ -64,14 +64,10 @@ WAYS = {
 rows of the benchmark, one thread where no other number is named. In the order of the bits that
 `gscli_use` of loops.c takes."""
 
-LEAST_SHARED, SHARED = 32, 256
-"""Bytes of a row from which threads share rows where that way pays, and from which it always does.
-
-Single cells are not shared: what a thread spends on picking its own, one needs for combining all.
-"""
-
-MIN_SHARE_BYTES = 1024
-"""Bytes of rows from which a thread has a share of them: it must not wait for others' lines."""
+LEAST_SHARED, SHARED, MIN_SHARE = 32, 256, 1024
+"""Bytes of a row from which threads share rows where that way pays, and from which it always does,
+and bytes of all rows for each thread, which must not wait for others' lines. Single cells are not
+shared: what a thread spends on picking its own, one needs for combining all."""
 
 
 def processor_features(native: ctypes.CDLL) -> Feature:
@@ -90,7 +86,7 @@ def can_share_rows(rows: Array, threads: int) -> bool:
     native, need = library(), WAYS["short rows shared by two threads"]
     pays = native is not None and need in processor_features(native)
     long = rows.shape[1] * rows.itemsize >= (LEAST_SHARED if pays else SHARED)
-    return long and rows.nbytes >= threads * MIN_SHARE_BYTES
+    return long and rows.nbytes >= threads * MIN_SHARE
 
 
 def backend_name() -> str:
@@ -139,14 +135,9 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
 
 # --- the library, and the structures that it reads -----------------------------------------------
 
-L2_BYTES = 1 << 17
-"""Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
-
-MIN_PLANE_ENTRIES = 1 << 10
-"""Entries of a plane from which C walks it alone, and meanwhile fetches the rows of the next."""
-
-NONTEMPORAL_BYTES = 1 << 24
-"""Bytes of a result from which C writes past the caches: they would not hold it anyway."""
+L2_BYTES = 1 << 17  # of rows up to which they stay in a near cache: C need not fetch them ahead
+MIN_PLANE_ENTRIES = 1 << 10  # from which C walks a plane alone, and fetches the rows of the next
+NONTEMPORAL_BYTES = 1 << 24  # of a result from which C writes past the caches, too small for it
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3

@@ -18,6 +18,7 @@ from gscli.layout.axes import Reduction
 from gscli.plan.plan import ValidatedPlan
 
 Ufunc = Any
+CellFunction = Callable[[Array, Array], Array]
 
 
 class ReductionRule(Record):
@@ -32,10 +33,8 @@ class ReductionRule(Record):
     bool_ufunc: Ufunc
     number: float = 0
     divisor: Callable[[Array], Array] | None = None
-    epilogue: Callable[[Array, Array], Array] | None = None
-    convert: Callable[[Array, Array], Array] = lambda cells, values: saturating_cast(
-        values, cells.dtype
-    )
+    epilogue: CellFunction | None = None
+    convert: CellFunction = lambda cells, values: saturating_cast(values, cells.dtype)
 
     def identity(self, dtype: np.dtype[Any]) -> Array:
         """The identity in a type: of max -inf, the smallest integer, or False."""
@@ -183,11 +182,8 @@ class ReductionWords(Record):
 
 REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     "none": ReductionWords(
-        "write",
-        moves="{update} is written to that {thing}",
-        past="{target} becomes {result}",
-        equation="{target} = {update}",
-        combines="the last one wins",
+        "write", "", "", "{update} is written to that {thing}", "{target} becomes {result}",
+        "{target} = {update}", combines="the last one wins",
         missing="the reduction is missing: updates replace what is there",
     ),
     "add": ReductionWords(

@@ -2,17 +2,15 @@
 
 The grid of the result is (batches, outer, entries, width), without the run of cells that travel
 along. It is cut into partitions, and these into tiles. Entries meet in cells along their own axis
-alone. Where they are written, a partition has all of that axis: partitions touch disjoint cells of
-the output, so they may run in any order or at the same time, and the tiles of one come in entry
-order. A gather writes every cell of its output once, so there each tile may be one of its own.
+alone. Where cells are written, a partition has all of that axis: partitions touch disjoint cells,
+so that they may run in any order or at the same time, and the tiles of one come in entry order. A
+gather writes every cell of its output once, so that each tile may be a partition of its own.
 
-`take` reads rows, `write` replaces or updates them in entry order: by compiled loops where there
-are any and the job is large, else by the NumPy calls that anyone would write. Both give the bits of
-the plain loop: an update meets its cell after all earlier updates of that cell and before all later
-ones, and is rounded to the cell's type.
-
-No address is followed that was not judged: by the plan, or by compiled loops, which judge each
-index number before, or it is left to NumPy (`ValidatedPlan.numpy_rows`).
+`take` reads rows, `write` replaces or updates them: by compiled loops where there are any and the
+job is large, else by the NumPy calls that anyone would write. Both give the bits of the plain loop:
+an update meets its cell after all earlier updates of that cell and before all later ones, and is
+rounded to the cell's type. No address is followed that was not judged: by the plan, by compiled
+loops, or by NumPy where it is left to it (`ValidatedPlan.numpy_rows`).
 """
 
 from __future__ import annotations
@@ -77,10 +75,7 @@ class Tile(Record):
 
 
 def take(rows: Array, tile: Tile, target: Array, fill: Number) -> None:
-    """Read the rows of one tile into `target` (*region, run); entries that are not live read fill.
-
-    rows is (n, run), all of the plan's.
-    """
+    """Read of all rows (n, run) those of one tile into `target` (*region, run); fill for no row."""
     source = rows[tile.row_range]
     native = tile.live is None and loops.take(source, tile.deferred, target, tile.repeats)
     if not native:
@@ -107,7 +102,7 @@ def write(
 ) -> None:
     """Write items (*region, run) to the rows of one tile, or combine them by `ufunc`, in turn.
 
-    Only a `share` of the rows, so that threads never meet in one.
+    Only to a `share` of the rows, so that threads never meet in one.
     """
     target = rows[tile.row_range]
     where = share, tile.repeats, tile.initial_rows
@@ -127,16 +122,12 @@ def write(
 def write_with_numpy(
     rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Ufunc
 ) -> None:
-    """Write or combine items (*entries, run) with rows.
-
-    NumPy is quickest with one axis; its `ufunc.at` is several times slower with rows than with the
-    flat addresses of their cells.
-    """
+    """Write or combine items (*entries, run) with rows."""
     run = rows.shape[1]
     if live is not None:
         addresses, items = addresses[live], items[live]
     if ufunc is not None:
-        if run > 1:
+        if run > 1:  # rows would take several times as long as the flat addresses of their cells
             addresses = addresses[..., None] * run + np.arange(run)
         ufunc.at(rows.reshape(-1), addresses.reshape(-1), items.reshape(-1))
     elif run == 1:
@@ -198,6 +189,7 @@ class Tiling:
                 cells = max(max(rows, entries) * form.row_size, 1)
                 together = (CACHE_CELLS if ordered else SEVERAL) // cells
         self.is_packed = packed and wide < width and rows <= 2 * entries
+        self.has_whole_tiles = wide == width and self.tall == entries
         whole = ordered or self.is_packed
         sizes = batches, together, entries if whole else self.tall, wide
         pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
@@ -222,8 +214,8 @@ class Tiling:
         return data.reshape(*dims[:3], dims[3] // max(run, 1), run)[batches, outer, :, own]
 
     def pack_cells(self, data: Array, partition: Region) -> Array:
-        """A copy of these cells, all side by side: where tiles go that are packed."""
-        return np.array(self.own_cells(data, partition), order="C")
+        """A copy of these cells as rows, all side by side: where tiles go that are packed."""
+        return np.array(self.own_cells(data, partition), order="C").reshape(-1, 1)
 
     def make_tile(self, region: Region) -> Tile:
         """The addresses of one region of the grid."""
@@ -279,18 +271,18 @@ class Tiling:
 
 
 def address_windows(plan: ValidatedPlan, form: CanonicalForm, first: int, last: int) -> LiveIndices:
-    """Row numbers of some entries' windows in the general form, (entries, window), and which exist.
-
-    They are columns, entry terms and window terms, all added up.
+    """Row numbers of some entries' windows in the general form, (entries, window), and which exist:
+    columns, entry terms and window terms, all added up.
     """
     addressing, width = plan.layout.addressing, form.result_dims[2]
     coordinates, live = plan.resolve_range(first, last)
     grid = plan.entry_coordinates(first, last) if form.entry_strides else ()
     window = unravel_range(0, width, addressing.window[: len(form.window_strides)])
-    terms = [*zip(coordinates, form.column_strides, strict=True)]
-    terms += [(grid[axis], step) for axis, step in form.entry_strides]
-    rows = _add_terms(terms, last - first)
-    offsets = _add_terms([(window[axis], step) for axis, step in form.window_strides], width)
+    terms = [at * step for at, step in zip(coordinates, form.column_strides, strict=True)]
+    terms += [grid[axis] * step for axis, step in form.entry_strides]
+    rows = sum(terms, np.zeros(last - first, np.int64))
+    steps = [window[axis] * step for axis, step in form.window_strides]
+    offsets = sum(steps, np.zeros(width, np.int64))
     exists = None if live is None else live[:, None]
     for axis in () if plan.layout.policy.is_atomic else plan.layout.axes:
         if axis.column is None or axis.window is None:
@@ -303,10 +295,6 @@ def address_windows(plan: ValidatedPlan, form: CanonicalForm, first: int, last: 
         exists = inside if exists is None else exists & inside
     addresses = rows[:, None] + offsets if width > 1 else rows[:, None]
     return addresses, None if exists is None else np.broadcast_to(exists, addresses.shape)
-
-
-def _add_terms(terms: list[tuple[Indices, int]], count: int) -> Indices:
-    return fold_coordinates([(at, None) for at, _ in terms], [step for _, step in terms], count)[0]
 
 
 def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:

@@ -29,8 +29,7 @@ class Tuning(Record):
     """Sizes of the pieces in which work is done.
 
     `tile_size`: addresses computed at a time, so few that they are still in a cache when they are
-    used. `threads`: how many work at a time.
-    `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
+    used. `parallel_bytes`: smaller jobs stay on one thread, whose start costs more than it saves.
     """
 
     tile_size: int = 2 * BLOCK
@@ -48,16 +47,13 @@ class Tuning(Record):
 
 DEFAULT = Tuning()
 
-
 STRIP_BYTES = 1 << 20
 """Bytes of a strip, the cells of all rows in some columns: so many stay in the second cache."""
 
-CACHE_LINE = 64
-"""Bytes of a line of the caches."""
-
+CACHE_LINE = 64  # bytes
 KEPT_BYTES = 31 << 20
 """Bytes that glibc keeps for a process that has given back so many at once, at most 32 MiB. Else it
-gives the arrays of each step back to the system, which clears them anew for the next one: by NumPy
+gives the arrays of each tile back to the system, which clears them anew for the next one: by NumPy
 alone W13 axis 1 takes 170 ms in place of 48."""
 
 
