@@ -21,6 +21,8 @@ from gscli.traces import Trace
 DIFFERENTIABLE = ("float32", "float64")
 """Element types that have a gradient here."""
 
+CONVERT = "convert data and updates to float32 or float64"
+
 
 class Gradients:
     """The gradients of one finished call, by input name, in the inputs' shapes and types.
@@ -126,10 +128,7 @@ def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = 
     gradients = Gradients(trace, flow, convention)
     if not gradients.arrays:
         types = (f"{name} {dtype_name(array.dtype)}" for name, array in trace.inputs.items())
-        raise DtypeRefused(
-            "no input has a gradient", where=", ".join(types), valid=" ".join(DIFFERENTIABLE),
-            hint="convert data and updates to float32 or float64",
-        )  # fmt: skip
+        raise _dtype_error("no input has a gradient", ", ".join(types), hint=CONVERT)
     return gradients
 
 
@@ -141,21 +140,20 @@ def _check_differentiable(trace: Trace) -> None:
     if dtype in (*FLOAT16S, *NARROW_FLOATS):
         problem = f"gradients of {dtype} are not computed"
         details = ("frameworks round sums of narrow floats at different places",)
-    raise DtypeRefused(
-        problem,
-        where=f"output {dtype} {format_shape(trace.output.shape)}",
-        details=details,
-        valid=" ".join(DIFFERENTIABLE),
-        hint="convert data and updates to float32 or float64" * (dtype != "str"),
-    )
+    where, hint = f"output {dtype} {format_shape(trace.output.shape)}", CONVERT * (dtype != "str")
+    raise _dtype_error(problem, where, details, hint)
+
+
+def _dtype_error(
+    problem: str, where: str, details: tuple[str, ...] = (), hint: str = ""
+) -> DtypeRefused:
+    valid = " ".join(DIFFERENTIABLE)
+    return DtypeRefused(problem, where=where, details=details, valid=valid, hint=hint)
 
 
 def _check_cotangent(flow: Array, trace: Trace) -> Array:
     if flow.dtype.kind not in "iuf":
-        raise DtypeRefused(
-            f"the cotangent is {dtype_name(flow.dtype)}", where="cotangent",
-            valid=" ".join(DIFFERENTIABLE),
-        )  # fmt: skip
+        raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
     if flow.shape != trace.output.shape:
         raise ShapeRefused(
             "the cotangent has another shape than the output",

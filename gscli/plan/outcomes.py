@@ -150,19 +150,16 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         cell="partly outside, cell by cell",
         landing="partly outside",
     ),
-    "refused": OutcomeWords(
-        "skipped",
-        does="is refused",
-        rule="such an index {does}",
-        key="out of range",
-        reason="{subject} {outside}",
-        remark="{raw_value} is outside {low} … {high}: {fate}",
-        plain="{subject} {out_of_range}",
-        behaviour=("refuse what is outside", "refuse below zero too"),
-        cell="error",
-    ),
 }
 """In the order in which they are told."""
+
+OUTCOMES["refused"] = OUTCOMES["outside"]._replace(
+    does="is refused",
+    change="",
+    notices=("", ""),
+    behaviour=("refuse what is outside", "refuse below zero too"),
+    cell="error",
+)
 
 
 class SkipWords(Record):

@@ -97,7 +97,6 @@ def gather_elements(
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
     indices and data have equal sizes. Legal: 0 … s-1; the CPU plugin counts negatives from the end.
     """
-    del opset  # one version so far
     check_dtypes(data, DATA_DTYPES, indices)
     number = normalize_axis(axis, data.rank)
     addressing = address_elements(data, indices, number)

@@ -67,7 +67,6 @@ def scatter_update(
     data[:axis] ++ indices ++ data[axis+1:]. Indices may have any rank; legal: 0 … s-1 on an axis of
     size s. The CPU plugin refuses indices of rank 0, which the text allows.
     """
-    del opset  # one version so far
     check_dtypes(data, NUMERIC, indices, INTEGERS)
     number = read_axis(data, axis)
     addressing = address_axis(data, indices, number)

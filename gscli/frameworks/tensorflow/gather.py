@@ -57,7 +57,6 @@ def gather(
     params; where the result is empty no index is looked at. XLA moves a bad index to the border,
     but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
     """
-    del validate_indices
     check_dtypes(params, DTYPES, indices, INDEX_TYPES)
     check_min_rank(params)
     batch = 0 if axis == 0 else batch_dims
