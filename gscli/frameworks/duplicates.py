@@ -132,22 +132,20 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     if twins is None or not twins.groups:
         return []
     lines = [_format_writers(plan, group) for group in twins.groups]
-    more = twins.total - len(lines)
+    more, last = twins.total - len(lines), ""
     if plan.layout.has_overlapping_windows:
         cells = format_count(twins.cells, "cell is", "cells are")
         least = "at least " if twins.compared < plan.layout.entry_count else ""
         problem = f"{least}{cells} written more than once"
-        lines += [f"… and {format_count(more, 'more group')} of entries"] if more else []
-        lines.append(f"{reason}; here the last one won")
+        others = f"{format_count(more, 'more group')} of entries"
     else:
         thing = "cell" if plan.layout.window_size == 1 else "slice"
         together = f"the same {thing}" if twins.total == 1 else f"{twins.total:,} {thing}s together"
         problem = f"{twins.writers:,} entries write {together}"
-        others = [f"… and {format_count(more, f'more {thing}')} written more than once"]
-        lines += others if more else []
+        others = f"{format_count(more, f'more {thing}')} written more than once"
         last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
-        lines.append(f"{reason}; here the last one{last} won")
-    lines += format_compared_part(plan.layout)
+    lines += [f"… and {others}"] * (more > 0)
+    lines += [f"{reason}; here the last one{last} won", *format_compared_part(plan.layout)]
     hint = _reduction_hint(operator) + "--strict refuses"
     return [Notice(problem, details=tuple(lines), hint=hint)]
 

@@ -127,21 +127,6 @@ COMPOSITES: dict[str, AtenRule] = {
 }
 """What ATen composes of other functions, so that its own index is only seen where Python calls."""
 
-UNMAPPED: dict[str, str] = {
-    r".*_backward.*|.*_jvp|.*_grad": "its forward call has judged the index",
-    r".*sparse.*|coalesce|.*coo.*|.*cs[rc].*|.*bs[rc].*|.*nested.*|.*jagged.*|_pack.*|_spdiags": (
-        "its numbers are a format, not positions"
-    ),
-    r"_?(fbgemm|quantized|cudnn|miopen|mkldnn|mps|_?fused|_?efficient).*": "kernels of one device",
-    r".*loss.*|.*cross_entropy.*|.*margin.*|kl_div": "its target is values, or nll_loss is called",
-    r".*max_pool.*|.*fractional.*": "its indices come from a pooling",
-    r"masked_(fill|select|softmax).*|.*_mask.*|where": "a mask has no bad numbers",
-    r"_?cumm(ax|in)(_helper)?|kthvalue|.*median|min|mode|sort|topk": "its indices are an output",
-    r"embedding_bag": "it calls a function that is judged",
-    r"_set_item": "of a list of Python",
-}
-"""Why a function with an index argument is not in the table: the first pattern that fits."""
-
 
 def find_rule(name: str) -> AtenRule | None:
     """The rule of a function, in place or not.
