@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.base.records import Record
 from gscli.base.words import suggest_names
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
@@ -72,21 +74,17 @@ def compare(
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
     chosen, unsaid = select_rule_sets(concept, only, opsets)
-    rows: list[RuleSetResult] = []
+    question, rows = RuleSetQuestion(call, arrays, own, run), list[RuleSetResult]()
     for label, pairs in chosen.items():
-        able, there = list(_iter_expressible(pairs, call, arrays)), {row.label for row in rows}
-        rows += [
-            _run_rule_set(run, pair, arrays, call, own)
-            for pair in able
-            if pair[1].label not in there
-        ]
+        able, there = list(question.iter_expressible(pairs)), {row.label for row in rows}
+        rows += [question.ask(*pair) for pair in able if pair[1].label not in there]
         if not able:
             reasons = (explain_inexpressible(comparison, call) for _, comparison in pairs)
             reason = next(filter(None, reasons), "it starts from zeros")
             operators = tuple(dict.fromkeys(operator.name for operator, _ in pairs))
             unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
-        reductions = _expressible_reductions(chosen.values(), call, arrays)
+        reductions = question.list_reductions(chain.from_iterable(chosen.values()))
         raise UsageError(
             f"no rule set can express this {concept}",
             where=", ".join(_describe_arguments(call, only)),
@@ -123,18 +121,6 @@ def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]
         yield f"frameworks {','.join(only)}"[:100]
 
 
-def _expressible_reductions(
-    chosen: Iterable[Sequence[DeclaredComparison]], call: ConceptCall, arrays: Mapping[str, Array]
-) -> list[str]:
-    """Reductions that some rule set can express."""
-    declared = [pair for pairs in chosen for pair in pairs]
-    return [
-        name
-        for name in REDUCTION_NAMES
-        if any(True for _ in _iter_expressible(declared, call._replace(reduction=name), arrays))
-    ]
-
-
 def _build_concept_call(
     concept: Concept,
     arrays: Mapping[str, Array],
@@ -169,61 +155,71 @@ def _build_concept_call(
     return ConceptCall(data, indices, next(iter(updates), None), axis, batch_dims, reduction)
 
 
-def _iter_expressible(
-    declared: Iterable[DeclaredComparison], call: ConceptCall, arrays: Mapping[str, Array]
-) -> Iterator[ExpressibleCall]:
-    """Those comparisons that can express the call, with the attributes that do."""
-    for operator, comparison in declared:
-        if comparison.has_zero_data and any(
-            bool(np.any(part != 0)) for part in mapped.iter_blocks(arrays["data"])
-        ):
-            continue
-        attrs = translate_attributes(comparison, call)
-        if attrs is not None:
-            yield operator, comparison, attrs
+class RuleSetQuestion(Record):
+    """A concept's call as rule sets are asked for it; `typed` and `run` as `compare` takes them."""
 
+    call: ConceptCall
+    arrays: Mapping[str, Array]
+    typed: Mapping[str, bool]
+    run: CallRunner
 
-def _run_rule_set(
-    run: CallRunner,
-    able: ExpressibleCall,
-    arrays: Mapping[str, Array],
-    call: ConceptCall,
-    typed: Mapping[str, bool],
-) -> RuleSetResult:
-    operator, comparison, attrs = able
-    roles, inputs = _convert_inputs(comparison, arrays, call)
-    row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])
-    try:
-        # As the operator's own command does: masks first, for PyTorch's may be of uint8.
-        bare, sources, rest = expand_masks(operator, inputs, attrs)
-        known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
-        settled = CallInputs(bare, dict.fromkeys(bare, "inline"), known, rest)
-        resolve_dtypes(operator, settled, strict=False)
-        done = run(operator, settled.arrays, rest)
-    except GscliError as error:
-        return replace(row, error=error)
-    return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
+    def iter_expressible(self, declared: Iterable[DeclaredComparison]) -> Iterator[ExpressibleCall]:
+        """Those comparisons that can express the call, with the attributes that do."""
+        for operator, comparison in declared:
+            if comparison.has_zero_data and any(
+                bool(np.any(part != 0)) for part in mapped.iter_blocks(self.arrays["data"])
+            ):
+                continue
+            attrs = translate_attributes(comparison, self.call)
+            if attrs is not None:
+                yield operator, comparison, attrs
 
+    def list_reductions(self, declared: Iterable[DeclaredComparison]) -> list[str]:
+        """Reductions that some of the comparisons can express."""
+        pairs, calls = (
+            [*declared],
+            ((name, self.call._replace(reduction=name)) for name in REDUCTION_NAMES),
+        )
+        return [
+            name for name, call in calls if any(self._replace(call=call).iter_expressible(pairs))
+        ]
 
-def _convert_inputs(
-    comparison: Comparison, arrays: Mapping[str, Array], call: ConceptCall
-) -> tuple[dict[str, str], dict[str, Array]]:
-    """The operator's inputs under its own names, and what each of them is to the concept."""
-    roles: dict[str, str] = {}
-    converted: dict[str, Array] = {}
-    for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
-        if name:
-            parts = _split_indices(comparison, name, arrays[role]) if role == "indices" else {}
-            converted |= parts or {name: arrays[role]}
-            roles |= dict.fromkeys(parts or (name,), role)
-    if comparison.axis_input:
-        roles[comparison.axis_input] = "axis"
-        converted[comparison.axis_input] = np.array(call.axis or 0)
-    if comparison.shape_input:
-        roles[comparison.shape_input] = "indices"
-        shape = np.array(call.data.shape, arrays["indices"].dtype)
-        converted[comparison.shape_input] = shape
-    return roles, converted
+    def ask(
+        self, operator: Operator, comparison: Comparison, attrs: Mapping[str, object]
+    ) -> RuleSetResult:
+        """The answer of a rule set, or its refusal."""
+        roles, inputs = self._convert_inputs(comparison)
+        row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])
+        try:
+            # As the operator's own command does: masks first, for PyTorch's may be of uint8.
+            bare, sources, rest = expand_masks(operator, inputs, attrs)
+            known = {name: self.typed.get(roles[sources.get(name, name)], True) for name in bare}
+            settled = CallInputs(bare, dict.fromkeys(bare, "inline"), known, rest)
+            resolve_dtypes(operator, settled, strict=False)
+            done = self.run(operator, settled.arrays, rest)
+        except GscliError as error:
+            return replace(row, error=error)
+        return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
+
+    def _convert_inputs(self, comparison: Comparison) -> tuple[dict[str, str], dict[str, Array]]:
+        """The operator's inputs under its own names, and what each of them is to the concept."""
+        roles: dict[str, str] = {}
+        converted: dict[str, Array] = {}
+        for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
+            if name:
+                parts = (
+                    _split_indices(comparison, name, self.arrays[role]) if role == "indices" else {}
+                )
+                converted |= parts or {name: self.arrays[role]}
+                roles |= dict.fromkeys(parts or (name,), role)
+        if comparison.axis_input:
+            roles[comparison.axis_input] = "axis"
+            converted[comparison.axis_input] = np.array(self.call.axis or 0)
+        if comparison.shape_input:
+            roles[comparison.shape_input] = "indices"
+            shape = np.array(self.call.data.shape, self.arrays["indices"].dtype)
+            converted[comparison.shape_input] = shape
+        return roles, converted
 
 
 def _split_indices(comparison: Comparison, name: str, indices: Array) -> dict[str, Array]:

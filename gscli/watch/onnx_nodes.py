@@ -25,7 +25,7 @@ from gscli.files.content import import_extra
 from gscli.files.formats.tensorproto import check_is_inside
 from gscli.frameworks.execute import execute
 from gscli.lab.difference import describe_difference
-from gscli.lab.model_nodes import ModelNode, find_operator, read_attributes
+from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import OnnxModel
 from gscli.traces.check import iter_findings
 from gscli.watch.findings import Report, WatchKind
@@ -78,33 +78,31 @@ class ModelWatch(Report):
             (node.op_type, node.message.name, *node.outputs): node for node in model.nodes
         }
 
-    def judge(self, message: Any, opset: int, values: Sequence[Array | None]) -> Array | None:
+    def judge(self, message: Any, values: Sequence[Array | None]) -> Array | None:
         """The rules' answer of a node; None where it is refused, which is then a finding."""
-        operator = find_operator(message.op_type, message.domain)
-        pairs = zip(operator.input_names, values, strict=False)
+        known = self._nodes.get((message.op_type, message.name, *message.output))
+        address = message.name or next(iter(message.output), "")
+        node = known or ModelNode(address, message, self.model.graphs[0], 0, self.model.opset)
+        pairs = zip(node.operator.input_names, values, strict=False)
         inputs = {name: np.asarray(value) for name, value in pairs if value is not None}
-        attrs = read_attributes(message)
-        if any(attribute.name == "opset" for attribute in operator.attributes):
-            attrs["opset"] = opset
-        node = self._nodes.get((message.op_type, message.name, *message.output))
-        address = node.address if node else message.name or next(iter(message.output), "")
+        address, attrs = node.address, node.call_attributes
         self._runs[address] += 1
-        is_counted = node is None or node.graph.outer is not None or not self.inner_only
+        is_counted = known is None or node.graph.outer is not None or not self.inner_only
         if is_counted:
             self.calls[message.op_type] += 1
             self.indices += sum(array.size for name, array in inputs.items() if name == "indices")
-        label = f"{sanitize(address, 60)} ({message.op_type}-{opset})"
+        label = f"{sanitize(address, 60)} ({message.op_type}-{node.opset})"
         label += f", run {self._runs[address]}" if self._runs[address] > 1 else ""
         try:
-            _, answer = execute(operator, inputs, attrs)
+            _, answer = execute(node.operator, inputs, attrs)
         except GscliError as error:
-            details = self._describe_inputs(message, node, inputs)
+            details = self._describe_inputs(message, known, inputs)
             error.detail_items = (*details, *error.detail_items)
             error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
             error.hint = f"gscli run {quote_word(self.model.where)} lists the gathers and scatters"
             self.add("index", error)
             return None
-        for finding in iter_findings(operator, inputs, attrs, 1) if is_counted else ():
+        for finding in iter_findings(node.operator, inputs, attrs, 1) if is_counted else ():
             if finding.kind == "duplicate":
                 self.note("lost", label, finding.text()[:300])
                 break
@@ -175,7 +173,7 @@ def _run_rules(watch: ModelWatch, feeds: Mapping[str, Array]) -> None:
     base = import_extra("onnx.reference.op_run", "onnx").OpRun
 
     def run(self: Any, *values: Any, **_attributes: Any) -> tuple[Array]:
-        answer = watch.judge(self.onnx_node, watch.model.opset, values)
+        answer = watch.judge(self.onnx_node, values)
         if answer is None:
             raise _BadNode
         return (answer,)
@@ -219,7 +217,7 @@ def _watch_runtime(
             except RuntimeStopped:
                 break
         values = [tensors[name] if name else None for name in node.inputs]
-        answer = watch.judge(node.message, model.opset, values)
+        answer = watch.judge(node.message, values)
         if answer is None:
             return
         if stop is None:

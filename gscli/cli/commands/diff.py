@@ -47,11 +47,10 @@ def diff(
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
     tolerance = make_tolerance(settings)
-    rows, equal = list[dict[str, object]](), True
+    rows = list[dict[str, object]]()
     for name, actual_word, expected_word in pairs:
         shown = sanitize(name)
         if actual_word is None or expected_word is None:
-            equal = False
             missing, holder = ("A", second) if actual_word is None else ("B", first)
             rows.append({"name": name, "equal": False, "missing": missing})
             _print_unless_quiet(f"{shown} is only in {sanitize(holder)}\n", settings)
@@ -62,13 +61,13 @@ def diff(
         )
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
-        equal = equal and differences.is_equal
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         sentences = difference_sentences(differences, sanitize(expected_word))
         if differences.is_equal:
             sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
         _print_unless_quiet(render_difference(differences, sentences, settings), settings)
+    equal = all(row["equal"] for row in rows)
     if settings.json is not None:
         document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
             "equal": equal, "members": rows,

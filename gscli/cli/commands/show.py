@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.base.words import format_shape, sanitize
+from gscli.base.words import format_columns, format_shape, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import Settings, argument, make_view_options, option, print_json
 
@@ -132,16 +132,14 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         return
     if settings.quiet:
         return
-    table = [
-        (sanitize(m.name), f"{m.dtype} {format_shape(m.shape)}", f"{m.bytes:,}") for m in members
-    ]
-    widths = [max(map(len, column), default=0) for column in zip(*table, strict=True)]
-    for name, kind, size in table:
-        sys.stdout.write(f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {size:>{widths[2]}} bytes\n")
-    if not members:
-        sys.stdout.write("no tensors\n")
-    for commit in commits:
-        sys.stdout.write(f"@{commit.snapshot}  {commit.written}  {sanitize(commit.message)}\n")
+    sizes = [f"{member.bytes:,}" for member in members]
+    wide = max(map(len, sizes), default=0)
+    lines = format_columns([
+        (sanitize(m.name), f"{m.dtype} {format_shape(m.shape)}", f"{size:>{wide}} bytes")
+        for m, size in zip(members, sizes, strict=True)
+    ])  # fmt: skip
+    lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
+    sys.stdout.writelines(f"{line}\n" for line in (lines if members else ["no tensors", *lines]))
     sys.stdout.write(node_table)
 
 
@@ -158,20 +156,17 @@ def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Sett
     from gscli.cli.call import write_results
     from gscli.files.statistics import compute_statistics
 
-    names = [None] if listed is None else [member.name for member in listed]
-    width = max((len(sanitize(name)) for name in names if name is not None), default=0)
-    for name in names:
-        word = text if name is None else f"{text}::{name}"
+    words = {"": text} if listed is None else {m.name: f"{text}::{m.name}" for m in listed}
+    width = max(len(sanitize(name)) for name in words)
+    for name, word in words.items():
         array = files.load(
             word, name="tensor", dtype=settings.dtype, empty_dtype="int64",
             max_bytes=settings.max_bytes,
         ).array  # fmt: skip
         summary = compute_statistics(*_take_chosen(array, settings))
-        head, label = "", dict[str, str]()
-        if name is not None:
-            head, label = f"{sanitize(name):<{width}}  ", {"name": name}
-        line = f"{head}{summary.text()}"
+        line = f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text()
         if settings.json is not None:
+            label = {} if listed is None else {"name": name}
             line = json.dumps({**label, **summary.to_dict()})
         write_results([array], settings, text=f"{line}\n")
 
