@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Indices, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import dtype_min, format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
@@ -198,6 +198,8 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if point and _is_alone(signs.point, drawing):
         texts.append(f"{signs.point} {point}")
+    for dtype in sorted(set(re.findall(r"least (int\d+)", drawing))):
+        texts.append(f"least {dtype}: {dtype_min(dtype)}")
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
         texts.append("{}: {} and {} more entries".format(crowded[0], *crowded.groups()))

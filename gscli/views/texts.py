@@ -25,6 +25,9 @@ _STRING_CELLS = 12
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
+_LEAST_NAMED = 4
+"""Bytes of integers whose least value has a name."""
+
 _SLACK = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
 """Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
 little more, so that 0.1 + 0.2 is 0.3.
@@ -33,11 +36,16 @@ DEFAULTS = ViewOptions()
 
 
 class NumberFormat(Record):
-    """How floats of one group are written; other kinds need no choice. `signs` cut long strings."""
+    """How floats of one group are written; other kinds need no choice. `signs` cut long strings.
+
+    `names_least`: in cells the least value of a wide integer type has a name, for its digits would
+    fill the line.
+    """
 
     digits: int = 1
     scientific: bool = False
     signs: Signs = UTF8
+    names_least: bool = False
 
     def format_column(self, array: Array) -> list[str]:
         """Every value, row-major.
@@ -59,7 +67,11 @@ class NumberFormat(Record):
         if is_real(array):
             return self._reals(array)
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
-        return list(map(str, integers.reshape(-1).tolist()))
+        texts = list(map(str, integers.reshape(-1).tolist()))
+        if not self.names_least or array.dtype.kind != "i" or array.itemsize < _LEAST_NAMED:
+            return texts
+        least = str(np.iinfo(array.dtype).min)
+        return [f"least {array.dtype.name}" if text == least else text for text in texts]
 
     def format_value(self, value: object) -> str:
         """One value in a sentence, where nothing stands below it: no zeros at its end.
@@ -71,7 +83,7 @@ class NumberFormat(Record):
 
     def format_values(self, array: Array) -> list[str]:
         """Every value as in a sentence, row-major."""
-        return [strip_zeros(text) for text in self.format_column(array)]
+        return [strip_zeros(text) for text in self._replace(names_least=False).format_column(array)]
 
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()

@@ -192,3 +192,13 @@ def test_letters_on_one_cell_are_told_apart_from_labels_of_two_letters() -> None
 def test_index_inputs_that_are_broadcast_have_the_shape_of_all() -> None:
     inputs = {"a": np.arange(12).reshape(3, 4), "indices_0": 1, "indices_1": [2, 0]}
     assert "indices_0, _1 [2]" in drawn(trace("numpy.getitem", inputs))
+
+
+def test_the_least_whole_number_has_a_name_in_cells_and_its_digits_in_the_key() -> None:
+    inputs = {"data": np.array([1, 2]), "segment_ids": np.array([1, 1])}
+    found = trace("tensorflow.unsorted_segment_max", inputs, {"num_segments": 3})
+    shown = drawn(found)
+    assert "ab:least int64→2" in shown
+    assert "least int64: -9223372036854775808\n" in shown
+    assert "max(-9223372036854775808, 1, 2) = 2" in shown
+    assert found.to_dict()["output"]["data"][0] == str(-(2**63))  # type: ignore[index]

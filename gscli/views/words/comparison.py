@@ -23,9 +23,6 @@ MOST_COLUMNS = 24
 SHORT_ROW = 8
 """Values of a differing slice that are written out."""
 
-_LEAST_NAMED = 4
-"""Bytes of integers whose least value has a name."""
-
 SHORT_TENSOR = 64
 """Inputs of up to so many cells are written out."""
 
@@ -62,7 +59,8 @@ class ComparisonTexts:
         outputs = (group.first.output for group in comparing.groups)
         self._outputs = [output for output in outputs if output is not None]
         tensors = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
-        self.numbers = choose_number_format([*self._outputs, *tensors], options)
+        numbers = choose_number_format([*self._outputs, *tensors], options)
+        self.numbers = numbers._replace(names_least=True)
 
     @cached_property
     def groups(self) -> list[ResultGroup]:
@@ -103,7 +101,7 @@ class ComparisonTexts:
         for name, array in self.comparing.inputs.items():
             shape = self.signs.times.join(map(str, array.shape))
             short = array.size <= SHORT_TENSOR
-            values = "  ".join(self.format(array)) if short else ""
+            values = "  ".join(self.numbers.format_column(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
     @cached_property
@@ -142,7 +140,7 @@ class ComparisonTexts:
         }
         return [
             ResultCell(text, "differs" if flags[number] else "same", landings.get(number, ""))
-            for number, text in enumerate(self.format(output))
+            for number, text in enumerate(self.numbers.format_column(output))
         ]
 
     @cached_property
@@ -154,14 +152,6 @@ class ComparisonTexts:
         teller = Describer(drawn.trace, self.numbers)
         entries = drawn.trace.entries(self.columns)
         return [(entry.number, teller.locate_index(entry)[1]) for entry in entries]
-
-    def format(self, array: Array) -> list[str]:
-        """Every value, row-major; what JAX fills with by its name, since it would fill the line."""
-        texts = self.numbers.format_column(array)
-        if array.dtype.kind != "i" or array.dtype.itemsize < _LEAST_NAMED:
-            return texts
-        least = str(np.iinfo(array.dtype).min)
-        return [f"least {array.dtype.name}" if text == least else text for text in texts]
 
     def list_differences(
         self, group: ResultGroup, limit: int = LISTED_CELLS
@@ -192,7 +182,7 @@ class ComparisonTexts:
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one; one value for a long slice of it."""
         flat = np.asarray(values).reshape(-1)
-        texts = self.format(flat[:SHORT_ROW])
+        texts = self.numbers.format_column(flat[:SHORT_ROW])
         if flat.size <= SHORT_ROW:
             return " ".join(texts)
         if not unequal_cells(flat, np.broadcast_to(flat[:1], flat.shape)).any():
