@@ -132,8 +132,7 @@ class _BackwardWriter:
         text = [*self._write_cells(), *self._write_operation(), "", "", *self._write_run(loading)]
         loads = loading.write(self.language, text)
         if VALUE in self.names:
-            updates = self.layout.updates
-            assert updates is not None
+            updates = self.layout.written_updates
             number = self._number(updates.value)
             loads.append(f"value = {self.module}.asarray({number}, {self._dtype})")
         if self.target == "torch":

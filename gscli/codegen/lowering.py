@@ -106,8 +106,7 @@ class ScatterLowering:
         self.composed = False
         self.data = lowering.inputs.get("data")
         self.update_value = lowering.inputs.get("updates")
-        assert self.layout.updates is not None
-        self.declared = self.layout.updates
+        self.declared = self.layout.written_updates
         self.rule = REDUCTIONS[self.layout.reduction]
         self.averages = self.rule.divisor is not None
         self.combines_bool = self._combines_bool()

@@ -178,8 +178,7 @@ class BackwardWalk:
 
         Fitting the numbers of its cells as the updates were fitted says which of them each is.
         """
-        updates = self.layout.updates
-        assert updates is not None
+        updates = self.layout.written_updates
         if updates.scale is not None:
             gradients = gradients * float(np.real(updates.scale))
         if updates.name is None:
@@ -217,8 +216,7 @@ class BackwardWalk:
     @cached_property
     def values(self) -> Array:
         """The updates as they are written, in the order of the loop."""
-        updates = self.layout.updates
-        assert updates is not None
+        updates = self.layout.written_updates
         values = np.ascontiguousarray(self.plan.updates_view().reshape(-1), np.float64)
         return values if updates.scale is None else values * float(np.real(updates.scale))
 
@@ -249,14 +247,12 @@ class BackwardWalk:
     @property
     def extreme_holders(self) -> tuple[BoolArray, Holders]:
         """Which cells of data equal the extreme value of their cell, and the updates that do."""
-        updates = self.layout.updates
-        assert updates is not None
         final, own = self.final.reshape(-1), self.data == self.final
         nan_holds = self.nan_ties == "hold" and bool(np.isnan(final).any())
         if nan_holds:
             own = own | (np.isnan(self.data) & np.isnan(self.final))
         numbers = select_equal(self.cells, self.values, final)
-        if nan_holds and updates.nan_wins:
+        if nan_holds and self.layout.written_updates.nan_wins:
             both = np.isnan(self.values) & np.isnan(final)[self.cells] & (self.cells >= 0)
             numbers = np.union1d(numbers, np.flatnonzero(both))
         return own & self.takes_part, (numbers, self.cells[numbers])
@@ -316,10 +312,8 @@ def _keep_last(holders: Holders, size: int) -> Holders:
 
 
 def _back_through_set(walk: BackwardWalk) -> Pair:
-    updates = walk.layout.updates
-    assert updates is not None
     left = np.where(walk.counts > 0, 0.0, walk.cotangent)
-    if walk.convention.writers == "last" or updates.name is None:
+    if walk.convention.writers == "last" or walk.layout.written_updates.name is None:
         return left, walk.pass_to(_keep_last(walk.writers, walk.cotangent.size), walk.cotangent)
     return left, walk.read(walk.cotangent)
 

@@ -50,8 +50,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     if layout.kind == "gather":
         unsigned = walk.cell_flow + 0.0  # 0 × -1, of an ignored entry, is drawn as 0, not as -0
         return walk.plan_write(unsigned), arrays[str(layout.data_name)]
-    updates = layout.updates
-    assert updates is not None
+    updates = layout.written_updates
     data, source = _name_values(gradients)
     if not data:
         return walk.plan_read(walk.cotangent), arrays[source]

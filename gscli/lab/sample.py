@@ -125,7 +125,6 @@ def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
 
 def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> ValidatedPlan:
     """A scatter by the rules of another one, of single updates to cells of a row of data."""
-    assert layout.updates is not None
     indices = at.reshape(-1, 1)
     tensors = Tensor("data", data.shape, layout.dtype), Tensor("indices", indices.shape, "int64")
     flat = layout._replace(
@@ -134,7 +133,7 @@ def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> Vali
         data_name="data",
         data_shape=data.shape,
         output_shape=data.shape,
-        updates=layout.updates._replace(name="updates", fit=Fit.EXACT, value=None),
+        updates=layout.written_updates._replace(name="updates", fit=Fit.EXACT, value=None),
     )
     return Plan(flat, {"data": data, "indices": indices, "updates": updates}).validate()
 

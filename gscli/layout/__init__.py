@@ -101,6 +101,12 @@ class Layout(LayoutFields):
         return self.data_name, None if self.updates is None else self.updates.name
 
     @property
+    def written_updates(self) -> Updates:
+        """The values to write, of a scatter."""
+        assert self.updates is not None
+        return self.updates
+
+    @property
     def is_flattened(self) -> bool:
         """Whether axes of data, or of each of its parts, are addressed as one row of cells."""
         return self.view_shape != self.data_shape

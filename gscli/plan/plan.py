@@ -303,9 +303,7 @@ def _row_zero_addresses(form: CanonicalForm) -> Indices:
 
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
-    addressing, updates = layout.addressing, layout.updates
-    shape = layout.result_shape
-    assert updates is not None
+    addressing, updates, shape = layout.addressing, layout.written_updates, layout.result_shape
     if updates.name is None:
         value = np.asarray(updates.value)
         return np.broadcast_to(value, addressing.entry_shape + addressing.window)

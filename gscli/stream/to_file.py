@@ -181,8 +181,8 @@ def make_update_reader(plan: ValidatedPlan, dtype: DType) -> Callable[[Indices],
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
     layout, run = plan.layout, plan.layout.form.row_size
     working = dtype if layout.accumulate_dtype is None else parse_dtype(layout.accumulate_dtype)
-    assert layout.updates is not None
-    name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
+    written = layout.written_updates
+    name, plain = written.name, written.fit in (Fit.EXACT, Fit.RESHAPE)
     if name is None or not plain or layout.form.result_axes != layout.addressing.result_axes:
         rows = canonical_updates(plan).reshape(-1, run)
         return lambda places: prepare_updates(layout, rows[places], working)

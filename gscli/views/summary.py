@@ -54,8 +54,7 @@ def describe_purpose(trace: Trace) -> str:
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"
         return f"{sentence}; {moved} is copied to output{where}."
-    updates = layout.updates
-    assert updates is not None
+    updates = layout.written_updates
     times = "" if updates.scale is None else f", times {updates.scale},"
     update = f"the update {beside}{times}" if updates.name else f"the value {updates.value}"
     itself = "itself and " if layout.include_self else ""

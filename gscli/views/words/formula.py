@@ -290,8 +290,7 @@ class Formula:
         return "" if scale is None else f"{scale} * "
 
     def _update(self) -> str:
-        updates, needed = self._layout.updates, self._addressing.result_shape
-        assert updates is not None
+        updates, needed = self._layout.written_updates, self._addressing.result_shape
         if updates.name is None:
             return sanitize(str(updates.value))
         name, shape = updates.name, self._trace.inputs[updates.name].shape
