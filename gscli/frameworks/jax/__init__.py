@@ -18,8 +18,10 @@ from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout.axes import (
     INT32_MAX,
+    Negative,
     Number,
     OutOfBounds,
+    Policy,
     Reduction,
     Shape,
     Tensor,
@@ -50,15 +52,24 @@ WRITE_MODES = _DROPS | dict.fromkeys(_DEFAULTS, OutOfBounds.SKIP) | {"clip": Out
 """Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
 
 
-def index_truncation(shape: Shape, when: Truncation) -> Truncation:
-    """JAX computes with 32-bit indices wherever every axis of the array has fewer cells.
+def index_policy(
+    shape: Shape, out_of_bounds: OutOfBounds, *, wraps: bool = False,
+    when: Truncation | None = None,
+) -> Policy:  # fmt: skip
+    """The policy for an array of this shape; `wraps`: negative indices count from the end.
 
-    >>> index_truncation((3, 4), Truncation.AFTER_NEGATIVE)
+    JAX computes with 32-bit indices wherever every axis of the array has fewer cells; `when` it
+    cuts them: where nothing is said, where those outside are left out, last.
+
+    >>> index_policy((3, 4), OutOfBounds.SKIP).truncation
     <Truncation.AFTER_NEGATIVE: 'after a negative index was counted from the end'>
-    >>> index_truncation((2**31,), Truncation.AFTER_NEGATIVE)
+    >>> index_policy((2**31,), OutOfBounds.SKIP).truncation
     <Truncation.NEVER: 'never'>
     """
-    return when if max(shape, default=0) <= INT32_MAX else Truncation.NEVER
+    negative = Negative.FROM_END if wraps else Negative.OUTSIDE
+    last = Truncation.AFTER_NEGATIVE if out_of_bounds is OutOfBounds.SKIP else Truncation.NEVER
+    cut = when or last if max(shape, default=0) <= INT32_MAX else Truncation.NEVER
+    return Policy(negative, out_of_bounds, truncation=cut)
 
 
 def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:

@@ -25,7 +25,7 @@ from gscli.frameworks.jax import (
     check_axis_size_fits,
     check_bool_arithmetic,
     empty_axis_error,
-    index_truncation,
+    index_policy,
     promote_dtypes,
     resolve_fill_value,
 )
@@ -33,7 +33,6 @@ from gscli.frameworks.operator import Comparison, FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
-    Negative,
     OutOfBounds,
     Policy,
     Reduction,
@@ -224,12 +223,11 @@ def _address_subscript(
     if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
         where = ", ".join(map(describe, indices))
         raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
-    negative = Negative.FROM_END if wrap else Negative.OUTSIDE
     cut = Truncation.AFTER_NEGATIVE
     if reads and beyond is OutOfBounds.CLIP and indices and numbers_only:
         cut = _scalar_truncation(x, indices, subscript)
-    cut = index_truncation(x.shape, cut)
-    return addressing, Policy(negative, OutOfBounds.SKIP if empty else beyond, truncation=cut)
+    beyond = OutOfBounds.SKIP if empty else beyond
+    return addressing, index_policy(x.shape, beyond, wraps=wrap, when=cut)
 
 
 def _scalar_truncation(x: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Truncation:

@@ -27,12 +27,12 @@ from gscli.frameworks.jax import (
     FillValue,
     Mode,
     check_bool_arithmetic,
-    index_truncation,
+    index_policy,
     resolve_fill_value,
 )
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation, Updates
+from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import SCATTER_NAMES as STABLEHLO_NAMES
 from gscli.layout.families import DimensionNumbers, describe
 from gscli.layout.refusals import (
@@ -87,9 +87,7 @@ def lax_gather(
     addressing = gather_windows(
         operand, start_indices, numbers, slice_sizes, removed_sizes=(1,), any_without_entries=True
     )
-    beyond = READ_MODES[mode]
-    when = Truncation.AFTER_NEGATIVE if beyond is OutOfBounds.SKIP else Truncation.NEVER
-    policy = Policy(Negative.OUTSIDE, beyond, truncation=index_truncation(operand.shape, when))
+    policy = index_policy(operand.shape, READ_MODES[mode])
     return gather_layout(operand, addressing, policy, fill=resolve_fill_value(operand, fill_value))
 
 
@@ -216,7 +214,8 @@ def lax_dynamic_slice(
     check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
     numbers = _single_window(operand, start_indices)
     addressing = gather_windows(operand, start_indices, numbers, slice_sizes)
-    return gather_layout(operand, addressing, _fitting_policy(allow_negative_indices))
+    policy = index_policy(operand.shape, OutOfBounds.CLIP, wraps=allow_negative_indices)
+    return gather_layout(operand, addressing, policy)
 
 
 @FRAMEWORK.operator("'[1,2,3,4,5]' '[70,80]' '[-1]'", dotted=True)
@@ -235,13 +234,8 @@ def lax_dynamic_update_slice(
     check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS, updates=update)
     numbers = _single_window(operand, start_indices)
     addressing = scatter_windows(operand, start_indices, update, numbers)
-    return scatter_layout(
-        operand, Updates(update.name), addressing, _fitting_policy(allow_negative_indices)
-    )
-
-
-def _fitting_policy(from_end: bool) -> Policy:
-    return Policy(Negative.FROM_END if from_end else Negative.OUTSIDE, OutOfBounds.CLIP)
+    policy = index_policy(operand.shape, OutOfBounds.CLIP, wraps=allow_negative_indices)
+    return scatter_layout(operand, Updates(update.name), addressing, policy)
 
 
 def _single_window(operand: Tensor, start_indices: Tensor) -> DimensionNumbers:

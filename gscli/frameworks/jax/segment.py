@@ -15,11 +15,11 @@ from gscli.frameworks.jax import (
     broadcast_values,
     check_bool_arithmetic,
     empty_axis_error,
-    index_truncation,
+    index_policy,
 )
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import NewOutput, scatter_layout
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Truncation
+from gscli.layout.axes import OutOfBounds, Reduction, Tensor, Truncation
 from gscli.layout.families import address_axis, describe
 from gscli.layout.refusals import check_dtypes
 
@@ -52,12 +52,11 @@ def _segment(reduction: Reduction) -> FamilyMember:
         output = Tensor("output", (count, *data.shape[1:]), data.dtype)
         addressing = address_axis(output, segment_ids, 0)
         beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP
-        truncation = index_truncation(output.shape, Truncation.AFTER_NEGATIVE)
         return scatter_layout(
             None,
             broadcast_values(data, addressing.result_shape),
             addressing,
-            Policy(Negative.OUTSIDE, beyond, truncation=truncation),
+            index_policy(output.shape, beyond, when=Truncation.AFTER_NEGATIVE),
             dtype=data.dtype,
             reduction=reduction,
             fill=empty_reduction(data.dtype, reduction, infinite=True),

@@ -14,7 +14,7 @@ from gscli.frameworks.jax import (
     Mode,
     check_axis_size_fits,
     empty_axis_error,
-    index_truncation,
+    index_policy,
     resolve_fill_value,
 )
 from gscli.frameworks.operator import Comparison, compare_takes
@@ -22,7 +22,6 @@ from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
     WRAP_OUTSIDE,
-    Negative,
     OutOfBounds,
     Policy,
     Tensor,
@@ -69,8 +68,7 @@ def take(
     if size == 0 and 0 not in indices.shape:
         raise empty_axis_error(a, describe(indices), f"none: axis {number} is empty")
     if fills:
-        truncation = index_truncation(a.shape, Truncation.AFTER_NEGATIVE)
-        policy = Policy(out_of_bounds=OutOfBounds.SKIP, truncation=truncation)
+        policy = index_policy(a.shape, OutOfBounds.SKIP, wraps=True)
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))
     if mode == "wrap":
         check_axis_size_fits(indices, size)
@@ -108,10 +106,6 @@ def take_along_axis(
     if size == 0:
         return gather_layout(arr, addressing, Policy(out_of_bounds=OutOfBounds.SKIP), fill=0)
     wraps = mode != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
-    beyond = READ_MODES[mode or "fill"]
-    when = Truncation.AFTER_NEGATIVE if beyond is OutOfBounds.SKIP else Truncation.NEVER
-    if wraps:
-        when = Truncation.BEFORE_NEGATIVE
-    negative = Negative.FROM_END if wraps else Negative.OUTSIDE
-    policy = Policy(negative, beyond, truncation=index_truncation(arr.shape, when))
+    when = Truncation.BEFORE_NEGATIVE if wraps else None
+    policy = index_policy(arr.shape, READ_MODES[mode or "fill"], wraps=wraps, when=when)
     return gather_layout(arr, addressing, policy, fill=resolve_fill_value(arr, fill_value))
