@@ -97,13 +97,11 @@ class CallAnalysis:
     @cached_property
     def index_profiles(self) -> tuple[IndexProfile, ...]:
         """What occurs in each index column."""
+        layout = self.layout
+        pairs = zip(layout.addressing.columns, layout.column_axes, strict=True)
         return tuple(
-            profile_indices(
-                self.plan.input_column(column), self.layout.axes[axis], self.layout.policy
-            )
-            for column, axis in zip(
-                self.layout.addressing.columns, self.layout.column_axes, strict=True
-            )
+            profile_indices(self.plan.input_column(column), layout.axes[axis], layout.policy)
+            for column, axis in pairs
         )
 
     @cached_property

@@ -162,10 +162,8 @@ def compare_tensors(
         most = _find_largest_difference(own[numbers], other[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
-    sample = np.empty(0, np.int64)
-    if kept:
-        sample = np.concatenate(kept)
-        sample = sample[_sample_positions(sample.size)]
+    sample = np.concatenate([np.empty(0, np.int64), *kept])
+    sample = sample[_sample_positions(sample.size)]
     return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
 
 
@@ -248,11 +246,6 @@ def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int
     return (float(apart[place]), place) if apart[place] >= 0 else None
 
 
-def release_mapped_pages(*arrays: Array) -> None:
-    """Let go of the pages of files; not of what was written over one, which would be lost."""
-    mapped.release_pages(*(array for array in arrays if not array.flags.writeable))
-
-
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
     """Pieces of a result beside the expected cells, in row-major order, a block at a time.
 
@@ -265,7 +258,8 @@ def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int,
             part = values[start : start + BLOCK]
             yield first, part, flat[first : first + part.size]
             first += part.size
-            release_mapped_pages(piece, expected)
+            # What was written over a file is not let go: it would be lost.
+            mapped.release_pages(*(a for a in (piece, expected) if not a.flags.writeable))
 
 
 def _unravel(number: int, shape: Shape) -> tuple[int, ...]:

@@ -140,17 +140,16 @@ def _refusal_findings(
     error: GscliError, arrays: Mapping[str, Array], listed: int
 ) -> Iterator[CheckFinding]:
     """A refusal from types and shapes; fractions among indices one by one."""
-    if isinstance(error, IndexTypeRefused) and len(_fraction_positions(arrays[error.name])):
+    if isinstance(error, IndexTypeRefused):
         array = arrays[error.name]
-        places = [tuple(int(number) for number in place) for place in _fraction_positions(array)]
-        for at in places[:listed]:
+        places = _fraction_positions(array).tolist()
+        for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
             yield CheckFinding("index", "not a whole number", where)
         yield from _unlisted_finding("index", "not whole numbers", len(places) - listed)
-    else:
-        yield CheckFinding(
-            "inputs", error.problem, error.where, error.valid, error.hint, error=error
-        )
+        if places:
+            return
+    yield CheckFinding("inputs", error.problem, error.where, error.valid, error.hint, error=error)
 
 
 def _unlisted_finding(kind: FindingKind, what: str, count: int) -> Iterator[CheckFinding]:
@@ -173,13 +172,10 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
         return array.shape != error.wanted
     if isinstance(error, (IndexTypeRefused, UpdatesTypeRefused)):
         array = arrays[error.name]
-        numbers = array.dtype.kind in "iufb" and error.wanted != "str"
+        if array.dtype.kind not in "iufb" or error.wanted == "str":
+            array = np.zeros(array.shape, np.bool_)
         with np.errstate(all="ignore"):
-            arrays[error.name] = (
-                array.astype(parse_dtype(error.wanted))
-                if numbers
-                else np.zeros(array.shape, parse_dtype(error.wanted))
-            )
+            arrays[error.name] = array.astype(parse_dtype(error.wanted))
         return True
     return False
 

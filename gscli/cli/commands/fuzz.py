@@ -90,6 +90,7 @@ def fuzz(
     settings: Settings,
 ) -> int:  # fmt: skip
     from gscli.cli.call.results import save_text
+    from gscli.codegen.reproduction import ReportFolder
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
@@ -116,7 +117,7 @@ def fuzz(
             )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        write = _report_writer(reports, on)
+        write = ReportFolder(reports, on).update if reports else lambda _: None
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
             report = put_calls(runtime, chosen, limits, accepted.patterns, watch)
@@ -131,15 +132,6 @@ def fuzz(
     if report.was_interrupted:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
-
-
-def _report_writer(folder: str | None, on: str) -> Callable[[FuzzReport], None]:
-    """What keeps the folder of reports at what was found so far."""
-    if folder is None:
-        return lambda _report: None
-    from gscli.codegen.reproduction import ReportFolder
-
-    return ReportFolder(folder, on).update
 
 
 def _make_watcher(
