@@ -6,27 +6,16 @@ from collections.abc import Mapping
 
 from gscli.base.records import group_pairs
 from gscli.frameworks import find_operator
+from gscli.lab.calls import to_wire_name
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
 
-OPERATORS: Mapping[int, Mapping[str, str]] = {
-    1: {
-        "ONNX GatherND": "onnx.gather_nd",
-        "TF gather_nd": "tensorflow.gather_nd",
-        "MXNet gather_nd": "mxnet.gather_nd",
-        "ONNX ScatterND": "onnx.scatter_nd",
-        "TF scatter_nd": "tensorflow.scatter_nd",
-        "MXNet scatter_nd": "mxnet.scatter_nd",
-    },
-    2: {
-        "ONNX Gather": "onnx.gather",
-        "TF gather": "tensorflow.gather",
-        "Caffe2 Gather": "caffe2.gather",
-        "NumPy take": "numpy.take",
-        "MXNet nd.take": "mxnet.take",
-        "MXNet np.take": "mxnet.np.take",
-    },
-}
+OPERATORS = {
+    1: ("onnx.gather_nd", "tensorflow.gather_nd", "mxnet.gather_nd",
+        "onnx.scatter_nd", "tensorflow.scatter_nd", "mxnet.scatter_nd"),
+    2: ("onnx.gather", "tensorflow.gather", "caffe2.gather", "numpy.take", "mxnet.take",
+        "mxnet.np.take"),
+}  # fmt: skip
 """The columns of each table."""
 
 ROWS: Mapping[int, Mapping[str, str]] = {
@@ -52,15 +41,17 @@ VARIANT_PREFIXES = ("mode=", "device=", "release=")
 def format_article_table(number: int) -> str:
     """Table 1 (GatherND, ScatterND) or 2 (Gather, Take) as Markdown."""
     probed = {"vector_axis": _describe_vector_axis, "negative_axis": _describe_negative_axis}
-    columns = OPERATORS[number]
+    operators = [find_operator(name) for name in OPERATORS[number]]
+    titles = [operator.concept_mappings[0].label.split()[0] for operator in operators]
+    names = [to_wire_name(operator)[1] for operator in operators]
     rows = [
         [title, *(
             probed[question](name) if question in probed else _format_behaviour(name, question)
-            for name in columns.values()
+            for name in OPERATORS[number]
         )]
         for title, question in ROWS[number].items()
     ]  # fmt: skip
-    return format_markdown_table(["", *columns], rows)
+    return format_markdown_table(["", *map("{} {}".format, titles, names)], rows)
 
 
 def _format_behaviour(name: str, column: str) -> str:
