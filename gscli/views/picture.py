@@ -49,6 +49,7 @@ from gscli.views.summary import (
     describe_slice,
     explain_signs,
     format_counts,
+    list_attributes,
     name_axes,
 )  # fmt: skip
 from gscli.views.texts import NumberFormat
@@ -113,10 +114,7 @@ class TraceDrawing(Drawing):
 
     def render_title(self, width: int, more: str = "") -> list[Line]:
         """`scatter-nd   reduction=add`, continued below where the attributes are many."""
-        shown = [
-            self.signs.sanitize(f"{key}={_format_attribute(value)}", width - 3)
-            for key, value in self.trace.nondefault_attributes.items()
-        ]
+        shown = [self.signs.sanitize(text, width - 3) for text in list_attributes(self.trace)]
         lines: list[Line] = [[(self.trace.title, self.look.bold)]]
         for number, text in enumerate([*shown, *([more] if more else [])]):
             gap = "  " if 0 < number < len(shown) else "   "
@@ -253,10 +251,6 @@ class Picture(TraceDrawing):
         ):
             lines += wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
         return [[], *lines]
-
-
-def _format_attribute(value: object) -> str:
-    return str(value).replace(" ", "") if isinstance(value, tuple) else str(value)
 
 
 MOST_VALUES = 8

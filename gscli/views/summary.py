@@ -64,6 +64,17 @@ def describe_purpose(trace: Trace) -> str:
     return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}{forgets}."
 
 
+def list_attributes(trace: Trace) -> list[str]:
+    """The attributes of a title: those that are not their defaults, or were written.
+
+    >>> from gscli.traces import trace
+    >>> list_attributes(trace("onnx.gather", {"data": [[1, 2]], "indices": [0]}, {"axis": 1}))
+    ['axis=1']
+    """
+    texts = ((key, str(value)) for key, value in trace.nondefault_attributes.items())
+    return [f"{key}={text.replace(' ', '') if text[:1] == '(' else text}" for key, text in texts]
+
+
 def name_axes(layout: Layout) -> tuple[str, ...]:
     """How the axes of the addressed view are called: rows and columns while there are no more.
 

@@ -21,7 +21,13 @@ from gscli.views.page.words import (
     format_counts_line,
     verb_of,
 )
-from gscli.views.summary import axis_word, describe_addressing, describe_purpose, explain_signs
+from gscli.views.summary import (
+    axis_word,
+    describe_addressing,
+    describe_purpose,
+    explain_signs,
+    list_attributes,
+)
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
@@ -52,15 +58,11 @@ class RunSection:
 
     @property
     def title(self) -> str:
-        """Its own, or the operator and the attributes that differ from their defaults."""
+        """Its own, or what was run, as a shell would say it, and its attributes."""
         if self._title:
             return self._title
         trace = self._scene.trace
-        own = trace.nondefault_attributes.items()
-        attributes = [f"{name}={_format_attribute(value)}" for name, value in own]
-        command = "" if trace.words is None else "grad "
-        command += trace.operator.command
-        return sanitize(" · ".join([command, *attributes]))
+        return sanitize(" · ".join([trace.title, *list_attributes(trace)]))
 
     def html(self, *, heading: str) -> str:
         """The `<section>`; `heading` is its element's name."""
@@ -218,9 +220,3 @@ class RunSection:
             {number[cell]: text for cell, text in step.items() if text != texts[cell]}
             for step in self._scene.steps
         ]
-
-
-def _format_attribute(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{','.join(map(str, value))}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
