@@ -31,13 +31,16 @@ function Crosshair(stage, facts, linked, ink) {
   /* The card: a line per coordinate, and what the entry does. */
 
   function lift() {
-    var fact = facts.entries[current];
     card.className = "card full " + ink(current);
-    facts.parts.forEach(function (part, place) {
-      var at = fact.at[place];
-      if (at.length) { line(part[0], at); }
-    });
-    line(facts.act, [fact.value]);
+    parts().forEach(function (part) { line(part.name, part.at); });
+    line(facts.act, [facts.entries[current].value]);
+  }
+
+  // The coordinates that the entry fixes: their names, the headers that hold them, what they are.
+  function parts() {
+    return facts.parts.map(function (part, place) {
+      return { name: part[0], header: part[1], at: facts.entries[current].at[place] };
+    }).filter(function (part) { return part.at.length; });
   }
 
   // [coordinate], [coordinate, as written] or, of an entry that has no target, ["", as written].
@@ -64,10 +67,8 @@ function Crosshair(stage, facts, linked, ink) {
 
   function mark() {
     var cells = within(target);
-    facts.parts.forEach(function (part, place) {
-      var fact = facts.entries[current].at[place];
-      if (!part[1] || !fact.length) { return; }
-      marked = marked.concat(heads(cells, part[1]));
+    parts().forEach(function (part) {
+      if (part.header) { marked = marked.concat(heads(cells, part.header)); }
     });
     marked.forEach(function (head) { head.classList.add("at", ink(current)); });
   }
@@ -75,28 +76,20 @@ function Crosshair(stage, facts, linked, ink) {
   /* Drawing. Everything is measured within the stage first and drawn then: each measure after a
      change would lay the page out again. */
 
-  function box(element) {
-    var origin = stage.getBoundingClientRect(), edges = element.getBoundingClientRect();
-    return {
-      left: edges.left - origin.left, right: edges.right - origin.left,
-      top: edges.top - origin.top, bottom: edges.bottom - origin.top,
-      x: (edges.left + edges.right) / 2 - origin.left,
-      y: (edges.top + edges.bottom) / 2 - origin.top
-    };
-  }
+  function box(element) { return around([element]); }
 
   function around(cells) {
-    var boxes = cells.map(box);
-    function edge(pick, side) {
-      return pick.apply(null, boxes.map(function (each) { return each[side]; }));
+    var origin = stage.getBoundingClientRect();
+    var boxes = cells.map(function (cell) { return cell.getBoundingClientRect(); });
+    function edge(pick, side, start) {
+      return pick.apply(null, boxes.map(function (each) { return each[side]; })) - start;
     }
-    var outline = {
-      left: edge(Math.min, "left"), right: edge(Math.max, "right"),
-      top: edge(Math.min, "top"), bottom: edge(Math.max, "bottom")
+    var left = edge(Math.min, "left", origin.left), right = edge(Math.max, "right", origin.left);
+    var top = edge(Math.min, "top", origin.top), bottom = edge(Math.max, "bottom", origin.top);
+    return {
+      left: left, right: right, top: top, bottom: bottom,
+      x: (left + right) / 2, y: (top + bottom) / 2
     };
-    outline.x = (outline.left + outline.right) / 2;
-    outline.y = (outline.top + outline.bottom) / 2;
-    return outline;
   }
 
   function redraw() {
@@ -124,7 +117,7 @@ function Crosshair(stage, facts, linked, ink) {
   // The card stands beside the numbers that it holds, where it has room beside them.
   function place() {
     card.style.transform = "";
-    var from = linked[current].filter(function (cell) { return inputs.contains(cell); });
+    var from = within(inputs);
     if (!from.length || phone.matches || box(lane).left < box(inputs).right) { return; }
     var room = box(lane), rows = around(from), height = box(card).bottom - box(card).top;
     var top = rows.y - height / 2 - room.top;
@@ -134,9 +127,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   function bands(table, cells) {
     var seen = box(table.closest(".tensor")), mine = around(cells), whole = box(table.tBodies[0]);
-    var kinds = facts.parts.filter(function (part, place) {
-      return facts.entries[current].at[place].length;
-    }).map(function (part) { return part[1]; });
+    var kinds = parts().map(function (part) { return part.header; });
     var head = table.tHead ? box(table.tHead).top : whole.top;
     if (kinds.indexOf("row") >= 0) { band(whole.left, mine.top - 4, whole.right + 4, mine.bottom + 4); }
     if (kinds.indexOf("column") >= 0) { band(mine.left - 4, head, mine.right + 4, whole.bottom + 4); }
@@ -154,8 +145,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   // From the entry's own numbers to the card.
   function wedge() {
-    var from = linked[current].filter(function (cell) { return inputs.contains(cell); });
-    var to = box(card);
+    var from = within(inputs), to = box(card);
     if (!from.length) { return; }
     var numbers = around(from);
     if (to.left < numbers.right) { return; }
@@ -166,10 +156,7 @@ function Crosshair(stage, facts, linked, ink) {
   }
 
   function address(cells) {
-    var lines = all(card, "div"), elbows = 0;
-    var drawn = facts.parts.map(function (part, place) {
-      return { header: part[1], there: facts.entries[current].at[place].length > 0 };
-    }).filter(function (part) { return part.there; });
+    var lines = all(card, "div"), elbows = 0, drawn = parts();
     drawn.forEach(function (part, order) {
       var head = part.header && heads(cells, part.header)[0];
       if (!head) { return; }
