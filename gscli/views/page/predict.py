@@ -7,14 +7,12 @@ column, reads -1 as 0, counts along another axis, replaces in place of adding, a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TypeAlias
 
 from gscli.traces import Entry, Trace
 from gscli.views.subject import initial_output, take_box
 from gscli.views.summary import axis_word
 from gscli.views.words.facts import Describer
-from gscli.views.words.vocabularies import PATH_TEMPLATES
 
 MistakeKind: TypeAlias = str
 """A misunderstanding, by its name among the explanations."""
@@ -89,7 +87,7 @@ class Mistakes:
         if change is None or change.new.size != 1:
             return
         old, update, new = change.old, change.update, change.new
-        listed = partial(teller.format_values, brackets=PATH_TEMPLATES.brackets)
+        listed = teller.format_values
         if self._trace.reduction != "none":
             yield listed(update), "replaced"
             if change.previous_writer is not None and self._trace.reduction == "add":

@@ -12,9 +12,9 @@ from gscli.views.subject import list_samples
 from gscli.views.summary import count_cells, describe_purpose, format_counts
 from gscli.views.terminal.legend import render_entries
 from gscli.views.texts import choose_number_format
-from gscli.views.words.facts import Describer
+from gscli.views.words.facts import TOLD_CELLS, Describer
 from gscli.views.words.formula import Formula
-from gscli.views.words.vocabularies import TOLD_CELLS, describe_entry, describe_tensor
+from gscli.views.words.vocabularies import describe_entry, describe_tensor
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
@@ -40,14 +40,14 @@ def make_explanation(trace: Trace, options: ViewOptions, *, plain: bool) -> Draw
     """
     check_size(options._replace(full=False), trace.entry_count, [])
     if plain:
-        return Explanation(trace, options._replace(utf8=False)).format_plain()
-    return Explanation(trace, options)
+        return Explanation(trace, options._replace(utf8=False), plain=True).format_plain()
+    return Explanation(trace, options, plain=False)
 
 
 class Explanation(TraceDrawing):
     """Formula, entries and counts of one run."""
 
-    def __init__(self, trace: Trace, options: ViewOptions) -> None:
+    def __init__(self, trace: Trace, options: ViewOptions, *, plain: bool) -> None:
         super().__init__(trace, options)
         limit = EXPLAINED_ENTRIES if options.limit is None else options.limit
         self.shown = trace.entries(limit)
@@ -55,7 +55,8 @@ class Explanation(TraceDrawing):
         parts = [item.array for item in trace.tensors if item.role != "indices"]
         parts = [part for part in parts if part.size <= TOLD_CELLS]
         parts += list_samples(trace, self.shown, TOLD_CELLS)
-        self.teller = Describer(trace, choose_number_format(parts, options))
+        numbers = choose_number_format(parts, options)
+        self.teller = Describer(trace, numbers, is_told=plain)
 
     def _draw_lines(self, width: int) -> list[Line]:
         """Operator and tensors, as many on a line as fit, then formula, entries and counts."""

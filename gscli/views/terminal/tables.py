@@ -32,7 +32,8 @@ from gscli.views.look import (
 )
 from gscli.views.subject import TensorView
 from gscli.views.texts import choose_number_format
-from gscli.views.words.vocabularies import TOLD_CELLS, describe_tensor
+from gscli.views.words.facts import TOLD_CELLS
+from gscli.views.words.vocabularies import describe_tensor
 
 if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference

@@ -26,13 +26,8 @@ from gscli.views.texts import NumberFormat
 _EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
-class ListFormat(Record):
-    """How the values of a slice of at most `limit` cells stand in a text."""
-
-    limit: int
-    opening: str = ""
-    between: str = " "
-    closing: str = ""
+MAX_BRACKETED_CELLS, TOLD_CELLS = 8, 100
+"""Cells of a slice whose values stand in a text, between brackets or told in sentences."""
 
 
 class EntryFacts(Record):
@@ -50,17 +45,21 @@ class EntryFacts(Record):
 
 
 class Describer:
-    """The facts of one trace, numbers in the format of its picture."""
+    """The facts of one trace, numbers in the format of its picture.
 
-    def __init__(self, trace: Trace, numbers: NumberFormat) -> None:
+    `is_told`: the values of slices are told in sentences, without brackets.
+    """
+
+    def __init__(self, trace: Trace, numbers: NumberFormat, *, is_told: bool = False) -> None:
         self.trace, self.numbers, self.signs = trace, numbers, numbers.signs
+        self.is_told = is_told
 
-    def describe(self, entry: Entry, brackets: ListFormat) -> EntryFacts:
+    def describe(self, entry: Entry) -> EntryFacts:
         """All that is known of one entry.
 
         >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [1, 2], "indices": [-1]})
-        >>> describe = Describer(found, NumberFormat()).describe(found.entries()[0], ListFormat(4))
+        >>> describe = Describer(found, NumberFormat()).describe(found.entries()[0])
         >>> describe.case, describe.amount, describe.texts["target"], describe.texts["new"]
         ('read', 'one', 'data[1]', '2')
         """
@@ -79,9 +78,9 @@ class Describer:
         if self.trace.kind == "gather":
             assert entry.result is not None
             read = take_box(self.trace.output, entry.result)
-            texts["new"] = self.format_values(read, brackets)
+            texts["new"] = self.format_values(read)
             return EntryFacts("read", texts, _classify_amount(read, texts))
-        return self._describe_write(entry, brackets, texts)
+        return self._describe_write(entry, texts)
 
     def _describe_skipped(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
         skipped = [item for item in entry.adjustments if item.sign == "skipped"]
@@ -97,11 +96,9 @@ class Describer:
             )
         return EntryFacts(case, texts, "" if texts["result"] else "alone")
 
-    def _describe_write(
-        self, entry: Entry, brackets: ListFormat, texts: dict[str, str]
-    ) -> EntryFacts:
+    def _describe_write(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
         if not self.trace.is_replayed:
-            return self._describe_gradient(entry, brackets, texts)
+            return self._describe_gradient(entry, texts)
         change, reduction = entry.change, self.trace.reduction
         sign = self.reduction_sign(boolean=False)
         words = REDUCTION_WORDS[reduction]
@@ -116,10 +113,8 @@ class Describer:
         if change.previous_writer is not None:
             texts["again"] = entry_label(change.previous_writer)
         after = running_value(self.trace, change)
-        old, update, texts["new"] = (
-            self.format_values(value, brackets) for value in (change.old, change.update, after)
-        )
-        terms = [self.format_values(value, brackets) for value in change.operands]
+        old, update, texts["new"] = map(self.format_values, (change.old, change.update, after))
+        terms = [*map(self.format_values, change.operands)]
         alone = self.trace.is_mean and change.is_first_write
         texts |= {"old": old, "update": update}
         texts["sum"] = self.format_reduction([update] if alone else terms, change)
@@ -131,9 +126,7 @@ class Describer:
             case, texts["fresh"] = "first", ""
         return EntryFacts(case, texts, amount)
 
-    def _describe_gradient(
-        self, entry: Entry, brackets: ListFormat, texts: dict[str, str]
-    ) -> EntryFacts:
+    def _describe_gradient(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
         """An update's own gradient, which stands where the update stood, or that of its cell."""
         updates, place = self.trace.tensor("updates"), entry.result
         if updates is not None and place is not None:
@@ -141,7 +134,7 @@ class Describer:
         else:
             assert entry.target is not None
             value, texts["result"] = take_box(self.trace.output, entry.target), texts["target"]
-        texts["new"] = self.format_values(value, brackets)
+        texts["new"] = self.format_values(value)
         return EntryFacts("gradient", texts, _classify_amount(value, texts))
 
     def format_reduction(self, terms: Sequence[str], change: Change) -> str:
@@ -186,13 +179,14 @@ class Describer:
         vector = ", ".join(map(str, entry.vector))
         return ", ".join(places), vector if alone else f"({vector})"
 
-    def format_values(self, part: Array, brackets: ListFormat) -> str:
+    def format_values(self, part: Array) -> str:
         """One value, a short list, or nothing where there are many."""
         if part.size == 1:
             return self.numbers.format_value(part)
-        few = 0 < part.size <= brackets.limit
-        text = brackets.between.join(self.numbers.format_values(part)) if few else ""
-        return f"{brackets.opening}{text}{brackets.closing}" if few else ""
+        if not 0 < part.size <= (TOLD_CELLS if self.is_told else MAX_BRACKETED_CELLS):
+            return ""
+        text = ", ".join(self.numbers.format_values(part))
+        return text if self.is_told else f"[{text}]"
 
     def format_fill(self) -> str:
         """What an entry that reads nothing is given."""

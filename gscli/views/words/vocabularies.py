@@ -20,22 +20,17 @@ from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
-from gscli.views.words.facts import Describer, ListFormat
-
-TOLD_CELLS = 100
-"""Cells of a tensor or slice whose values are told in sentences."""
+from gscli.views.words.facts import TOLD_CELLS, Describer
 
 
 class SentenceTemplates(Record):
     """`rows`: what is said in a case, or in a case of some amount; `notes`: what is added."""
 
-    brackets: ListFormat
     rows: Mapping[str, tuple[str, ...]]
     notes: Mapping[str, str] = {}
 
 
 PATH_TEMPLATES = SentenceTemplates(
-    ListFormat(8, "[", ", ", "]"),
     {
         "empty": ("{index} {arrow} an empty slice", ""),
         "refused": ("{index}{why}, which is refused", ""),
@@ -60,7 +55,6 @@ PATH_TEMPLATES = SentenceTemplates(
 """What leads to a value, which may be empty, and the value."""
 
 MOVE_TEMPLATES = SentenceTemplates(
-    PATH_TEMPLATES.brackets,
     {
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
@@ -74,7 +68,6 @@ MOVE_TEMPLATES = SentenceTemplates(
 """What an entry moves, and how one cell came to its value."""
 
 PLAIN_TEMPLATES = SentenceTemplates(
-    ListFormat(TOLD_CELLS, between=", "),
     {
         "empty": ("its slice is empty",),
         "refused": ("the call is refused",),
@@ -106,7 +99,7 @@ def format_entry(
     describer: Describer, entry: Entry, vocabulary: SentenceTemplates
 ) -> tuple[list[str], list[str]]:
     """The parts of what is said of an entry, and the notes."""
-    facts = describer.describe(entry, vocabulary.brackets)
+    facts = describer.describe(entry)
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
     names = (facts.case, "met" if facts.case in ("set", "mean", "first") else facts.case)
