@@ -148,11 +148,9 @@ class ComparisonSection:
         listed, rest = answers.list_differences(group, LISTED_CELLS)
         if not listed:
             return f'<td class="word">{escape(rest[0])}</td>'
-        assert answers.reference is not None
-        than = f'<span class="v"> differs from {escape(answers.reference.label)}: </span>'
         items = [
             f"<code>{escape(place)}</code> <b>{escape(mine)}</b>"
-            f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}'
+            f'<span aria-hidden="true"> ≠ </span>{self._name_reference(": ")}{escape(other)}'
             for place, mine, other in listed
         ]
         markup = "".join(f"<li>{item}</li>" for item in [*items, *rest])
@@ -165,12 +163,14 @@ class ComparisonSection:
         elif cell.kind == "none":
             text = '<span aria-hidden="true">–</span><span class="v">no value</span>'
         elif cell.kind == "differs":
-            assert self._answers.reference is not None
-            base = escape(self._answers.reference.label)
-            spoken = f'<span class="v"> differs from {base}</span>'
-            text = f'<span aria-hidden="true">≠ </span>{text}{spoken}'
+            text = f'<span aria-hidden="true">≠ </span>{text}{self._name_reference()}'
         landing = f" <small>{escape(cell.landing)}</small>" * bool(cell.landing)
         return f'<td class="{cell.kind}"><b>{text}</b>{landing}</td>'
+
+    def _name_reference(self, end: str = "") -> str:
+        """What a value differs from, for the ear."""
+        label = self._answers.reference.label if self._answers.reference else ""
+        return f'<span class="v"> differs from {escape(label)}{end}</span>'
 
     def _render_reasons(self, group: ResultGroup) -> str:
         """Why it refuses, or what became of unusual entries."""
