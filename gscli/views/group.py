@@ -88,10 +88,21 @@ def _visible_parts(
     view: TensorView, options: ViewOptions, width: int, *, fill: bool
 ) -> list[VisibleTensor]:
     """One tensor of a group: its whole as a sheet, or a lens per neighbourhood."""
-    limits = _limits(view, options, width, lines=view.array.ndim < MATRIX, fill=fill)
-    close = _limits(view, options, width, lines=True)._replace(planes=1)
-    mapped = _is_mapped(view, options)
-    return make_visible_tensors(view, options, limits, close if mapped else None)
+    leads = [mark.box[:-MATRIX] for mark in view.marks]
+    # Whether every entry touches all of many planes.
+    alike = leads and all(any(stop - start > PLANES for start, stop in lead) for lead in leads)
+    limits = Limits(
+        rows=options.rows or ROWS,
+        columns=width // _NARROWEST_COLUMN,
+        planes=MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES,
+        edge=options.edge,
+        full=options.full,
+        fill=fill,
+    )
+    lines = options.rows or FLAT_LINES  # columns may go on below each other
+    flat = limits._replace(columns=limits.columns * lines, lines=lines)
+    close = flat._replace(planes=1, fill=False) if _is_mapped(view, options) else None
+    return make_visible_tensors(view, options, flat if view.array.ndim < MATRIX else limits, close)
 
 
 def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> list[Block]:
@@ -121,22 +132,3 @@ def _count_hidden_entries(painters: Sequence[TensorRenderer]) -> int:
     whole = painters[0].sheet
     in_view = (mark for mark in whole.subject.marks if whole.is_region or whole.is_in_view(mark))
     return len({mark.number for mark in in_view} - visible)
-
-
-def _limits(
-    subject: TensorView, options: ViewOptions, width: int, *, lines: bool, fill: bool = False
-) -> Limits:
-    """`lines`: columns may go on below each other."""
-    most = (options.rows or FLAT_LINES) if lines else 1
-    leads = [mark.box[:-MATRIX] for mark in subject.marks]
-    # Whether every entry touches all of many planes.
-    alike = leads and all(any(stop - start > PLANES for start, stop in lead) for lead in leads)
-    return Limits(
-        rows=options.rows or ROWS,
-        columns=width // _NARROWEST_COLUMN * most,
-        lines=most,
-        planes=MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES,
-        edge=options.edge,
-        full=options.full,
-        fill=fill,
-    )
