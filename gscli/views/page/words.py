@@ -14,7 +14,6 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
-from gscli.views.look import MATRIX
 from gscli.views.summary import axis_word, count_cells, format_counts
 from gscli.views.words.facts import Describer
 
@@ -72,6 +71,9 @@ def describe_end(rest: int) -> str:
 Header: TypeAlias = Literal["row", "column", "plane", ""]
 """Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
 
+_HEADERS: dict[str, Header] = {"row": "row", "column": "column", "cell": "column"}
+"""Numbers and vectors are drawn as one row."""
+
 
 def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """The coordinates that every entry fixes and their headers, in the order of data's axes.
@@ -82,7 +84,8 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     ([('column', 'column')], [['1', '-1']])
     """
     rank = len(layout.data_shape)
-    named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed_axes(layout)]
+    words = [axis_word(axis, rank) for axis in _fixed_axes(layout)]
+    named = [(word, _HEADERS.get(word, "plane")) for word in words]
     return [("flat index", ""), *named] if layout.is_flattened else named
 
 
@@ -119,12 +122,3 @@ def _place(ends: tuple[int, int], size: int) -> str:
     if stop <= start or (ends == (0, size) and size > 1):
         return ""
     return str(start) if stop == start + 1 else f"{start} … {stop - 1}"
-
-
-def header_of(axis: int, rank: int) -> Header:
-    """The header that holds the coordinate; numbers and vectors are drawn as one row.
-
-    >>> header_of(0, 1), header_of(0, 2), header_of(0, 3)
-    ('column', 'row', 'plane')
-    """
-    return "column" if axis == rank - 1 else "row" if axis == rank - MATRIX else "plane"

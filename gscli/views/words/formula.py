@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING
 from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import BAGS, Fold, Layout
-from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape
+from gscli.layout.axes import (
+    Axis,
+    Column,
+    Consecutive,
+    Fit,
+    OutOfBounds,
+    Shape,
+    row_major_strides,
+)
 from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
@@ -182,11 +190,8 @@ class Formula:
         return ", ".join(f"{letter} = {place}" for letter, place in own)
 
     @property
-    def meaning(self) -> list[str]:
+    def meaning(self) -> Iterator[str]:
         """How index numbers become coordinates, one sentence each."""
-        return list(self._iter_meanings())
-
-    def _iter_meanings(self) -> Iterator[str]:
         layout, policy = self._layout, self._layout.policy
         columns, window = self._addressing.columns, self._addressing.window
         if layout.kind == "scatter" and layout.data_name is None:
@@ -228,10 +233,8 @@ class Formula:
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
-        place = self._layout.data_axis(number)
-        name = (
-            f"the flat {self._layout.data_name or 'output'}" if place is None else f"axis {place}"
-        )
+        place, data = self._layout.data_axis(number), self._layout.data_name or "output"
+        name = f"the flat {data}" if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
@@ -247,12 +250,8 @@ class Formula:
 
     def _format_target(self, name: str) -> str:
         if self._layout.is_flattened:
-            is_single = len(self._layout.axes) == 1
-            name = (
-                f"{name}.flat"
-                if is_single
-                else f"{name}.reshape({_numbers(self._layout.view_shape)})"
-            )
+            shape = self._layout.view_shape
+            name += ".flat" if len(shape) == 1 else f".reshape({_numbers(shape)})"
         return _format_subscript(name, [self._term(axis) for axis in self._layout.axes], ", ")
 
     def _term(self, axis: Axis) -> str:
@@ -325,10 +324,8 @@ def _numbers(shape: Shape) -> str:
 
 
 def _flat_number(letters: Sequence[str], shape: Shape) -> str:
-    terms = [
-        letter if prod(shape[dim + 1 :]) == 1 else f"{prod(shape[dim + 1 :])}*{letter}"
-        for dim, letter in enumerate(letters)
-    ]
+    steps = zip(letters, row_major_strides(shape), strict=True)
+    terms = [letter if step == 1 else f"{step}*{letter}" for letter, step in steps]
     return " + ".join(terms) or "0"
 
 
