@@ -31,38 +31,41 @@ class OutputReplay:
         self._trace, self._count = trace, 0
         self._output: Array | None = None
 
-    def output_after(self, entries: Sequence[Entry], count: int) -> Array | None:
-        """The output after the first `count` of all entries, or flags; None for no entry at all."""
+    def output_after(self, entries: Sequence[Entry], count: int) -> Array:
+        """The output after the first `count` of all entries, or flags."""
         if count == 0:
-            return None
-        gathers = self._trace.kind == "gather"
+            return first_output(self._trace)
         if self._output is None or count < self._count:
-            first = _known_at_first(self._trace) if gathers else initial_output(self._trace)
+            first = first_output(self._trace)
             text = first.dtype.kind == "U"
             self._output, self._count = np.array(first, object if text else first.dtype), 0
-        done = entries[self._count : count]
-        for box, values in iter_patches(self._trace, done):
+        for box, values in iter_patches(self._trace, entries[self._count : count]):
             place = tuple(slice(*span) for span in box)
             shape = [stop - begin for begin, stop in box]
-            self._output[place] = True if gathers else values.reshape(shape)
+            self._output[place] = self._trace.kind == "gather" or values.reshape(shape)
         self._count = count
         return self._output
 
 
+def first_output(trace: Trace) -> Array:
+    """The output before any entry; of a gather which cells are known: those of bags without one."""
+    if trace.kind == "scatter":
+        return initial_output(trace)
+    unreached = trace.unreached_cells
+    return np.zeros(trace.output.shape, bool) if unreached is None else unreached
+
+
 def views_after(
-    trace: Trace,
-    entries: Sequence[Entry],
-    number: int,
+    trace: Trace, entries: Sequence[Entry], number: int, before: Array,
     show: Sequence[str] | None = None,
-    before: Array | None = None,
-) -> list[TensorView]:
+) -> list[TensorView]:  # fmt: skip
     """Tensors after `entries[number]`, which alone is marked; number -1 is before the first.
 
     `before`: what `OutputReplay` has of the entries before these.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
-    >>> views_after(found, found.entries(), 0)[-1].patches[0].values
+    >>> views_after(found, found.entries(), 0, first_output(found))[-1].patches[0].values
     array([8])
     """
     lit = make_views(trace, entries[number : number + 1] if number >= 0 else [], show)
@@ -82,25 +85,15 @@ def views_after(
     ]  # fmt: skip
 
 
-def _known_at_first(trace: Trace) -> Array:
-    """Which cells of a gather's output are known before any entry: those of bags without one."""
-    unreached = trace.unreached_cells
-    return np.zeros(trace.output.shape, bool) if unreached is None else unreached
-
-
 def _view_partial_output(
-    trace: Trace, output: TensorView, done: Sequence[Entry], before: Array | None
+    trace: Trace, output: TensorView, done: Sequence[Entry], before: Array
 ) -> TensorView:
-    if trace.kind == "gather":
-        return output._replace(
-            known=_known_at_first(trace) if before is None else before,
-            patches=tuple(iter_patches(trace, done)),
-        )
-    first, last = initial_output(trace) if before is None else before, done[-1:]
     earlier = tuple(iter_patches(trace, done[:-1]))
-    written = earlier + tuple(iter_patches(trace, last))
-    previous = PreviousValues(first, earlier, trace.change_words)
-    return output._replace(array=first, patches=written, before=previous)
+    written = earlier + tuple(iter_patches(trace, done[-1:]))
+    if trace.kind == "gather":
+        return output._replace(known=before, patches=written)
+    previous = PreviousValues(before, earlier, trace.change_words)
+    return output._replace(array=before, patches=written, before=previous)
 
 
 def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:

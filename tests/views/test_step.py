@@ -16,7 +16,7 @@ from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.steps import views_after
+from gscli.views.steps import first_output, views_after
 from gscli.views.terminal.frames import KEY_LINES, Frames, run_step_keys, show_steps
 
 
@@ -69,7 +69,7 @@ def test_the_last_frame_holds_the_output(name: str) -> None:
     entries = found.entries()
     if not entries:
         return
-    output = views_after(found, entries, len(entries) - 1)[-1]
+    output = views_after(found, entries, len(entries) - 1, first_output(found))[-1]
     made = np.array(output.array, object if output.array.dtype.kind == "U" else None)
     known = np.full(made.shape, output.known is None)
     for patch in output.patches:

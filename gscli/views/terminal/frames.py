@@ -117,7 +117,7 @@ class StepFrame(TraceDrawing):
         begin = max(number, 0) // FRAMES_PER_LAYOUT * FRAMES_PER_LAYOUT
         drawn = entries[begin : begin + FRAMES_PER_LAYOUT]
         before = frames.done.output_after(entries, begin)
-        views = views_after(trace, drawn, number - begin, self.options.show, before)
+        views = views_after(trace, drawn, number - begin, before, self.options.show)
         if frames.diagnosis is not None:
             views = add_expected(views, frames.diagnosis, frames.last_entry_by_cell > number)
         near = max(min(number - rows // 2, len(entries) - rows), 0)
