@@ -6,7 +6,7 @@ column, reads -1 as 0, counts along another axis, replaces in place of adding, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from gscli.traces import Entry, Trace
@@ -101,24 +101,26 @@ class Mistakes:
     def _iter_wrong_cells(
         self, entry: Entry, right: CellPattern
     ) -> Iterator[tuple[CellPattern, MistakeKind]]:
+        def replace(changes: Mapping[int, int | None]) -> CellPattern:
+            return [changes.get(axis, at) for axis, at in enumerate(right)]
+
         axes = self._trace.layout.column_axes
         numbers = {axis: int(entry.vector[slot]) for slot, axis in enumerate(axes)}
         if len(axes) == _PAIR:
             first, second = axes
-            changes = {first: right[second], second: right[first]}
-            yield self._replace_coordinates(right, changes), "swapped"
+            yield replace({first: right[second], second: right[first]}), "swapped"
         below = {axis for axis, number in numbers.items() if number < 0}
         if below:
-            yield self._replace_coordinates(right, dict.fromkeys(below, 0)), "end"
-            yield self._replace_coordinates(right, {axis: -numbers[axis] for axis in below}), "end"
+            yield replace(dict.fromkeys(below, 0)), "end"
+            yield replace({axis: -numbers[axis] for axis in below}), "end"
         for item in entry.adjustments:
             axis = axes[item.slot]
             if item.outcome == "clipped":
                 around = int(item.raw_value) % item.size
-                yield self._replace_coordinates(right, {axis: around}), "clipped"
+                yield replace({axis: around}), "clipped"
             elif item.outcome == "wrapped":
                 end = item.size - 1 if item.raw_value > 0 else 0
-                yield self._replace_coordinates(right, {axis: end}), "wrapped"
+                yield replace({axis: end}), "wrapped"
         if len(axes) == 1 and len(self._shape) > 1:
             for other in range(len(self._shape)):
                 if other != axes[0]:
@@ -126,10 +128,4 @@ class Mistakes:
                     place[other] = numbers[axes[0]]
                     yield place, "axis"
         less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
-        yield self._replace_coordinates(right, less), "one"
-
-    @staticmethod
-    def _replace_coordinates(
-        right: CellPattern, changes: dict[int, int] | dict[int, int | None]
-    ) -> CellPattern:
-        return [changes.get(axis, at) for axis, at in enumerate(right)]
+        yield replace(less), "one"
