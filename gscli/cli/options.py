@@ -465,6 +465,14 @@ def print_json(document: object, *, flush: bool = False) -> None:
         sys.stdout.flush()
 
 
+def print_report(settings: Settings, document: object, text: str) -> None:
+    """The document of `--json`, or the text, unless nobody wants to read it."""
+    if settings.json is not None:
+        print_json(document)
+    elif not settings.quiet:
+        sys.stdout.write(text)
+
+
 def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:
     environment = os.environ
     if choice != "auto":

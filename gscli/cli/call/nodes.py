@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
-from gscli.cli.options import Settings, print_json, print_stderr
+from gscli.cli.options import Settings, print_report, print_stderr
 from gscli.files.request import list_keys
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import (
@@ -55,10 +54,8 @@ def list_nodes(place: ModelReference, settings: Settings) -> int:
     if not model.supported_nodes:
         raise model.no_supported_node_error()
     table, rows = describe_nodes(model)
-    if settings.json is not None:
-        print_json({"model": place.path, "opset": model.opset, "nodes": rows})
-    elif not settings.quiet:
-        sys.stdout.write(table)
+    print_report(settings, {"model": place.path, "opset": model.opset, "nodes": rows}, table)
+    if settings.json is None and not settings.quiet:
         first = sanitize(model.supported_nodes[0].address, 60)
         print_stderr(f"run one of them: gscli run {quote_word(model.where)} --node {first}\n")
     return 0

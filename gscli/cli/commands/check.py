@@ -28,7 +28,7 @@ from gscli.cli.options import (
     argument,
     detect_screen,
     option,
-    print_json,
+    print_report,
 )
 from gscli.cli.tree import GLOBAL_OPTIONS, LazyGroup, make_operator_group
 
@@ -63,12 +63,10 @@ def check_operator(call: Call) -> int:
     findings = [_add_origin(finding, call) for finding in findings]
     count = sum(finding.count for finding in findings)
     mapped.check_unchanged(*inputs.arrays.values())
-    if settings.json is not None:
-        print_json({"count": count, "findings": [finding.to_dict() for finding in findings]})
-    elif not settings.quiet:
-        dots = "…" if detect_screen(sys.stdout).utf8 else ".."
-        sys.stdout.writelines(finding.text().replace("…", dots) + "\n" for finding in findings)
-        sys.stdout.write(f"{format_count(count, 'finding')}\n")
+    dots = "…" if detect_screen(sys.stdout).utf8 else ".."
+    lines = [*(f.text().replace("…", dots) for f in findings), format_count(count, "finding")]
+    document = {"count": count, "findings": [finding.to_dict() for finding in findings]}
+    print_report(settings, document, "".join(f"{line}\n" for line in lines))
     return int(bool(findings))
 
 
@@ -118,10 +116,8 @@ def check_model(
     }  # fmt: skip
     report = watch_model(model, feeds, on or "", python or sys.executable)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
-    if settings.json is not None:
-        print_json(report.to_dict())
-    else:
-        sys.stdout.write(report.report(color=screen.color, width=screen.width, utf8=screen.utf8))
+    text = report.report(color=screen.color, width=screen.width, utf8=screen.utf8)
+    print_report(settings, report.to_dict(), text)
     return int(bool(report.findings))
 
 

@@ -7,7 +7,7 @@ import sys
 from gscli.base import IndexRefused, UsageError
 from gscli.cli.building import Call
 from gscli.cli.completion import make_list_completer
-from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_json
+from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_report
 from gscli.cli.tree import make_operator_group
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
@@ -89,11 +89,8 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         except IndexRefused as error:
             refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
         lines = generate_code(operator, plan, None, targets, call.inputs.origins, refusal)
-    if settings.json is not None:
-        print_json(lines.to_dict())
-    elif not settings.quiet:
-        screen = detect_screen(sys.stdout, settings.color, settings.width)
-        sys.stdout.write(lines.text(screen.width))
+    screen = detect_screen(sys.stdout, settings.color, settings.width)
+    print_report(settings, lines.to_dict(), lines.text(screen.width))
     wrong = ("not equal", "failed", "took too long")
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
 

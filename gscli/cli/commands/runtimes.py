@@ -32,7 +32,7 @@ from gscli.cli.options import (
     Settings,
     argument,
     option,
-    print_json,
+    print_report,
     print_stderr,
 )
 
@@ -176,35 +176,25 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
     with start_checked(name, python, DEFAULT_TIMEOUT) as (started, operators):
         hello = started.hello
         names = [operator.full_name for operator in operators]
-    if settings.json is not None:
-        facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
-        print_json({**facts, "operators": names})
-        return 0
-    sys.stdout.write(f"{hello.title}, its adapter passed the self-test\n")
-    sys.stdout.writelines(f"  {line}\n" for line in names)
+    facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
+    lines = [f"{hello.title}, its adapter passed the self-test", *map("  {}".format, names)]
+    text = "".join(f"{line}\n" for line in lines)
+    print_report(settings, {**facts, "operators": names}, text)
     return 0
 
 
 def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
-    if settings.json is not None:
-        documents = [
-            {
-                "name": member.adapter.name,
-                "package": member.adapter.package,
-                "version": member.version or None,
-                "missing": list(member.missing),
-                "variants": member.adapter.variants,
-            }
-            for member in members
-        ]
-        print_json(documents)
-        return
-    rows = []
+    documents, rows = list[dict[str, object]](), list[tuple[str, ...]]()
     for member in members:
-        more = f"needs {' '.join(member.missing)}" if member.version and member.missing else ""
-        variants = f"  :{member.adapter.variants}" if member.adapter.variants else ""
-        rows.append((member.adapter.name, member.version or "-", more + variants))
-    sys.stdout.writelines(f"{line}\n" for line in format_columns(rows))
+        adapter, missing = member.adapter, list(member.missing)
+        documents.append({
+            "name": adapter.name, "package": adapter.package, "version": member.version or None,
+            "missing": missing, "variants": adapter.variants,
+        })  # fmt: skip
+        more = f"needs {' '.join(missing)}" if member.version and missing else ""
+        more += f"  :{adapter.variants}" if adapter.variants else ""
+        rows.append((adapter.name, member.version or "-", more))
+    print_report(settings, documents, "".join(f"{line}\n" for line in format_columns(rows)))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from gscli.base import UsageError
 from gscli.base.words import format_columns, format_shape, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import Settings, argument, make_view_options, option, print_json
+from gscli.cli.options import Settings, argument, make_view_options, option, print_report
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
@@ -125,13 +125,8 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
 
         model = OnnxModel.read(text, settings.max_bytes or MAX_BYTES)
         node_table, nodes["nodes"] = describe_nodes(model)
-    if settings.json is not None:
-        rows = [member._asdict() for member in members]
-        history = {"history": [commit._asdict() for commit in commits]} if commits else {}
-        print_json({"file": text, "members": rows, **history, **nodes})
-        return
-    if settings.quiet:
-        return
+    rows = [member._asdict() for member in members]
+    history = {"history": [commit._asdict() for commit in commits]} if commits else {}
     sizes = [f"{member.bytes:,}" for member in members]
     wide = max(map(len, sizes), default=0)
     lines = format_columns([
@@ -139,8 +134,8 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         for m, size in zip(members, sizes, strict=True)
     ])  # fmt: skip
     lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
-    sys.stdout.writelines(f"{line}\n" for line in (lines if members else ["no tensors", *lines]))
-    sys.stdout.write(node_table)
+    table = "".join(f"{line}\n" for line in (lines if members else ["no tensors", *lines]))
+    print_report(settings, {"file": text, "members": rows, **history, **nodes}, table + node_table)
 
 
 def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, ...] | None]:
