@@ -15,7 +15,7 @@ import io
 import os
 import re
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite
@@ -91,6 +91,11 @@ class AtomicFile(io.RawIOBase):
         with write_errors(self.name):
             os.close(self._descriptor)
 
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close; a failure to do so matters only where nothing failed before."""
+        with suppress(CannotWrite) if kind else nullcontext():
+            self.close()
+
 
 @contextmanager
 def open_atomic(
@@ -130,7 +135,7 @@ def open_atomic(
             opened = AtomicFile(os.open(target, flags), path)
     if opened is not None:
         record_result(path, "was written in part")
-        with _closing(opened) as file:
+        with opened as file:
             yield file
         record_result(path)
     else:
@@ -148,18 +153,6 @@ def open_atomic(
 
 
 @contextmanager
-def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
-    """Close at the end; a failure to close matters only where nothing failed before."""
-    try:
-        yield file
-    except BaseException:
-        with suppress(CannotWrite):
-            file.close()
-        raise
-    file.close()
-
-
-@contextmanager
 def _replace_file(
     target: str, old: RegularFile | None, name: str, check: Check, *, is_input: bool
 ) -> Iterator[AtomicFile]:
@@ -172,7 +165,7 @@ def _replace_file(
             file = AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
         left = True
         try:
-            with _closing(file), interrupts.allow():
+            with file, interrupts.allow():
                 file.poll = interrupts.deliver_pending
                 if old is not None:
                     with write_errors(name):

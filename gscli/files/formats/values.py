@@ -24,18 +24,13 @@ from gscli.base.arrays import (
 )
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit
+from gscli.files.request import JSON_WORDS
 
 Locate = Callable[[int], str]
 """Says where value number i stands, for a message: "idx.json: [3][0]"."""
 
-SPECIAL_FLOATS = {
-    "nan": math.nan,
-    "NaN": math.nan,
-    "inf": math.inf,
-    "-inf": -math.inf,
-    "Infinity": math.inf,
-    "-Infinity": -math.inf,
-}
+SPECIAL_FLOATS = {word: float(word) for words in JSON_WORDS.items() for word in words}
+"""What is no digit and yet a float, as words stand alone and as JSON spells them."""
 
 _WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
 """As many digits as 64 bits can need."""
