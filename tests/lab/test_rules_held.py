@@ -308,7 +308,7 @@ def all_rules() -> list[Rule]:
 
 DAILY = {
     "onnx.gather", "onnx.scatter_nd", "openvino.gather", "tensorflow.segment_sum", "mxnet.take",
-    "caffe2.gather", "numpy.put", "torch.index_add", "jax.take", "jax.at.set", "stablehlo.gather",
+    "caffe2.gather", "numpy.put", "torch.index_add", "jax.take", "stablehlo.gather",
 }  # fmt: skip
 """Rules of each framework; the gate holds those of all operators."""
 

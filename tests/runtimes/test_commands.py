@@ -133,7 +133,7 @@ def test_differences_become_node_tests_that_run_passes(tmp_path: Path) -> None:
 @needs_onnx
 def test_a_pack_of_node_tests_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        code, out, _ = gscli("cases", "onnx.gather-nd", "--cases", "30", "-o", str(tmp_path / name))
+        code, out, _ = gscli("cases", "onnx.gather-nd", "--cases", "15", "-o", str(tmp_path / name))
         assert code == 0
     assert " rules" in out.splitlines()[0]
     assert gscli("run", str(tmp_path / "one"))[0] == 0
@@ -149,9 +149,9 @@ def test_what_node_tests_cannot_hold_stands_beside_them_and_counts_for_no_rule(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "tests"
-    code, out, err = gscli("cases", "onnx.scatter-elements", "--cases", "60", "-o", str(folder))
+    code, out, err = gscli("cases", "onnx.scatter-elements", "--cases", "30", "-o", str(folder))
     written, others = (int(line.split()[0]) for line in err.splitlines())
-    assert (code, written + others) == (0, 60)
+    assert (code, written + others) == (0, 30)
     assert f"{others} that a node test cannot hold (" in err
     assert len(list(folder.glob("*/model.onnx"))) == written
     lines = (folder / "others.jsonl").read_text("utf-8").splitlines()
