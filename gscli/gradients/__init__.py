@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, Indices
-from gscli.gradients.cells import multiply_in_turn, select_equal
+from gscli.gradients.cells import keep_firsts, multiply_in_turn, pass_to_first, select_equal
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
@@ -223,6 +223,11 @@ class BackwardWalk:
     @cached_property
     def cells(self) -> Indices:
         """In the order of the loop the flat number of the cell of each update, -1 for none."""
+        form = self.layout.form
+        if form.is_flat and self.layout.window_size == 1:  # the row of each entry
+            own = ValidatedPlan(self.layout, self.plan.inputs)
+            rows, live = own.row_addresses(0, self.layout.entry_count, form.column_strides)
+            return rows if live is None else np.where(live, rows, -1)
         plan = self.plan_cells()
         cells = gather(plan, plan.inputs[COTANGENT])
         order = np.argsort(self.layout.addressing.result_axes)
@@ -245,23 +250,47 @@ class BackwardWalk:
         return numbers, self.cells[numbers]
 
     @property
-    def extreme_holders(self) -> tuple[BoolArray, Holders]:
-        """Which cells of data equal the extreme value of their cell, and the updates that do."""
-        final, own = self.final.reshape(-1), self.data == self.final
-        nan_holds = self.nan_ties == "hold" and bool(np.isnan(final).any())
-        if nan_holds:
+    def own_holds(self) -> BoolArray:
+        """Which cells of data equal the extreme value of their cell."""
+        own = self.data == self.final
+        if self.nan_holds:
             own = own | (np.isnan(self.data) & np.isnan(self.final))
-        numbers = select_equal(self.cells, self.values, final)
-        if nan_holds and self.layout.written_updates.nan_wins:
-            both = np.isnan(self.values) & np.isnan(final)[self.cells] & (self.cells >= 0)
-            numbers = np.union1d(numbers, np.flatnonzero(both))
-        return own & self.takes_part, (numbers, self.cells[numbers])
+        return np.asarray(own & self.takes_part)
+
+    @cached_property
+    def nan_holds(self) -> bool:
+        """Whether there is NaN that equals NaN."""
+        return self.nan_ties == "hold" and bool(np.isnan(self.final).any())
+
+    @property
+    def extreme_holders(self) -> Holders:
+        """The updates that equal the extreme value of their cell."""
+        numbers = select_equal(self.cells, self.values, self.final.reshape(-1))
+        numbers = np.union1d(numbers, self.nan_holders) if self.nan_holders.size else numbers
+        return numbers, self.cells[numbers]
+
+    @cached_property
+    def nan_holders(self) -> Indices:
+        """Those of them that are NaN, as their cell is."""
+        if not (self.nan_holds and self.layout.written_updates.nan_wins):
+            return np.empty(0, np.int64)
+        is_nan = np.isnan(self.final.reshape(-1))
+        return np.flatnonzero(np.isnan(self.values) & is_nan[self.cells] & (self.cells >= 0))
 
     def pass_to(self, holders: Holders, share: Array) -> Array:
         """What cells have, brought to some of their updates, in the shape of the result."""
         passed = np.zeros(self.values.size)
         numbers, cells = holders
         passed[numbers] = share.reshape(-1)[cells]
+        return self.from_loop_order(passed)
+
+    def pass_to_first(self, share: Array, is_open: BoolArray) -> Array:
+        """What open cells have, brought to the first update that equals their extreme value."""
+        share, kept = share.reshape(-1), np.where(is_open, self.final, np.nan).reshape(-1)
+        passed = pass_to_first(self.cells, self.values, kept, share)
+        numbers = keep_firsts(self.nan_holders, self.cells)
+        cells = self.cells[numbers]
+        passed[numbers] = np.where(is_open.reshape(-1)[cells], share[cells], 0)
         return self.from_loop_order(passed)
 
     def multiply_back(self, start: Array, cotangent: Callable[[Array], Array]) -> Pair:
@@ -352,10 +381,12 @@ def _back_through_product(walk: BackwardWalk) -> Pair:
 
 
 def _back_through_extreme(walk: BackwardWalk) -> Pair:
-    own, (numbers, cells) = walk.extreme_holders
-    convention, share = walk.convention, walk.cotangent
+    own, convention, share = walk.own_holds, walk.convention, walk.cotangent
     if walk.nan_ties == "vanish":
         own = own | (walk.counts == 0)
+    if convention.ties == "first":
+        return np.where(own, share, 0.0), walk.pass_to_first(share, ~own)
+    numbers, cells = walk.extreme_holders
     unheld = np.zeros(own.shape, bool)
     if convention.ties == "even":
         absent = convention.counts_absent_data and not walk.layout.include_self
@@ -363,10 +394,6 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
         own_holds = own | (walk.data == walk.final) if absent else own
         unheld = (count == 0) & ~own_holds  # NaN alone equals nothing, itself neither
         share = share / (count + own_holds if walk.layout.data_name is not None else count)
-    elif convention.ties == "first":
-        numbers, cells = _keep_last((numbers[::-1], cells[::-1]), own.size)
-        behind = own.reshape(-1)[cells]
-        numbers, cells = numbers[~behind], cells[~behind]
     elif convention.ties == "last":
         numbers, cells = _keep_last((numbers, cells), own.size)
         own.reshape(-1)[cells] = False

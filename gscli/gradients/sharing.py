@@ -47,7 +47,7 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
     if run.reduction == "none":
         own, (numbers, cells) = np.zeros(walk.final.shape, bool), walk.writers
     else:
-        own, (numbers, cells) = walk.extreme_holders
+        own, (numbers, cells) = walk.own_holds, walk.extreme_holders
     counts = np.bincount(cells, minlength=own.size) + own.reshape(-1)
     shared = np.flatnonzero((counts > 1) & (walk.counts.reshape(-1) > 0))
     described = list[SharedCell]()

@@ -27,7 +27,7 @@ from gscli.kernel import tuning
 from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 9
+INTERFACE = 10
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 # --- what a processor has, and which ways pay there ----------------------------------------------
@@ -179,6 +179,7 @@ _ARGUMENTS = {
     "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 4),
     "gscli_select_equal": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
+    "gscli_pass_to_first": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
     "gscli_multiply": (_POINTER, _POINTER, _INT, _POINTER, _POINTER, _INT),
 }
 
