@@ -73,9 +73,10 @@ def run_checks(code: Code, python: str | None = None) -> Code:
     """The same code with what a run of each target's lines said."""
     check_input_sizes(code.inputs)
     missing = _missing_packages([answer.target for answer in code.answers], python)
-    return code.with_run_results(
-        [_check_snippet(code, answer, missing[answer.target], python) for answer in code.answers]
-    )
+    return code._replace(answers=tuple(
+        answer._replace(run_result=_check_snippet(code, answer, missing[answer.target], python))
+        for answer in code.answers
+    ))  # fmt: skip
 
 
 def check_input_sizes(inputs: Mapping[str, Array]) -> None:

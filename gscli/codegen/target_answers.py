@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
 from textwrap import wrap
 from types import MappingProxyType
@@ -109,13 +109,6 @@ class Code(Record):
             "code": [answer.to_dict() for answer in self.answers],
         }
         return document | ({"refused": self.refusal} if self.refusal else {})
-
-    def with_run_results(self, results: Sequence[Mapping[str, str]]) -> Code:
-        """The same with what the runs said."""
-        pairs = zip(self.answers, results, strict=True)
-        return self._replace(
-            answers=tuple(answer._replace(run_result=said) for answer, said in pairs)
-        )
 
 
 def _format_block(answer: Snippet, width: int) -> Iterator[str]:

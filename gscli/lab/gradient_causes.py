@@ -132,8 +132,8 @@ def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
 def _with_indices_from_1(gradients: Gradients) -> dict[str, Array]:
     """The gradients of the call with every index one lower."""
     run = gradients.trace
-    arrays = {name: run.inputs[name] for name in run.layout.index_inputs}
-    lower = {name: array - np.ones((), array.dtype) for name, array in arrays.items()}
+    indices = ((name, run.inputs[name]) for name in run.layout.index_inputs)
+    lower = {name: array - np.ones((), array.dtype) for name, array in indices}
     return _run_again(gradients, Plan(run.layout, {**run.inputs, **lower}), gradients.convention)
 
 

@@ -66,7 +66,9 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         if trace.warnings:
             result["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
-            result["expectation"] = _diagnose(job, trace)
+            loaded = _load(job["expect"], "expect")
+            tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0)
+            result["expectation"] = diagnose_output(trace, loaded, tolerance).to_dict()
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_identify_line(name, number), "error": refused.to_dict()}
@@ -124,13 +126,6 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
     # `[]` are indices far more often than data.
     request = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=limit)
     return array_of_json(ParsedJson(value, "", shown, shown), request)._replace(origin="inline")
-
-
-def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:
-    """What `--expect` tells of the run, as in the document of `--json`."""
-    loaded = _load(job["expect"], "expect")
-    tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0.0)
-    return diagnose_output(trace, loaded, tolerance).to_dict()
 
 
 def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:

@@ -21,7 +21,7 @@ from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.tiles import cell_addresses, window_row_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Fit, Policy, Tensor
+from gscli.layout.axes import Fit, Policy, Tensor, row_major_strides
 from gscli.layout.families import address_vectors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -102,9 +102,8 @@ def take_cells(array: Array, cells: Indices) -> Array:
 
 def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
     """Places in a grid as single numbers; all 0 in a grid without axes."""
-    if not shape:
-        return np.zeros(count, np.int64)
-    return np.asarray(np.ravel_multi_index(tuple(places), shape), np.int64)
+    pairs = zip(places, row_major_strides(shape), strict=True)
+    return sum((place * stride for place, stride in pairs), np.zeros(count, np.int64))
 
 
 def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:

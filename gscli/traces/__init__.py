@@ -281,15 +281,11 @@ def dump_input(array: Array) -> dict[str, object]:
 
 
 def trace_call(
-    operator: Operator,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
-    *,
+    operator: Operator, inputs: Mapping[str, object], attrs: Mapping[str, object],
     max_bytes: int | None = None,
-    overlay: bool = False,
-) -> Trace:
+) -> Trace:  # fmt: skip
     """The trace of one call, run as `execute` does. Raises GscliError alone."""
-    return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes, overlay=overlay))
+    return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes))
 
 
 def trace(

@@ -170,9 +170,9 @@ def compare_concept(
     if gradients:
         return _print_gradients(comparing, others, settings)
     comparing = add_equivalents(comparing)
+    text, pictures = _render(comparing, settings, lines=lines)
     write_results(
-        comparing.inputs.values(), settings, text=_render_screen(comparing, settings, lines=lines),
-        pictures=_render_files(comparing, settings, lines=lines),
+        comparing.inputs.values(), settings, text=text, pictures=pictures,
         make_document=partial(comparison_to_dict, comparing),
     )  # fmt: skip
     return int(not comparing.agree)
@@ -204,43 +204,38 @@ def _print_gradients(
     return int(not result.agree)
 
 
-def _render_files(
+def _render(
     comparing: ComparisonResult, settings: Settings, *, lines: bool
-) -> dict[str, str]:
-    texts: dict[str, str] = {}
+) -> tuple[str, dict[str, str]]:
+    """What goes to the screen besides a document, and the pictures by file name."""
+    options, pictures = make_view_options(settings)._replace(lines=lines), dict[str, str]()
     if settings.svg is not None:
         from gscli.views.figure import render_svg
         from gscli.views.terminal.compare import ComparisonView
 
-        options = make_view_options(settings, is_for_file=True)._replace(lines=lines)
-        view = ComparisonView(comparing, options)
-        title = f"gscli compare {comparing.concept}"
-        texts[settings.svg] = render_svg(view, title, theme=settings.theme)
+        whole = make_view_options(settings, is_for_file=True)._replace(lines=lines)
+        view, title = ComparisonView(comparing, whole), f"gscli compare {comparing.concept}"
+        pictures[settings.svg] = render_svg(view, title, theme=settings.theme)
     if settings.html is not None:
         from gscli.cli.call.results import render_html
 
-        texts[settings.html] = render_html(comparing, settings)
-    return texts
-
-
-def _render_screen(comparing: ComparisonResult, settings: Settings, *, lines: bool) -> str:
-    """What goes to the screen besides a document."""
-    options = make_view_options(settings)._replace(lines=lines)
+        pictures[settings.html] = render_html(comparing, settings)
+    text = ""
     if settings.is_screen_used and settings.plain:
         from gscli.views.words.compare_words import describe_comparison
 
-        return describe_comparison(comparing, options)
-    if settings.is_verdict_alone:
-        from gscli.views.words.comparison import ComparisonTexts
-
-        options = options._replace(utf8=options.utf8 and not settings.plain)
-        return ComparisonTexts(comparing, options).summary() + "\n"
-    if settings.is_screen_used:
+        text = describe_comparison(comparing, options)
+    elif settings.is_screen_used:
         from gscli.views.lines import render_text
         from gscli.views.terminal.compare import ComparisonView
 
-        return render_text(ComparisonView(comparing, options), options)
-    return ""
+        text = render_text(ComparisonView(comparing, options), options)
+    elif settings.is_verdict_alone:
+        from gscli.views.words.comparison import ComparisonTexts
+
+        options = options._replace(utf8=options.utf8 and not settings.plain)
+        text = ComparisonTexts(comparing, options).summary() + "\n"
+    return text, pictures
 
 
 def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
