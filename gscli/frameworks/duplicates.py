@@ -18,6 +18,12 @@ from gscli.plan.plan import Plan, ValidatedPlan
 MAX_COMPARED_CELLS = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
+MAX_COMPARED_BYTES = 1 << 26
+"""Bytes of updates that are held against each other; more are taken to differ."""
+
+_FORBIDDING = frozenset({"onnx", "mxnet"})
+"""Frameworks whose texts leave the result open even where all writers of a cell bring the same."""
+
 _NAMED = 3
 """Entries of one group that a warning names."""
 
@@ -40,8 +46,12 @@ class Duplicates(Record):
     writers: int = 0
 
 
-def find_duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
+def find_duplicate_writers(
+    plan: ValidatedPlan, limit: int, *, skips_equal: bool = False
+) -> Duplicates:
     """Groups of entries that write the same cells, the first `limit` described.
+
+    `skips_equal`: none of entries that all bring the same bits.
 
     Slices are the same or have no cell in common. Windows may overlap, so that each of their cells
     is looked at; groups of many entries that begin and end alike are one group there.
@@ -65,6 +75,8 @@ def find_duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     starts = np.flatnonzero(np.concatenate(([True], ~again)))
     lengths = np.diff(starts, append=cells.size)
     repeated = np.flatnonzero(lengths > 1)
+    if skips_equal and not windows:
+        repeated = repeated[_bring_other_bits(plan, writers, starts[repeated], lengths[repeated])]
     starts, lengths = starts[repeated], lengths[repeated]
     alone = _group_representatives(writers, starts, lengths) if windows else np.arange(starts.size)
     earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
@@ -78,6 +90,24 @@ def count_compared_entries(layout: Layout) -> int:
     """How many entries are looked at: all, but for very many."""
     addresses = max(layout.window_size, 1) if layout.has_overlapping_windows else 1
     return min(layout.entry_count, MAX_COMPARED_CELLS // addresses)
+
+
+def _bring_other_bits(
+    plan: ValidatedPlan, writers: Indices, starts: Indices, lengths: Indices
+) -> NDArray[np.bool_]:
+    """For each group of writers of one slice, whether any brings another one than the first."""
+    updates, first = plan.updates_view(), np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    if int(lengths.sum()) * max(plan.layout.window_size, 1) * updates.itemsize > MAX_COMPARED_BYTES:
+        return np.ones(len(starts), np.bool_)
+    group = np.repeat(np.arange(len(starts)), lengths)
+    members = writers[starts[group] + np.arange(len(group)) - first[group]]
+    grid = plan.layout.addressing.entry_shape
+    slices = np.ascontiguousarray(
+        updates[np.unravel_index(members, grid)] if grid else updates[None]
+    )
+    bits = slices.reshape(len(members), -1).view(np.uint8)
+    other = (bits != bits[first[group]]).any(axis=1)
+    return np.asarray(np.logical_or.reduceat(other, first), np.bool_)
 
 
 def _group_representatives(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
@@ -128,8 +158,11 @@ def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.unspecified_order
-    twins = find_duplicate_writers(plan, _DESCRIBED) if reason else None
-    if twins is None or not twins.groups:
+    if not reason:
+        return []
+    skips_equal = operator.framework_name not in _FORBIDDING
+    twins = find_duplicate_writers(plan, _DESCRIBED, skips_equal=skips_equal)
+    if not twins.groups:
         return []
     lines = [_format_writers(plan, group) for group in twins.groups]
     more, last = twins.total - len(lines), ""

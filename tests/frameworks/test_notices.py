@@ -117,6 +117,9 @@ WARNED = [
     ("onnx scatter '[[1,2]]' '[[-1,0]]' '[[8,9]]'", "below zero"),
     ('scatter-nd \'[1,2]\' \'{"dtype":"int64","shape":[1,0],"data":[]}\' \'[[8,9]]\'', "empty"),
     ("scatter-nd '[0,0]' '[[0],[0]]' '[1,2]'", "write the same cell"),
+    ("scatter-nd '[0,0]' '[[0],[0]]' '[1,1]'", "write the same cell"),
+    ("torch scatter '[0,0,0]' '[0,2,0,2]' '[1,5,1,6]' --dim 0", "d: index 2"),
+    ("jax at-set '[0.5,1]' '[0,0]' '[0.0,-0.0]'", "write the same cell"),
     ("jax at-set '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
     ("jax at-set '[1,2,3]' '[0]' 7.9", "values = 7.9 becomes 7"),
     ("numpy put '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
@@ -213,6 +216,24 @@ def test_a_picture_that_shows_an_index_moving_needs_no_warning(
     captured = capsys.readouterr()
     assert "7" in captured.out
     assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "torch index-put [1,2] [0,0] 5",
+        "numpy setitem [[1,2],[3,4]] [0,0] [[5,6],[5,6]]",
+        "numpy put [1,2,3] [0,1,0] [5,6]",
+        'numpy setitem ["a","b"] [1,1] "c"',
+        "jax at-set [1,2] [[0],[0]] [[5],[5]]",
+    ],
+)
+def test_writers_that_all_bring_the_same_leave_nothing_open(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely([*words.split(), "-q", "--strict"]) == 0
+    assert capsys.readouterr().err == ""
+    assert run_safely(["check", *words.split()]) == 1  # which tells of all duplicates
 
 
 def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
