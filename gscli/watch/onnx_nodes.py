@@ -148,13 +148,14 @@ def watch_model(
     _watch_runtime(watch, feeds, runtime, python)
     inner = sum(node.graph.outer is not None for node in watch.model.supported_nodes)
     if inner and not watch.has_bad_index:
-        watch.inner_only = True
+        watch.inner_only, watched = True, sum(watch.calls.values())
         try:
             _run_rules(watch, feeds)
             reason = "answer inside a branch or loop|answers inside branches or loops"
+            inner = sum(watch.calls.values()) - watched  # not of a branch that is not taken
         except RuntimeStopped:
             reason = "node inside a branch or loop|nodes inside branches or loops"
-        watch.unjudged[reason] += inner
+        watch.unjudged += Counter({reason: inner})  # where there is any
     return watch
 
 

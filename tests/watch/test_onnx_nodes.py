@@ -138,6 +138,8 @@ def test_entries_that_write_one_cell_are_a_warning() -> None:
 
 def test_the_run_of_a_loop_is_counted() -> None:
     assert not watch_model(loop(), {"trips": np.array(4)}).findings
+    aside = watch_model(loop(), {"trips": np.array(3)}, REFERENCE)
+    assert "3 Gather; not judged: 3 answers inside branches or loops" in aside.last_line()
     report = watch_model(loop(), {"trips": np.array(6)})
     assert report.calls == {"Gather": 5}
     assert "/decode/Gather (Gather-18), run 5: indices = 4" in report.report().replace("\n", "")
@@ -148,7 +150,7 @@ def test_the_branch_that_runs_is_judged(side: bool) -> None:
     report = watch_model(branch(), {"c": np.array(side), "i": np.array([7])})
     assert ("first" if side else "second") in report.findings[0].error.where
     aside = watch_model(branch(), {"c": np.array(side), "i": np.array([0])}, REFERENCE)
-    assert "not judged: 2 answers inside branches or loops" in aside.last_line()
+    assert "not judged: 1 answer inside a branch or loop" in aside.last_line()
 
 
 def test_an_attribute_of_a_function_reaches_its_nodes() -> None:
