@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gscli.base.arrays import Array, parse_dtype
+from gscli.base.arrays import Array, unequal_cells
 from gscli.disk import mapped
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.notices import has_nan
@@ -20,10 +20,15 @@ _INT32 = 1 << 31
 
 
 class CallAnalysis:
-    """A judged call. `arrays_by_variable`: its inputs under the names data, indices and updates."""
+    """A judged call and its output, where it is known.
 
-    def __init__(self, operator: Operator, plan: ValidatedPlan) -> None:
-        self.operator, self.plan = operator, plan
+    `arrays_by_variable`: its inputs under the names data, indices and updates.
+    """
+
+    def __init__(
+        self, operator: Operator, plan: ValidatedPlan, output: Array | None = None
+    ) -> None:
+        self.operator, self.plan, self.output = operator, plan, output
         self.layout: Layout = plan.layout
 
     @cached_property
@@ -125,16 +130,13 @@ class CallAnalysis:
 
     @cached_property
     def has_wide_values(self) -> bool:
-        """Whether a value does not survive a conversion to 32 bits."""
+        """Whether a value, before or after the call, does not survive a conversion to 32 bits."""
         arrays = list(self.values)
-        if self.layout.dtype not in ("bool", "str") and not isinstance(self.layout.fill_value, str):
-            with np.errstate(all="ignore"):
-                arrays.append(
-                    np.asarray(self.layout.fill_value).astype(parse_dtype(self.layout.dtype))
-                )
-        far = self.index_profile.exceeds_int32
-        divides = self.layout.reduction in ("mean", "sqrt_n", "div", "pow")
-        return far or (divides and self.layout.dtype == "float64") or any(map(_is_wide, arrays))
+        if self.output is not None:  # of which 0 - 5 in uint64 is -5 in the widened 32 bits as well
+            is_unsigned = self.output.dtype.kind == "u"
+            width = self.output.dtype.itemsize
+            arrays.append(self.output.view(f"i{width}") if is_unsigned else self.output)
+        return self.index_profile.exceeds_int32 or any(map(_is_wide, arrays))
 
     @cached_property
     def has_nan(self) -> bool:
@@ -147,8 +149,10 @@ def _is_wide(array: Array) -> bool:
     kind = array.dtype.str[1:]
     with np.errstate(all="ignore"):
         if kind == "f8":
-            return any(bool((part != part.astype(np.float32)).any()) or bool(np.isinf(part).any())
-                       for part in mapped.iter_blocks(array))  # fmt: skip
+            return any(
+                bool((np.isinf(part) | unequal_cells(part, part.astype(np.float32))).any())
+                for part in mapped.iter_blocks(array)
+            )
         if kind not in ("i8", "u8", "u4") or not array.size:
             return False
         return int(array.max()) >= _INT32 or int(array.min()) < -_INT32

@@ -67,7 +67,7 @@ def generate_code(
     refusal: str = "",
 ) -> Code:
     """The lines of a call, for each target; `refusal`: why its own framework does not run it."""
-    analysis = CallAnalysis(operator, plan)
+    analysis = CallAnalysis(operator, plan, output)
     loading = PreambleWriter(analysis, origins or {})
     answers = tuple(_reply_to(analysis, target, loading) for target in targets)
     if refusal:

@@ -45,6 +45,35 @@ def test_openvino_does_with_an_index_what_its_declarations_say() -> None:
     assert told.endswith("GatherND-8 it is not checked")
 
 
+@pytest.mark.parametrize(
+    ("src", "reduce", "verdict"),
+    [
+        ([3.0, 5.0], "mean", "exact for these indices"),
+        ([3.0, 6.0], "mean", "differs"),
+        ([3.0, np.nan], "mean", "exact for these indices"),
+        ([3.0, np.inf], "mean", "differs"),
+        ([2.0**24, 0.0], "sum", "differs"),
+    ],
+)
+def test_a_value_that_32_bits_do_not_hold_is_looked_for_before_and_after(
+    src: list[float], reduce: str, verdict: str
+) -> None:
+    """Seen in OpenVINO 2026.4: 10/3 is 3.3333332538604736, 9/3 is 3, NaN stays, inf is clamped."""
+    inputs: dict[str, object] = {"input": [1.0, 2.0], "index": [0, 0], "src": src}
+    found = answer("torch.scatter_reduce", inputs, "openvino", dim=0, reduce=reduce)
+    assert found.verdict == verdict
+
+
+def test_what_fills_and_is_not_read_is_no_value_of_the_call() -> None:
+    inputs: dict[str, object] = {"x": [1.0, 2.0], "indices_0": [1, 0]}
+    found = answer("jax.at.get", inputs, "openvino")
+    assert found.verdict == "exact for these indices"
+    numbers = np.array([3, 5], np.uint64)
+    inputs = {"data": numbers[:1], "indices": [[0]], "updates": numbers[1:]}
+    found = answer("openvino.scatter_nd_update", inputs, "openvino", reduction="sub")
+    assert found.verdict != "differs", "2**64 - 2 is -2 in 32 bits, and widened again"
+
+
 def test_nothing_is_said_of_indices_where_masks_alone_say_where() -> None:
     mask = np.array([True, False, True])
     inputs = {"self": np.arange(3, dtype=np.float32), "indices_0": mask, "values": np.float32(7)}
