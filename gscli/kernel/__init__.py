@@ -1,36 +1,26 @@
 """The one shared kernel: executes plans, knows no framework.
 
-`gather` reads, `scatter` writes; both go through the plan block by block, and every cell meets its
-updates in the order of the specification's sequential loop, bit for bit, whatever the sizes of the
-blocks and the number of threads. (Which of two NaN survives an operation is not promised: NumPy
-does not promise it.)
+`gather` reads, `scatter` writes; both go through the plan tile by tile, and every cell meets its
+updates in the order of the specification's sequential loop, bit for bit, whatever the sizes of
+tiles and the number of threads. (NumPy does not promise which of two NaN survives an operation.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain, product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.words import NARROW_FLOATS
 from gscli.kernel import loops, tiles
-from gscli.kernel.reductions import (
-    REDUCTIONS,
-    canonical_updates,
-    divide_means,
-    prepare_updates,
-    saturating_cast,
-)
+from gscli.kernel.reductions import REDUCTIONS, canonical_updates, prepare_updates, saturating_cast
 from gscli.kernel.tiles import Region, Tile, Tiling
 from gscli.kernel.tuning import DEFAULT, WHOLE, ThreadShare, Tuning, empty_aligned, run_parallel
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
-
-PRIVATIZE_RATIO = 4
-"""Times that a thread's own table must go into the updates: it is filled, and read at the end."""
 
 
 def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
@@ -44,20 +34,19 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
         return fold_cells(plan, multiply_cells(plan, data), tuning)
     if layout.is_noop:
         return to_result_axes(layout, np.full(form.result_dims, layout.fill_value, data.dtype))
-    rows = np.ascontiguousarray(data).reshape(-1, form.row_size)
+    run, fill = form.row_size, layout.fill_value
+    rows = np.ascontiguousarray(data).reshape(-1, run)
     result = empty_aligned(form.result_dims, data.dtype)
     if (few := plan.small_call_addresses) is not None:
-        tiles.take_with_numpy(
-            rows[None], *few, result.reshape(1, -1, form.row_size), layout.fill_value
-        )
+        tiles.take_with_numpy(rows[None], *few, result.reshape(1, -1, run), fill)
         return to_result_axes(layout, result)
     tiling = Tiling(plan, tuning.tile_size, packed=True)
-    items = result.reshape(*tiling.grid, form.row_size)
+    items = result.reshape(*tiling.grid, run)
 
     def read(partition: Region) -> None:
         own = tiling.pack_cells(rows, partition) if tiling.is_packed else rows
         for tile in tiling.iter_tiles(partition):
-            tiles.take(own, tile, items[tile.region], layout.fill_value)
+            tiles.take(own, tile, items[tile.region], fill)
 
     run_parallel(tiling.partitions, read, tuning.threads_for(result))
     return to_result_axes(layout, result)
@@ -69,10 +58,8 @@ def multiply_cells(plan: ValidatedPlan, data: Array) -> Array:
     assert fold is not None
     cells = gather(ValidatedPlan(layout.read_layout, plan.inputs), data)
     cells = cells.astype(parse_dtype(fold.scatter.dtype), copy=False)
-    if factors is None:
-        return cells
     with np.errstate(all="ignore"):
-        return np.asarray(cells * factors.astype(cells.dtype))
+        return cells if factors is None else np.asarray(cells * factors.astype(cells.dtype))
 
 
 def fold_cells(plan: ValidatedPlan, cells: Array, tuning: Tuning = DEFAULT) -> Array:
@@ -116,10 +103,9 @@ def scatter(
 class ScatterOutput:
     """The cells that a scatter writes: in their working type, as rows of those that move together.
 
-    A reduction is started by counting the updates of each row where the rule needs it, and
-    finished by dividing means and converting to the data's type. Overflow and NaN are part of the
-    result: callers switch numpy's warnings about them off. `source`: data that has not been copied
-    into the output yet.
+    First the updates of each row are counted where the rule needs that, last means are divided and
+    cells converted to the data's type. Overflow and NaN are part of the result: callers switch
+    NumPy's warnings off. `source`: data that has not been copied into the output yet.
     """
 
     def __init__(
@@ -145,9 +131,8 @@ class ScatterOutput:
             self.source = None
 
     def count_updates(self, updated: Iterable[Indices]) -> None:
-        """Count the updates of each row, before the first one, where the rule needs their number.
-
-        Where data does not take part, these rows begin with the reduction's identity.
+        """Count the updates of each row, before the first one, where the rule needs their number;
+        where data does not take part, these rows begin with the reduction's identity.
         """
         if self.counts is None:
             return
@@ -156,19 +141,15 @@ class ScatterOutput:
         if not self.layout.include_self:
             self.rows[self.counts > 0] = self.rule.identity(self.rows.dtype)
 
-    def select_ufunc(self, updates: np.dtype[Any]) -> Any:
-        """What combines cells with updates of a type; None where these replace them."""
-        return self.rule.select_ufunc(self.accumulator.dtype, updates)
-
     def apply_updates(
         self, tile: Tile, updates: Array, rows: Array | None = None, share: ThreadShare = WHOLE
     ) -> None:
-        """Write or combine the updates (*region, run) of one tile, in entry order.
-
-        `rows`: those that the tile addresses, where they stand elsewhere.
+        """Write or combine the updates (*region, run) of one tile in entry order; `rows`: where, if
+        not in the output's.
         """
         rows = self.rows if rows is None else rows
-        tiles.write(rows, tile, updates, self.select_ufunc(updates.dtype), share)
+        ufunc = self.rule.select_ufunc(rows.dtype, updates.dtype)
+        tiles.write(rows, tile, updates, ufunc, share)
         if self.keeps_lone and self.counts is not None:
             numbers, _ = tile.flat_addresses()
             lone = self.counts[numbers] == 1
@@ -185,16 +166,15 @@ class ScatterOutput:
             self.accumulator = self.accumulator.astype(self.dtype, copy=False)
             rows, touched = self.accumulator.reshape(self.rows.shape), self.counts > self.keeps_lone
             terms = self.counts[touched, None] + self.layout.own_terms
-            rows[touched] = divide_means(rows[touched], terms, rule.divisor)
+            rows[touched] = rule.divide_sums(rows[touched], terms)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)
 
 
 def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> tuple[Array, Array | None]:
-    """What is written into, and data where they are not copied into it yet.
-
-    Strings become objects, whose length no dtype cuts.
+    """What is written into, and data where they are not copied into it yet; strings become objects,
+    whose length no dtype cuts.
     """
     if data is None:
         dtype: Any = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
@@ -204,21 +184,15 @@ def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> tuple[Arra
         return np.full(layout.output_shape, layout.fill_value, dtype), None
     if layout.dtype == "str":
         return data.astype(object, order="C"), None
-    large = data.nbytes >= tuning.parallel_bytes and data.flags.c_contiguous
-    if large and _can_copy_per_partition(layout):
-        return empty_aligned(data.shape, data.dtype), data
-    return np.array(data, order="C", copy=True), None
-
-
-def _can_copy_per_partition(layout: Layout) -> bool:
-    """Whether a partition may copy the cells that it writes just before: they are near then.
-
-    Partitions touch all of data, and every cell begins with the value that it has there.
-    """
+    # Partitions may copy the cells that they write just before, for these are near then, where they
+    # touch all of data and every cell begins with the value that it has there.
     form, rule = layout.form, REDUCTIONS[layout.reduction]
     whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
     begins = layout.include_self and layout.accumulate_dtype is None and not layout.is_noop
-    return whole and begins and not (rule.epilogue or rule.divisor)
+    large = data.nbytes >= tuning.parallel_bytes and data.flags.c_contiguous
+    if large and whole and begins and not (rule.epilogue or rule.divisor):
+        return empty_aligned(data.shape, data.dtype), data
+    return np.array(data, order="C", copy=True), None
 
 
 def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -> None:
@@ -230,14 +204,14 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
     updates = canonical_updates(plan).reshape(*tiling.grid, layout.form.row_size)
     addresses = (tile.flat_addresses() for tile in tiling.iter_all_tiles())
     target.count_updates(rows if live is None else rows[live] for rows, live in addresses)
-    threads, sharing = tuning.threads_for(target.accumulator, updates.nbytes), None
-    if len(tiling.partitions) == 1:
-        sharing = _choose_sharing(target, updates, threads)
-    are_near = tiling.is_packed or tiling.has_whole_tiles
-    if len(tiling.partitions) == 1 or not are_near or (threads == 1 and layout.form.row_size > 1):
+    threads = tuning.threads_for(target.accumulator, updates.nbytes)
+    alone = len(tiling.partitions) == 1
+    sharing = _choose_sharing(target, updates, threads) if alone else ""
+    near = tiling.is_packed or tiling.has_whole_tiles
+    if alone or not near or (threads == 1 and layout.form.row_size > 1):  # rows at once are quicker
         target.copy_source()
     if sharing == "tables":
-        _combine_per_thread(Tiling(plan, tuning.tile_size), target, updates, threads)
+        _combine_in_tables(Tiling(plan, tuning.tile_size), target, updates, threads)
         return
     source = None if target.source is None else target.source.reshape(target.rows.shape)
 
@@ -264,9 +238,8 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
 def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
     """Write or combine all updates in one call of NumPy where that is quicker, else answer False.
 
-    So it is where they are few, and with cells where no compiled loop is quicker: NumPy looks at
-    each number once more whatever the plan did, and two looks at 10⁷ of them took a fifth of a
-    whole `ufunc.at`, so that it takes them as they are written.
+    So it is where they are few, and with cells where there are no compiled loops: two looks at 10⁷
+    numbers, the plan's and NumPy's own, took a fifth of a whole `ufunc.at`.
     """
     if target.counts is not None:
         return False
@@ -277,22 +250,20 @@ def _apply_at_once(plan: ValidatedPlan, target: ScatterOutput) -> bool:
         return False
     target.copy_source()
     updates = canonical_updates(plan).reshape(-1, plan.layout.form.row_size)
-    updates = prepare_updates(plan.layout, updates, target.accumulator.dtype)
+    updates = prepare_updates(plan.layout, updates, target.rows.dtype)
+    ufunc = target.rule.select_ufunc(target.rows.dtype, updates.dtype)
     try:
-        tiles.write_with_numpy(target.rows, rows, live, updates, target.select_ufunc(updates.dtype))
+        tiles.write_with_numpy(target.rows, rows, live, updates, ufunc)
     except IndexError:
         plan.raise_out_of_bounds()
     return True
 
 
-def _combine_per_thread(
-    tiling: Tiling, target: ScatterOutput, updates: Array, threads: int
-) -> None:
-    """Combine whole numbers in a table for each thread, and these tables with each other.
-
-    Whole numbers wrap, so that sums, products and limits have the same bits in any order.
+def _combine_in_tables(tiling: Tiling, target: ScatterOutput, updates: Array, threads: int) -> None:
+    """Combine whole numbers in a table for each thread, and these tables with each other: numbers
+    that wrap have sums, products and limits of the same bits in any order.
     """
-    rows, ufunc = target.rows, target.select_ufunc(target.accumulator.dtype)
+    rows, ufunc = target.rows, target.rule.select_ufunc(target.rows.dtype, target.rows.dtype)
     identity, waiting = target.rule.identity(rows.dtype), iter(tiling.partitions)
     tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
 
@@ -309,16 +280,13 @@ def _combine_per_thread(
         both(rows, table, out=rows)
 
 
-def _choose_sharing(
-    target: ScatterOutput, updates: Array, threads: int
-) -> Literal["tables", "rows"] | None:
+def _choose_sharing(target: ScatterOutput, updates: Array, threads: int) -> str:
     """What several threads that walk the only partition pay to have of their own, if anything."""
-    cells, ufunc = target.accumulator, target.select_ufunc(target.accumulator.dtype)
-    if threads == 1 or ufunc is None or target.keeps_lone:
-        return None
-    if loops.native_reduction(cells.dtype, ufunc) is None:
-        return None  # NumPy's threads would wait for each other
-    filled = updates.nbytes >= PRIVATIZE_RATIO * threads * cells.nbytes
-    if filled and cells.dtype.kind in "biu":
+    cells = target.accumulator
+    ufunc = target.rule.select_ufunc(cells.dtype, cells.dtype)
+    if threads == 1 or target.keeps_lone or loops.native_reduction(cells.dtype, ufunc) is None:
+        return ""  # NumPy's threads would wait for each other
+    # Tables are filled, and read at the end.
+    if cells.dtype.kind in "biu" and updates.nbytes >= 4 * threads * cells.nbytes:
         return "tables"
-    return "rows" if loops.can_share_rows(target.rows, threads) else None
+    return "rows" if loops.can_share_rows(target.rows, threads) else ""

@@ -2,8 +2,7 @@
 
 A hook of hatchling. It never fails an install: without a compiler, or where the compiler refuses,
 the package is the same without the library, and the kernel takes the plain way through NumPy. A
-wheel that carries the library is tagged by platform and not by Python: loops.c needs no header of
-either.
+wheel that carries the library is tagged by platform, not by Python: loops.c needs no header of it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = Path(__file__).with_name("loops.c")
-LIBRARY = "loops.dll" if sys.platform == "win32" else "libloops.so"
-"""Its name beside loops.py, whatever the system calls its libraries."""
+LIBRARY = "loops.dll" if sys.platform == "win32" else "libloops.so"  # beside loops.py
 
 UNIX = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden",

@@ -1,10 +1,9 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
 `take` and `write` do the work and answer True, or leave everything as it is and answer False: there
-is no library, they are small, or the arrays are of a kind that C does
-not know (objects, strings in reductions, other byte orders). NumPy's way is in `tiles.py`.
-`GSCLI_LOOPS=plain` switches the library off; `avx2` and `portable` go the ways of processors that
-have less, for tests and the benchmark.
+is no library, the arrays are small, or of a kind that C does not know (objects, strings in
+reductions, other byte orders). NumPy's way is in `tiles.py`. `GSCLI_LOOPS=plain` switches the
+library off; `avx2` and `portable` go the ways of processors that have less, for tests.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from enum import IntFlag
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,15 +33,13 @@ INTERFACE = 10
 
 
 class Feature(IntFlag):
-    """What a processor has, as `gscli_processor` of loops.c answers: vectors of 32 and 64 bytes,
-    conversion and sums of halves, its maker.
-    """
+    """What a processor has, as `gscli_processor` of loops.c answers."""
 
-    AVX2 = 1
-    F16C = 2
-    AVX512 = 4
-    FP16 = 8
-    INTEL = 16
+    AVX2 = 1  # vectors of 32 bytes
+    F16C = 2  # conversion of halves
+    AVX512 = 4  # vectors of 64 bytes
+    FP16 = 8  # sums of halves
+    INTEL = 16  # its maker
 
 
 LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
@@ -97,8 +94,6 @@ def backend_name() -> str:
     return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
 
 
-# --- types and operations ------------------------------------------------------------------------
-
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
 """The order of the types in loops.c, INT8 and so on."""
 
@@ -108,20 +103,6 @@ _OPERATIONS: dict[str, dict[Any, int]] = {
 }  # fmt: skip
 """Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
 numbers are those that treat their parts alike."""
-
-
-@lru_cache(64)
-def dtype_code(dtype: np.dtype[Any]) -> int | None:
-    """The place of a type among NUMBERS; None for any other, and for other byte orders."""
-    known = dtype.isnative and dtype.name in _NUMBERS
-    return _NUMBERS.index(dtype.name) if known else None
-
-
-def can_resolve(numbers: Array) -> bool:
-    """Whether C can read index numbers: there is a library, and it knows their type."""
-    number = dtype_code(numbers.dtype)
-    known = number is not None and number < len(INTEGERS) and numbers.flags.aligned
-    return known and library() is not None
 
 
 def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
@@ -139,15 +120,12 @@ L2_BYTES = 1 << 17  # of rows up to which they stay in a near cache: C need not 
 MIN_PLANE_ENTRIES = 1 << 10  # from which C walks a plane alone, and fetches the rows of the next
 NONTEMPORAL_BYTES = 1 << 24  # of a result from which C writes past the caches, too small for it
 
-_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_SIZES = _INT * 3
+_INT, _POINTER, _SIZES = ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64 * 3
 
 
 class _ColumnStruct(ctypes.Structure):
-    """`Column` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
-
-    `turn` is added to negative numbers; a number's address is then
-    number * step + plane * plane_step + place * place_step + first.
+    """`Column` of loops.c: index numbers (planes, height, width) on an axis of `size` rows, `turn`
+    added if negative. Addresses: number * step + plane * plane_step + place * place_step + first.
     """
 
     _fields_ = (
@@ -225,11 +203,7 @@ class Deferred(Record):
         return addresses
 
     def as_struct(self, rows: Array | None = None, parts: int = 1) -> _AddressesStruct:
-        """Where items go, for C: in these rows, each of whose `parts` takes the same numbers.
-
-        Where C walks each plane alone, its rows begin anew: columns need not say how far apart
-        planes are.
-        """
+        """Where items go, for C: in these rows, each of whose `parts` takes the same numbers."""
         planes, height, width = self.columns[0][0].shape
         planes = max(planes, parts)
         where = _AddressesStruct(0, len(self.columns), (planes, height, width))
@@ -237,14 +211,15 @@ class Deferred(Record):
             where.plane_bytes = rows.nbytes // planes
             where.far = where.plane_bytes > (tuning.STRIP_BYTES if self.is_near else L2_BYTES)
             where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
-        columns = [
-            _ColumnStruct(numbers.ctypes.data, numbers.strides, dtype_code(numbers.dtype), *facts)
-            for numbers, *facts in self.columns
-        ]
-        for column in columns if where.own_rows else ():
-            column.plane_step = 0
+        columns = []
+        for numbers, *facts in self.columns:
+            code, strides = _NUMBERS.index(numbers.dtype.name), numbers.strides
+            column = _ColumnStruct(numbers.ctypes.data, strides, code, *facts)
+            if where.own_rows:  # which begin anew for each plane
+                column.plane_step = 0
             if parts > 1:
                 column.strides[0] = 0
+            columns.append(column)
         where.kept = (_ColumnStruct * len(columns))(*columns)  # as long as C reads it
         where.columns = ctypes.addressof(where.kept)
         return where
@@ -256,8 +231,8 @@ class Deferred(Record):
 def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int = 1) -> bool:
     """`target[…, :] = rows[addresses]`: rows (n, run) to items (*grid, run) of the same type.
 
-    With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
-    takes the same addresses.
+    `parts`: equal ranges of the rows, which the first axis of the grid counts; addresses are those
+    of each.
     """
     after = (rows.shape[1] * rows.itemsize,)
     return _call_native("gscli_take", (), rows, addresses, target, after, parts)
@@ -267,10 +242,8 @@ def write(
     rows: Array, addresses: Indices | Deferred, items: Array, ufunc: Any = None,
     share: ThreadShare = WHOLE, parts: int = 1, source: Array | None = None,
 ) -> bool:  # fmt: skip
-    """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)`.
-
-    The latter for a share of the rows. For `parts` see `take`. `source`: what rows hold before,
-    where they are not there yet.
+    """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)` for a
+    share of the rows. `parts` as in `take`; `source`: what rows will hold before.
     """
     run, to = rows.shape[1], (rows, addresses, items)
     if ufunc is None:
@@ -322,10 +295,8 @@ def _raise_bad_address() -> NoReturn:
 
 
 def call_entries(name: str, cells: Indices, values: Array, *others: Array | bool) -> int | None:
-    """What a loop over the values of some entries answers; None without a library.
-
-    All arrays are of one piece, `cells` int64, within the other arrays or -1 for none, these
-    float64 or what the loop returns.
+    """What a loop over the values of some entries answers; None without a library. Arrays are of
+    one piece, `cells` int64, within others or -1 for none, these float64 or what the loop returns.
     """
     native = library()
     if native is None:

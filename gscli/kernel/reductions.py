@@ -1,7 +1,4 @@
-"""The reductions: their ufuncs and identities, the updates as they take them, and what follows.
-
-The words for them, which everybody looks up who tells of one, stand beside them.
-"""
+"""The reductions: ufuncs, identities, updates as they take them, what follows, and their words."""
 
 from __future__ import annotations
 
@@ -46,9 +43,14 @@ class ReductionRule(Record):
         """The ufunc for these types; bool with another type is promoted first."""
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
 
-
-_EXPONENT_MASK = 0b111111
-"""Bits of a whole exponent that count, as in jax.numpy.power of JAX 0.10."""
+    def divide_sums(self, sums: Array, counts: Indices) -> Array:
+        """Means: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
+        assert self.divisor is not None
+        divisors = self.divisor(counts.astype(sums.dtype))
+        divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
+        if sums.dtype.kind in "iu":
+            return np.floor_divide(sums, divisors)
+        return divide_cells(sums, divisors).astype(sums.dtype, copy=False)
 
 
 def divide_cells(cells: Array, divisors: Array) -> Array:
@@ -103,12 +105,10 @@ def convert_exponents(cells: Array, exponents: Array) -> Array:
     if cells.dtype.kind not in "iu":
         return exponents
     if cells.shape:
-        return np.asarray(exponents & _EXPONENT_MASK)
+        return np.asarray(exponents & 0b111111)  # as in jax.numpy.power of JAX 0.10
     if exponents < 0:
-        where = f"exponent = {exponents}"
-        raise InputRefused(
-            "a whole number cannot be raised to this", where=where, valid="0 or more"
-        )
+        problem = "a whole number cannot be raised to this"
+        raise InputRefused(problem, where=f"exponent = {exponents}", valid="0 or more")
     return exponents
 
 
@@ -126,9 +126,8 @@ def raise_cells(cells: Array, exponents: Array) -> Array:
 
 
 def _raise_complex(cells: Array, exponents: Array) -> Array:
-    """Complex powers as XLA has them: by size and angle, so that infinities come to NaN.
-
-    Its own cases are exponent 0, base 1, and base 0 or inf under a real exponent.
+    """Complex powers as XLA has them: by size and angle, so that infinities come to NaN; its own
+    cases are exponent 0, base 1, and base 0 or inf under a real exponent.
     """
     angle, size = np.angle(cells), np.abs(cells)
     turned = exponents.real * angle + exponents.imag * np.log(size)
@@ -253,15 +252,6 @@ def saturating_cast(array: Array, dtype: np.dtype[Any]) -> Array:
             result[array <= float(limits.min)] = limits.min
             result[np.isnan(array)] = 0
     return result
-
-
-def divide_means(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> Array:
-    """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
-    divisors = divisor(counts.astype(sums.dtype))
-    divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
-    if sums.dtype.kind in "iu":
-        return np.floor_divide(sums, divisors)
-    return divide_cells(sums, divisors).astype(sums.dtype, copy=False)
 
 
 def canonical_updates(plan: ValidatedPlan) -> Array:

@@ -28,22 +28,20 @@ from gscli.kernel import loops, tuning
 from gscli.kernel.loops import Deferred
 from gscli.kernel.tuning import WHOLE, ThreadShare
 from gscli.layout.axes import Negative, Number
-from gscli.layout.forms import CanonicalForm, build_cells_form
+from gscli.layout.forms import build_cells_form
 from gscli.plan.indices import unravel_range
 from gscli.plan.plan import ValidatedPlan, fold_coordinates
 
 Region: TypeAlias = tuple[Any, ...]
-Ufunc = Any
 
 
 class Tile(Record):
-    """Addresses of rows within `row_range`, a range of data's rows, for one region of the result.
+    """Addresses of rows within `row_range`, a range of data's rows, for one `region` of the grid.
 
     `deferred`: the addresses, maybe still as index numbers. `live` has their shape, or is None
-    where all entries are. `region` indexes the result's grid. `repeats`: `row_range` is that many
-    equal ranges, each of which takes the same addresses, counted from its own beginning; the first
-    axis of the region counts them. `initial_rows`: what `row_range` holds before, where it is not
-    there yet.
+    where all entries are. `repeats`: `row_range` is that many equal ranges, which the first axis of
+    the region counts; each takes the same addresses, from its own beginning on. `initial_rows`:
+    what `row_range` will hold before.
     """
 
     row_range: slice
@@ -98,11 +96,10 @@ def take_with_numpy(
 
 
 def write(
-    rows: Array, tile: Tile, items: Array, ufunc: Ufunc = None, share: ThreadShare = WHOLE
+    rows: Array, tile: Tile, items: Array, ufunc: Any = None, share: ThreadShare = WHOLE
 ) -> None:
-    """Write items (*region, run) to the rows of one tile, or combine them by `ufunc`, in turn.
-
-    Only to a `share` of the rows, so that threads never meet in one.
+    """Write items (*region, run) to the rows of one tile, or combine them by `ufunc`, in turn; only
+    to a `share` of the rows, so that threads never meet in one.
     """
     target = rows[tile.row_range]
     where = share, tile.repeats, tile.initial_rows
@@ -120,7 +117,7 @@ def write(
 
 
 def write_with_numpy(
-    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Ufunc
+    rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Any
 ) -> None:
     """Write or combine items (*entries, run) with rows."""
     run = rows.shape[1]
@@ -145,7 +142,7 @@ LARGER, LARGEST = 4, 64
 """How many more entries a tile may have where nobody stores their addresses, and where it is all
 its thread does."""
 
-CACHE_CELLS, SEVERAL = 1 << 19, 1 << 22
+CACHE_CELLS, SEVERAL = 1 << 20, 1 << 22
 """Cells of outer positions that share their entries: copied and soon written, or read."""
 
 
@@ -154,12 +151,10 @@ class Tiling:
 
     A tile has several batches, each with its own entries, or some entries of one; all its outer
     positions share them. Elements have an index for every cell; those side by side never share one,
-    so that each strip of them is a partition.
-
-    `ordered`: every cell must meet its entries in turn, for it is written. `sequential`: the
-    regions of the tiles follow one another in the row-major order of the result's grid, which is
-    entry order too for every cell. What reads and writes files goes this way. `packed`: strips may
-    be worked on in a copy of their cells; `is_packed` says whether that pays.
+    so that each strip of them is a partition. `ordered`: every cell must meet its entries in turn,
+    for it is written. `sequential`: regions follow one another in the row-major order of the grid,
+    which is entry order too for every cell; so files are read and written. `packed`: strips may be
+    worked on in a copy of their cells; `is_packed` says whether that pays.
     """
 
     def __init__(
@@ -171,11 +166,8 @@ class Tiling:
         grid = (1, *dims[:3]) if is_cells else (*dims[:3], dims[3] // max(form.row_size, 1))
         self.plan, self.grid, self.axes = plan, grid, deferrable_axes(plan)
         _, outer, entries, width = grid
-        if form.row_size == 1 and not (sequential or is_cells):
-            if self.axes:
-                block *= LARGEST if ordered and form.is_flat else LARGER
-            else:
-                block //= max(len(form.column_strides), 1)  # the numbers of each column are copied
+        if self.axes and form.row_size == 1 and not (sequential or is_cells):
+            block *= LARGEST if ordered and form.is_flat else LARGER
         wide = width
         if form.kind == "elements":
             strip = tuning.STRIP_BYTES // max(rows, 1) // STRIP_WIDTH * STRIP_WIDTH
@@ -225,15 +217,10 @@ class Tiling:
         begin = (batches.start * self.grid[1] + outer.start) * size
         if self.is_packed:
             size, begin = form.data_dims[2] * width, 0
-        addresses: tuple[Indices | Deferred, BoolArray | None]
-        if form.kind == "cells":
-            addresses = address_windows(self.plan, form, entries.start, entries.stop)
-        else:
-            addresses = self._address_rows(batches, entries, own, size)
+        addresses = self._address_rows(batches, entries, own, size)
         has_axis = several > 1, sharing > 1, True, width > 1 or form.kind == "cells"
-        place = tuple(
-            part if is_kept else part.start for part, is_kept in zip(region, has_axis, strict=True)
-        )
+        axes = zip(region, has_axis, strict=True)
+        place = tuple(part if is_kept else part.start for part, is_kept in axes)
         return Tile(slice(begin, begin + several * sharing * size), *addresses, place, sharing)
 
     def _address_rows(
@@ -243,6 +230,8 @@ class Tiling:
         which are live. There is no axis of batches or of width that has one place.
         """
         plan, count, strides = self.plan, self.grid[2], self.plan.layout.form.column_strides
+        if plan.layout.form.kind == "cells":
+            return window_row_addresses(plan, entries.start, entries.stop)[:2]
         shape = planes, _, width = tuple(part.stop - part.start for part in (batches, entries, own))
         shown, first = shape[planes == 1 : 2 + (width > 1)], own.start
         if self.is_packed:
@@ -270,11 +259,15 @@ class Tiling:
         return rows.reshape(shown), None if live is None else live.reshape(shown)
 
 
-def address_windows(plan: ValidatedPlan, form: CanonicalForm, first: int, last: int) -> LiveIndices:
-    """Row numbers of some entries' windows in the general form, (entries, window), and which exist:
-    columns, entry terms and window terms, all added up.
+def window_row_addresses(
+    plan: ValidatedPlan, first: int, last: int
+) -> tuple[Indices, BoolArray | None, int]:
+    """Row numbers of the windows of some entries, (entries, rows of a window), and which exist:
+    columns, entry terms and window terms, all added up. Last how many cells each of these rows has.
     """
-    addressing, width = plan.layout.addressing, form.result_dims[2]
+    addressing, form = plan.layout.addressing, plan.layout.form
+    form = form if form.kind == "cells" else build_cells_form(addressing)
+    width = form.result_dims[2]
     coordinates, live = plan.resolve_range(first, last)
     grid = plan.entry_coordinates(first, last) if form.entry_strides else ()
     window = unravel_range(0, width, addressing.window[: len(form.window_strides)])
@@ -294,23 +287,24 @@ def address_windows(plan: ValidatedPlan, form: CanonicalForm, first: int, last: 
         inside = (at >= 0) & (at < axis.size)
         exists = inside if exists is None else exists & inside
     addresses = rows[:, None] + offsets if width > 1 else rows[:, None]
-    return addresses, None if exists is None else np.broadcast_to(exists, addresses.shape)
+    exists = None if exists is None else np.broadcast_to(exists, addresses.shape)
+    return addresses, exists, form.row_size
 
 
 def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
     """For each column how many rows its axis has, and what C adds to negative numbers.
 
-    None of them where addresses cannot wait until compiled loops need them, which do all the plan
-    would. They know one policy, the common one: each number is one row, as it stands or from the
-    end, or is refused.
+    None where addresses cannot wait until compiled loops need them. These know one policy, the
+    common one: each number is one row, as it stands or from the end, or is refused.
     """
     layout = plan.layout
-    if not layout.has_strict_row_indices or layout.entry_count < tuning.MIN_NATIVE_ITEMS:
+    few = layout.entry_count < tuning.MIN_NATIVE_ITEMS
+    if not layout.has_strict_row_indices or few or loops.library() is None:
         return []
     from_end, axes = layout.policy.negative is Negative.FROM_END, list[tuple[int, int]]()
     for column, axis in enumerate(layout.column_axes):
         numbers, size = plan.raw_indices(column, 0, 0), layout.axes[axis].size
-        if not loops.can_resolve(numbers):
+        if numbers.dtype.kind not in "iu" or not (numbers.dtype.isnative and numbers.flags.aligned):
             return []
         axes.append((size, size if from_end and numbers.dtype.kind == "i" else 0))
     return axes
@@ -322,21 +316,9 @@ def _split_range(begin: int, end: int, size: int) -> list[slice]:
 
 
 def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
-    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
-
-    What traces replay; cells that do not exist have an address of no meaning.
+    """Flat addresses of the cells of some entries, (entries, window), and which of them exist; an
+    address of another has no meaning.
     """
     rows, inside, run = window_row_addresses(plan, first, last)
     cells = (rows[:, :, None] * run + np.arange(run)).reshape(len(rows), rows.shape[1] * run)
     return cells, None if inside is None else np.repeat(inside, run, axis=1)
-
-
-def window_row_addresses(
-    plan: ValidatedPlan, first: int, last: int
-) -> tuple[Indices, BoolArray | None, int]:
-    """Row numbers of the windows of some entries, (entries, rows of a window), and which exist.
-
-    The last number is how many cells each of these rows has.
-    """
-    form = build_cells_form(plan.layout.addressing)
-    return *address_windows(plan, form, first, last), form.row_size

@@ -21,10 +21,6 @@ MIN_NATIVE_ITEMS = 1 << 13
 """Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
 
-def _count_cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Tuning(Record):
     """Sizes of the pieces in which work is done.
 
@@ -33,13 +29,14 @@ class Tuning(Record):
     """
 
     tile_size: int = 2 * BLOCK
-    threads: int = _count_cpus()
+    threads: int = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     parallel_bytes: int = 4 << 20
 
     def threads_for(self, moved: Array, size: int = 0) -> int:
-        """How many threads a job deserves that reads or writes all of `moved`, and `size` bytes.
-
-        One for small jobs, and for objects, whose counts of references need the lock.
+        """How many threads a job deserves that reads or writes all of `moved`, and `size` bytes:
+        one if it is small, or of objects, whose counts of references need the lock.
         """
         small = moved.nbytes + size < self.parallel_bytes or moved.dtype.kind in "OT"
         return 1 if small else self.threads
@@ -58,9 +55,8 @@ alone W13 axis 1 takes 170 ms in place of 48."""
 
 
 def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array without values; a large one begins where a line of the caches does.
-
-    What is written past the caches is written in whole lines.
+    """An array without values; a large one begins where a line of the caches does, for what is
+    written past these is written in whole lines.
     """
     size = math.prod(shape) * dtype.itemsize
     if size < DEFAULT.parallel_bytes or dtype.hasobject:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.kernel.reductions import REDUCTIONS, divide_means, saturating_cast
+from gscli.kernel.reductions import REDUCTIONS, saturating_cast
 from gscli.layout.axes import Box, box_size, reshape_box
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Role, Trace, TracedTensor
@@ -202,12 +202,12 @@ def initial_output(trace: Trace) -> Array:
 
 def running_value(trace: Trace, change: Change) -> Array:
     """What the cells hold after an entry: a running sum is divided as at the end."""
-    divisor = REDUCTIONS[trace.reduction].divisor
-    if divisor is None:
+    rule = REDUCTIONS[trace.reduction]
+    if rule.divisor is None:
         return change.new
     with np.errstate(all="ignore"):
         sums = saturating_cast(change.new, trace.output.dtype)
-        return divide_means(sums, np.full(sums.shape, change.term_count), divisor)
+        return rule.divide_sums(sums, np.full(sums.shape, change.term_count))
 
 
 def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Array]:

@@ -405,13 +405,13 @@ def test_whole_numbers_are_combined_in_a_table_for_each_thread(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tables: list[int] = []
-    combine_apart = kernel._combine_per_thread
+    combine_apart = kernel._combine_in_tables
 
     def noted(*given: Any) -> None:
         tables.append(given[-1])
         combine_apart(*given)
 
-    monkeypatch.setattr(kernel, "_combine_per_thread", noted)
+    monkeypatch.setattr(kernel, "_combine_in_tables", noted)
     dtype = np.dtype(kind)
     inputs = {"a": values((300, 11), dtype), "indices_0": indices((6000,), 299)}
     inputs["b"] = values((6000, 11), dtype, 3)
