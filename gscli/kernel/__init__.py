@@ -187,10 +187,10 @@ def _make_base(layout: Layout, data: Array | None, tuning: Tuning) -> tuple[Arra
     # Partitions may copy the cells that they write just before, for these are near then, where they
     # touch all of data and every cell begins with the value that it has there.
     form, rule = layout.form, REDUCTIONS[layout.reduction]
-    whole = all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
-    begins = layout.include_self and layout.accumulate_dtype is None and not layout.is_noop
     large = data.nbytes >= tuning.parallel_bytes and data.flags.c_contiguous
-    if large and whole and begins and not (rule.epilogue or rule.divisor):
+    whole = large and all(form.data_dims[axis] == form.result_dims[axis] for axis in (0, 1, 3))
+    begins = layout.include_self and layout.accumulate_dtype is None and not layout.is_noop
+    if whole and begins and not (rule.epilogue or rule.divisor):
         return empty_aligned(data.shape, data.dtype), data
     return np.array(data, order="C", copy=True), None
 
