@@ -138,7 +138,7 @@ def _format_value(value: object) -> str:
 
 def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     """What becomes of -1, or of an index above the range, in words."""
-    if not _has_entries(probe):
+    if not (probe.layout.entry_count and probe.writable_columns):
         return OUTCOMES["refused"].cell if not negative and probe.takes_longer_masks() else "–"
     layout, (column, source) = probe.layout, probe.writable_columns[0]
     policy, axis = layout.policy, layout.axes[layout.column_axes[column]]
@@ -181,10 +181,6 @@ def _describe_value(value: Array) -> str:
         if np.isinf(value) or value in (finite.min, finite.max):
             return end if np.isinf(value) else end.replace("value", "finite value")
     return str(value)
-
-
-def _has_entries(probe: Probe) -> bool:
-    return probe.layout.entry_count > 0 and bool(probe.writable_columns)
 
 
 def _describe_duplicates(probe: Probe) -> str:

@@ -229,18 +229,16 @@ def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     numbers = layout.dtype != "str" and layout.data_name is not None and few
     if layout.kind != "scatter" or not numbers or layout.is_noop:
         return
-    rule = REDUCTIONS[layout.reduction]
+    rule, orders = REDUCTIONS[layout.reduction], dict[str, str]()
     if rule.ufunc is None:
-        yield (
-            "the first update of a cell stays, not the last",
-            partial(_run_in_order, call, "first"),
-        )
+        orders = {"the first update of a cell stays, not the last": "first"}
     # A cell meets its updates one after the other, and nothing else happens to it.
     elif rule.divisor is None and rule.epilogue is None and layout.include_self:
-        alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", partial(_run_in_order, call, "last")
-        yield f"{alone} first one counts", partial(_run_in_order, call, "first")
-        yield "updates are combined in reverse order", partial(_run_in_order, call, "reverse")
+        alone = "of updates to the same cell only the {} one counts".format
+        orders = {alone(kept): kept for kept in ("last", "first")}
+        orders["updates are combined in reverse order"] = "reverse"
+    for cause, kept in orders.items():
+        yield cause, partial(_run_in_order, call, kept)
 
 
 def _run_in_order(call: CallVariants, kept: str) -> Array:

@@ -62,10 +62,6 @@ def _read_file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _exit_codes_text() -> str:
-    return "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items())
-
-
 def _environment_text() -> str:
     lines = [
         f"{shared.environment:<18}{shared.flags[-1]}: {format_option_help(shared)}\n"
@@ -101,8 +97,8 @@ def _code_text() -> str:
 
 
 _GENERATED_TOPICS: dict[str, Callable[[], str]] = {
-    "exit-codes": _exit_codes_text, "frameworks": _frameworks_text,
-    "environment": _environment_text,
+    "exit-codes": lambda: "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items()),
+    "frameworks": _frameworks_text, "environment": _environment_text,
     "code": _code_text,
 }  # fmt: skip
 """Topics that are made from declarations or from data."""
