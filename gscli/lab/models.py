@@ -127,17 +127,11 @@ class OnnxModel:
         if not called:
             if address is None:
                 raise self.no_supported_node_error()
-            known = [name for node in self.nodes for name in (node.address, *node.outputs)]
-            raise UsageError(
-                f"{self.where} has no node {shown!r}",
-                valid=list_keys(node.address for node in self.supported_nodes),
-                hint=suggest_names(
-                    address,
-                    known,
-                    f"gscli run {quote_word(self.where)}",
-                    write=lambda name: sanitize(name, 60),
-                ),
-            )
+            names = (name for node in self.nodes for name in (node.address, *node.outputs))
+            known = [sanitize(name, 60) for name in names]
+            hint = suggest_names(address, known, f"gscli run {quote_word(self.where)}")
+            valid = list_keys(node.address for node in self.supported_nodes)
+            raise UsageError(f"{self.where} has no node {shown!r}", valid=valid, hint=hint)
         if len(called) > 1:
             problem = f"the model has {len(called)} gathers and scatters"
             raise UsageError(

@@ -125,13 +125,10 @@ def _find_framework_title(word: str, name: str, declared: Sequence[DeclaredCompa
         if name in (known, title.lower()):
             return title
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
+    names = [*titles, *ALIASES, *labels]
     raise UsageError(
         f"nothing called {word!r} to compare"[:200],
         where="--as",
         valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-        hint=suggest_names(
-            word.lower(),
-            [*titles, *ALIASES, *labels],
-            write=lambda known: labels.get(known, known),
-        ),
+        hint=suggest_names(word.lower(), names, write=lambda name: labels.get(name, name)),
     )
