@@ -132,10 +132,10 @@ class CallAnalysis:
     def has_wide_values(self) -> bool:
         """Whether a value, before or after the call, does not survive a conversion to 32 bits."""
         arrays = list(self.values)
-        if self.output is not None:  # of which 0 - 5 in uint64 is -5 in the widened 32 bits as well
-            is_unsigned = self.output.dtype.kind == "u"
-            width = self.output.dtype.itemsize
-            arrays.append(self.output.view(f"i{width}") if is_unsigned else self.output)
+        if self.output is not None:
+            wraps = self.output.dtype.kind == "u" and self.layout.reduction == "sub"
+            # 0 - 5 in uint64 is -5 in 32 bits that are widened, too.
+            arrays.append(self.output.view(f"i{self.output.itemsize}") if wraps else self.output)
         return self.index_profile.exceeds_int32 or any(map(_is_wide, arrays))
 
     @cached_property

@@ -72,6 +72,9 @@ def test_what_fills_and_is_not_read_is_no_value_of_the_call() -> None:
     inputs = {"data": numbers[:1], "indices": [[0]], "updates": numbers[1:]}
     found = answer("openvino.scatter_nd_update", inputs, "openvino", reduction="sub")
     assert found.verdict != "differs", "2**64 - 2 is -2 in 32 bits, and widened again"
+    segments = {"data": numbers[:1], "segment_ids": [0]}
+    found = answer("tensorflow.unsorted_segment_min", segments, "openvino", num_segments=2)
+    assert found.verdict == "differs", "2**64 - 1 is what an empty segment holds"
 
 
 def test_nothing_is_said_of_indices_where_masks_alone_say_where() -> None:
