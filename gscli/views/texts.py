@@ -53,6 +53,13 @@ class NumberFormat(Record):
         >>> NumberFormat(2).format_column(np.array([1.5, np.nan]))
         ['1.50', 'nan']
         """
+        texts = self._format(array)
+        if not self.names_least or array.dtype.kind != "i" or array.itemsize < _LEAST_NAMED:
+            return texts
+        least = str(np.iinfo(array.dtype).min)
+        return [f"least {array.dtype.name}" if text == least else text for text in texts]
+
+    def _format(self, array: Array) -> list[str]:
         array = decode_bytes(array)
         if array.dtype.kind in "UTO":
             return [self._quote(str(value)) for value in array.reshape(-1).tolist()]
@@ -67,11 +74,7 @@ class NumberFormat(Record):
         if is_real(array):
             return self._reals(array)
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
-        texts = list(map(str, integers.reshape(-1).tolist()))
-        if not self.names_least or array.dtype.kind != "i" or array.itemsize < _LEAST_NAMED:
-            return texts
-        least = str(np.iinfo(array.dtype).min)
-        return [f"least {array.dtype.name}" if text == least else text for text in texts]
+        return list(map(str, integers.reshape(-1).tolist()))
 
     def format_value(self, value: object) -> str:
         """One value in a sentence, where nothing stands below it: no zeros at its end.
@@ -83,7 +86,7 @@ class NumberFormat(Record):
 
     def format_values(self, array: Array) -> list[str]:
         """Every value as in a sentence, row-major."""
-        return [strip_zeros(text) for text in self._replace(names_least=False).format_column(array)]
+        return [strip_zeros(text) for text in self._format(array)]
 
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
