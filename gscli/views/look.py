@@ -205,20 +205,18 @@ TextRun: TypeAlias = tuple[str, Style]
 Line: TypeAlias = list[TextRun]
 
 _GROUNDS = {
-    "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
-    "256": tuple(f"color({number})" for number in (74, 166, 221, 25, 175, 36, 178)),
-    "16": tuple(f"color({number})" for number in (6, 1, 3, 4, 5, 2, 7)),
-}
+    "truecolor": (
+        "#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00", "#870000",
+    ),
+    "256": tuple(f"color({number})" for number in (74, 166, 221, 25, 175, 36, 178, 88)),
+    "16": tuple(f"color({number})" for number in (6, 1, 3, 4, 5, 2, 7, 9)),
+}  # fmt: skip
 _INKS = {
-    "truecolor": ("#000000",) * 3 + ("#ffffff",) + ("#000000",) * 3,
-    "256": tuple(f"color({number})" for number in (16, 16, 16, 231, 16, 16, 16)),
-    "16": tuple(f"color({number})" for number in (0, 15, 0, 15, 15, 0, 0)),
+    "truecolor": ("#000000",) * 3 + ("#ffffff",) + ("#000000",) * 3 + ("#ffffff",),
+    "256": tuple(f"color({number})" for number in (16, 16, 16, 231, 16, 16, 16, 231)),
+    "16": tuple(f"color({number})" for number in (0, 15, 0, 15, 15, 0, 0, 15)),
 }
-_ALARM = {
-    "truecolor": ("#ffffff", "#870000"),
-    "256": ("color(231)", "color(88)"),
-    "16": ("color(15)", "color(9)"),
-}
+"""Of entries in turn, and last of what is skipped."""
 
 
 class StyleSheet(Record):
@@ -270,6 +268,5 @@ def _look(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
         return mono
     depth = "16" if name == "16" else color
     chips = tuple(map(Style, _INKS[depth], _GROUNDS[depth]))
-    values = tuple(chip._replace(bold=True) for chip in chips)
-    alarm = Style(*_ALARM[depth], bold=True)
-    return mono._replace(chips=chips, values=values, alarm=alarm, bars=True)
+    *values, alarm = (chip._replace(bold=True) for chip in chips)
+    return mono._replace(chips=chips[:-1], values=tuple(values), alarm=alarm, bars=True)
