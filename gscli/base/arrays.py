@@ -469,15 +469,6 @@ def decode_bytes(array: Array) -> Array:
     return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
 
 
-def has_same_cells(left: Array, right: Array) -> bool:
-    """Equal shape and values; NaN equals NaN, types may differ.
-
-    >>> has_same_cells(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
-    True
-    """
-    return left.shape == right.shape and not np.any(unequal_cells(left, right))
-
-
 def to_json(value: object) -> Any:
     """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
 

@@ -271,12 +271,6 @@ class Framework:
     def __dir__(self) -> list[str]:
         return [operator.name.replace(".", "_") for operator in self.operators.values()]
 
-    @property
-    def operator_mappings(self) -> list[tuple[Operator, Comparison]]:
-        """How calls of common concepts become calls of these operators, in the order declared."""
-        operators = self.operators.values()
-        return [(operator, entry) for operator in operators for entry in operator.concept_mappings]
-
     def operator(
         self, example: str, *comparisons: Comparison, **facts: Unpack[OperatorOptions]
     ) -> Callable[[Callable[..., Layout]], Operator]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused
-from gscli.base.arrays import Array, has_same_cells, unequal_cells
+from gscli.base.arrays import Array, unequal_cells
 from gscli.base.records import Record, cached_property, former_names, group_pairs
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
@@ -69,7 +69,8 @@ class RuleSetResult:
         mine, theirs = self.output, other.output
         if mine is None or theirs is None:
             return mine is None and theirs is None and self._refusal_key() == other._refusal_key()
-        return mine.dtype == theirs.dtype and has_same_cells(mine, theirs)
+        is_alike = (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
+        return is_alike and not unequal_cells(mine, theirs).any()
 
     @cached_property
     def index_outcomes(self) -> object:

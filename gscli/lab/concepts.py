@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from gscli.base.records import Record
 from gscli.declare.attributes import parse_reduction
-from gscli.frameworks import NAMES, load_framework
+from gscli.frameworks import operators
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Operator
 from gscli.layout.axes import Reduction
 
@@ -79,7 +79,7 @@ def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
     >>> [operator.full_name for operator, _ in list_mappings("take")][:2]
     ['onnx.gather', 'numpy.take']
     """
-    pairs = [pair for name in NAMES for pair in load_framework(name).operator_mappings]
+    pairs = [(operator, entry) for operator in operators() for entry in operator.concept_mappings]
     return [pair for pair in pairs if concept in ("", pair[1].concept)]
 
 

@@ -53,7 +53,8 @@ def _draw_items(roles: Roles, data: Shape, dice: Rng) -> list[Item]:
         if kind == "end":
             break
         if kind == "array":
-            items.append(("i", dice.draw_indices(_draw_broadcastable(grid, dice), data[axis])))
+            shape = dice.choose((grid, grid, grid, grid[1:], (1,) * len(grid), ()))
+            items.append(("i", dice.draw_indices(tuple(shape), data[axis])))
             axis += 1
         elif kind == "slice":
             items.append(_draw_slice(data[axis], dice))
@@ -71,11 +72,6 @@ def _draw_items(roles: Roles, data: Shape, dice: Rng) -> list[Item]:
             items.append(("i", mask.astype(np.uint8) if is_byte else mask))
             grid = dice.choose(((), (1,), (int(mask.sum()),)))
     return items
-
-
-def _draw_broadcastable(grid: Shape, dice: Rng) -> Shape:
-    """The grid, or a shape that stretches to it; () is a number."""
-    return tuple(dice.choose((grid, grid, grid, grid[1:], (1,) * len(grid), ())))
 
 
 def _draw_slice(size: int, dice: Rng) -> Item:

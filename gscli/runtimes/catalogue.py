@@ -17,7 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
@@ -95,7 +95,8 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
         return build_adapter_command(known[name], variant, python)
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
         return build_adapter_command(BACKEND, wish, python)
-    words = _split_command(wish)
+    with translate_errors(lambda error: _command_error(wish, error), ValueError):
+        words = shlex.split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return ProcessSpec(tuple(words))
     raise UsageError(
@@ -105,13 +106,9 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
     )
 
 
-def _split_command(wish: str) -> list[str]:
-    try:
-        return shlex.split(wish)
-    except ValueError as error:
-        raise UsageError(
-            f"the command of the runtime has {str(error).lower()}", where=sanitize(wish)
-        ) from None
+def _command_error(wish: str, error: Exception) -> UsageError:
+    problem = f"the command of the runtime has {str(error).lower()}"
+    return UsageError(problem, where=sanitize(wish))
 
 
 def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:

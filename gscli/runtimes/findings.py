@@ -91,7 +91,10 @@ COUNT_WORDS = {
 
 @dataclass(eq=False)
 class FuzzReport:
-    """Everything one run found; of each operator is counted what COUNT_WORDS name."""
+    """Everything one run found; of each operator is counted what COUNT_WORDS name.
+
+    `interrupt_status`: the exit status that belongs to the signal that ended it, 0 for none.
+    """
 
     hello: Hello
     counts_by_operator: dict[str, Counter[str]]
@@ -99,11 +102,6 @@ class FuzzReport:
     seconds: float = 0.0
     restarts: int = 0
     interrupt_status: int = 0
-
-    @property
-    def was_interrupted(self) -> bool:
-        """Whether a signal ended it; `interrupt_status` is the exit status that belongs to it."""
-        return bool(self.interrupt_status)
 
     @property
     def cases(self) -> int:

@@ -5,6 +5,7 @@ Each of these is an answer to the request that was under way; the next request s
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 import warnings
@@ -22,10 +23,9 @@ from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
 from gscli.runtimes.protocol import (
+    ECHO,
     Hello,
     Reply,
-    build_echo_request,
-    encode_line,
     parse_hello,
     parse_reply,
 )
@@ -153,7 +153,8 @@ class RuntimeProcess:
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""
-        return self._exchange(build_echo_request(array))
+        inputs = {"data": dump_json(array)}
+        return self._exchange({"framework": "gscli", "op": ECHO, "inputs": inputs, "attrs": {}})
 
     def _exchange(self, document: Mapping[str, object]) -> Reply:
         if self._child is None:
@@ -162,8 +163,8 @@ class RuntimeProcess:
         assert self._child is not None
         self.call_count += 1
         number = secrets.randbelow(ID_LIMIT)
-        request = encode_line({"id": number, **document})
-        line = self._ask(self._child, request, self.patience)
+        request = json.dumps({"id": number, **document}) + "\n"
+        line = self._ask(self._child, request.encode(), self.patience)
         if isinstance(line, Failure):
             self.stop()
             return Reply(line.how, text=line.text)

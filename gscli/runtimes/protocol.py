@@ -5,7 +5,6 @@ A request is a recorded case without its answer; `gscli help runtimes` describes
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.files.formats.jsonarray import load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operators, operators
 from gscli.frameworks.operator import Operator
@@ -73,17 +72,6 @@ class Hello(Record):
     def title(self) -> str:
         """Name and version."""
         return f"{self.name} {self.version}".strip()
-
-
-def build_echo_request(array: Array) -> dict[str, object]:
-    """A request to say the same tensor again."""
-    inputs = {"data": dump_json(array)}
-    return {"framework": "gscli", "op": ECHO, "inputs": inputs, "attrs": {}}
-
-
-def encode_line(document: Mapping[str, object]) -> bytes:
-    """A document as one line."""
-    return json.dumps(document).encode() + b"\n"
 
 
 def parse_hello(line: bytes) -> Hello:

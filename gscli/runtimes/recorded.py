@@ -42,11 +42,6 @@ class CaseResult(Record):
     is_tolerated: bool = False
     finding: FuzzFinding | None = None
 
-    @property
-    def has_passed(self) -> bool:
-        """True when the answer is the recorded one."""
-        return not self.problem
-
 
 def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.

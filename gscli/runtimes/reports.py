@@ -41,7 +41,7 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
         f"{report.hello.title}: {format_count(report.cases, 'case')}, {report.seconds:.0f} "
         f"s, {speed}/s"
         + (f", {format_count(report.restarts, 'restart')}" if report.restarts else "")
-        + (", interrupted" if report.was_interrupted else "")
+        + (", interrupted" if report.interrupt_status else "")
     )
     for name, tally in report.counts_by_operator.items():
         parts = [format_count(tally["cases"], "case"), f"{tally['differ']:,} differ"]
@@ -166,7 +166,7 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
         "cases": report.cases,
         "seconds": round(report.seconds, 3),
         "restarts": report.restarts,
-        "interrupted": report.was_interrupted,
+        "interrupted": bool(report.interrupt_status),
         "failures": len(report.failures(strict=strict)),
         "operators": {
             name: {key: tally[key] for key in COUNT_WORDS}

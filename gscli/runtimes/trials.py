@@ -57,11 +57,6 @@ class FuzzCase:
         )
 
     @property
-    def has_refusal(self) -> bool:
-        """Whether the rules refuse the call."""
-        return isinstance(self.expected_result, GscliError)
-
-    @property
     def is_index_refused(self) -> bool:
         """Whether the rules refuse the call because of an index out of range."""
         return isinstance(self.expected_result, IndexRefused)

@@ -34,11 +34,6 @@ class AtenRule(Record):
         """What the function calls its inputs and attributes, in the order of this rule."""
         return tuple(theirs for _, theirs, _ in _parse_words(f"{self.inputs} {self.attrs}"))
 
-    @property
-    def input_count(self) -> int:
-        """How many inputs the function takes."""
-        return len(self.inputs.split())
-
     def bind(self, arguments: Mapping[str, Any]) -> ProgramCall:
         """The tensors and attributes of a call by our names.
 

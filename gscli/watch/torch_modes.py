@@ -413,7 +413,7 @@ class _FunctionMode(TorchFunctionMode):
         function, seen = self._functions.get(func), None
         if function is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        if len(args) + len(kwargs or ()) >= function.rule.input_count:
+        if len(args) + len(kwargs or ()) >= len(function.rule.inputs.split()):
             seen = self._watch.judge(function, args, kwargs or {})
         output = func(*args, **(kwargs or {}))
         if seen and seen.moved:  # PyTorch 2.4 refuses what later ones take modulo the size

@@ -56,7 +56,7 @@ def verify(*arguments: str, stdin: str = "") -> Done:
 
 
 def test_verdicts() -> None:
-    assert run_case(changed()).has_passed
+    assert not run_case(changed()).problem
     wrong = changed(output={"dtype": "float32", "shape": [1], "data": [2]})
     assert run_case(wrong).problem == "output[0] is nan, recorded 2.0"
     other = changed(output={"dtype": "float64", "shape": [1], "data": [2]})
@@ -68,8 +68,8 @@ def test_verdicts() -> None:
     assert run_case(changed(inputs=bad)).problem.startswith(
         "refused, recorded an answer: index out"
     )
-    assert run_case(changed(inputs=bad, expect="error")).has_passed
-    assert run_case(changed(inputs=bad, expect="open")).has_passed
+    assert not run_case(changed(inputs=bad, expect="error")).problem
+    assert not run_case(changed(inputs=bad, expect="open")).problem
 
 
 @pytest.mark.parametrize(

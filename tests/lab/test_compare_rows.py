@@ -22,7 +22,7 @@ from gscli.lab.answers import (
     group_equal_results,
 )
 from gscli.lab.compare import compare
-from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings
 from gscli.lab.documents import replay_comparison
 
 LISTS: dict[str, dict[str, object]] = {
@@ -128,7 +128,8 @@ def answer_or_refusal(
 
 def beginnings(name: str) -> tuple[str, ...]:
     """What the labels of a framework's rule sets begin with: its title, or how these shorten it."""
-    labels = {one.label.split()[0] for _, one in load_framework(name).operator_mappings}
+    mappings = list_mappings()
+    labels = {entry.label.split()[0] for own, entry in mappings if own.framework_name == name}
     return (load_framework(name).title, *sorted(labels))
 
 

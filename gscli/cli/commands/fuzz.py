@@ -129,7 +129,7 @@ def fuzz(
     if output is not None:
         new = [difference.case for difference in report.differences if not difference.is_known]
         write_cases(new, output)
-    if report.was_interrupted:
+    if report.interrupt_status:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
 

@@ -21,7 +21,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_columns, format_count, sanitize
 from gscli.cli.building import complete_file, tool
@@ -135,7 +135,7 @@ def write_cases(cases: Sequence[FuzzCase], output: str) -> int:
     if output != "-":
         print_stderr(f"{format_count(written, 'case')} in {sanitize(output)}\n")
     if written < len(cases):
-        refused = sum(case.has_refusal for case in cases)
+        refused = sum(isinstance(case.expected_result, GscliError) for case in cases)
         left = len(cases) - written
         reasons = f"{format_count(refused, 'refusal')}, {left - refused:,} open"
         place = sanitize(str(Path(output) / packs.OTHERS_FILE))

@@ -263,7 +263,7 @@ class _CaseCounts:
         if result is None:
             self.skipped += 1
             return
-        if result.has_passed:
+        if not result.problem:
             self.passed.append(case.id)
             return
         from gscli.lab.cases import build_repro_command
