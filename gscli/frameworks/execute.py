@@ -122,15 +122,13 @@ def execute(
     attrs: Mapping[str, object],
     *,
     max_bytes: int | None = None,
-    overlay: bool = False,
     leave: bool = False,
 ) -> tuple[ValidatedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
-    Lists take the types that the operator wants, as numbers without a type do in a shell. With
-    `overlay`, the output of a scatter into a large mapped file has the file's own pages where
-    nothing is written: for callers that are done with it before the file changes. `leave` is for
-    those who only want the output: data in the chunks of a zarr or Dask array are read by chunk.
+    Lists take the types that the operator wants, as numbers without a type do in a shell. `leave`
+    is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
+    chunk.
     """
     refusal: GscliError | None = None
     try:
@@ -149,7 +147,7 @@ def execute(
         if file_hint or all(call.is_typed.values()):
             raise refusal
         plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
-    return run_plan(operator, plan, max_bytes=max_bytes, overlay=overlay)
+    return run_plan(operator, plan, max_bytes=max_bytes)
 
 
 def _make_file_hint(values: Iterable[object]) -> str:
@@ -161,7 +159,11 @@ def _make_file_hint(values: Iterable[object]) -> str:
 def run_plan(
     operator: Signature, draft: Plan, *, max_bytes: int | None = None, overlay: bool = False
 ) -> tuple[ValidatedPlan, Array]:
-    """Judge and run a plan, as `execute` does with the one it makes."""
+    """Judge and run a plan, as `execute` does with the one it makes.
+
+    With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
+    nothing is written: for callers that are done with it before the file changes.
+    """
     try:
         data = draft.layout.data_name
         if data is not None and is_lazy(draft.inputs[data]):
@@ -208,7 +210,7 @@ def execute_to_file(
 
 
 def run_kernel(plan: ValidatedPlan, *, overlay: bool = False) -> Array:
-    """All that a plan gives; `overlay` as in `execute`."""
+    """All that a plan gives; `overlay` as in `run_plan`."""
     layout = plan.layout
     data = plan.inputs[layout.data_name] if layout.data_name is not None else None
     if data is not None and layout.data_shape != data.shape:

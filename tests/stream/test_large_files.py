@@ -14,7 +14,8 @@ from shell import forked
 from gscli.disk import mapped
 from gscli.files import load
 from gscli.frameworks import find_operator
-from gscli.frameworks.execute import execute
+from gscli.frameworks.execute import run_plan
+from gscli.plan import plan_call
 
 NAMES = ("data", "indices", "updates")
 ROWS, WIDTH = 400_000, 64
@@ -127,9 +128,10 @@ def test_a_picture_takes_memory_for_what_is_written_alone(folder: Path, reductio
     inputs = {name: load(str(folder / f"{name}.npy")).array for name in NAMES}
     before = (folder / "data.npy").read_bytes()
     operator, attrs = find_operator("onnx.scatter_nd"), {"reduction": reduction}
-    shown = execute(operator, inputs, attrs, overlay=True)[1]
+    plan = plan_call(operator, inputs, attrs)
+    shown = run_plan(operator, plan, overlay=True)[1]
     assert mapped.find_mapping(shown) is not None
-    copied = execute(operator, inputs, attrs)[1]
+    copied = run_plan(operator, plan)[1]
     assert mapped.find_mapping(copied) is None
     assert shown.tobytes() == copied.tobytes() != inputs["data"].tobytes()
     assert (folder / "data.npy").read_bytes() == before
