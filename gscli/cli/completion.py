@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from gscli.base.words import ALL_DTYPES
 from gscli.cli.options import COMPLETION_VARIABLE
@@ -52,11 +53,10 @@ def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     from gscli.base import UsageError
     from gscli.frameworks import load_framework
 
-    try:
+    with suppress(UsageError):
         operators = load_framework(framework_name).operators.values()
-    except UsageError:
-        return []
-    return complete_names(operator.command for operator in operators)(incomplete)
+        return complete_names(operator.command for operator in operators)(incomplete)
+    return []
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -75,18 +75,15 @@ def _list_matching(incomplete: str) -> list[str]:
     folder, _, start = incomplete.rpartition("/")
     parent = f"{folder}/" if "/" in incomplete else ""
     paths: list[str] = []
-    try:
-        with os.scandir(parent or ".") as entries:
-            for entry in entries:
-                hidden = entry.name.startswith(".") and not start.startswith(".")
-                if hidden or not entry.name.startswith(start) or not _is_offerable(entry.name):
-                    continue
-                if entry.is_dir():
-                    paths.append(f"{parent}{entry.name}/")
-                elif entry.name.lower().endswith(SUFFIXES):
-                    paths.append(parent + entry.name)
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(parent or ".") as entries:
+        for entry in entries:
+            hidden = entry.name.startswith(".") and not start.startswith(".")
+            if hidden or not entry.name.startswith(start) or not _is_offerable(entry.name):
+                continue
+            if entry.is_dir():
+                paths.append(f"{parent}{entry.name}/")
+            elif entry.name.lower().endswith(SUFFIXES):
+                paths.append(parent + entry.name)
     return sorted(paths)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from gscli.base import ContentRefused
@@ -130,8 +131,6 @@ def read_attributes(node: Any) -> dict[str, object]:
 
 def is_supported(message: Any) -> bool:
     """Whether gscli has an operator for a node."""
-    try:
-        find_operator(message.op_type, message.domain)
-    except ForeignNode:
-        return False
-    return True
+    with suppress(ForeignNode):
+        return bool(find_operator(message.op_type, message.domain))
+    return False

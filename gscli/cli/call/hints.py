@@ -69,13 +69,13 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
 
 def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
     """Index vectors of one number each, where numbers alone were written and vectors are taken."""
-    for name, array in inputs.arrays.items():
-        if name == "indices" and array.ndim == 1 and inputs.origins[name] == "inline":
-            vectors = array[:, None]
-            with suppress(GscliError):
-                plan_call(operator, {**inputs.arrays, name: vectors}, inputs.attrs)
-                text = json.dumps(vectors.tolist(), separators=(",", ":"))
-                return f"each index is a vector of its own: '{text}'"[:LONGEST_COMMAND]
+    array = inputs.arrays.get("indices")
+    if array is not None and array.ndim == 1 and inputs.origins["indices"] == "inline":
+        vectors = array[:, None]
+        with suppress(GscliError):
+            plan_call(operator, {**inputs.arrays, "indices": vectors}, inputs.attrs)
+            text = json.dumps(vectors.tolist(), separators=(",", ":"))
+            return f"each index is a vector of its own: '{text}'"[:LONGEST_COMMAND]
     return ""
 
 
