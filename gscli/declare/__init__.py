@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import ShapeRefused, UsageError
@@ -186,7 +186,7 @@ class Signature:
 
     def variadic_inputs(self, names: Iterable[str]) -> list[str]:
         """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""
-        return [] if self.variadic is None else variadic_names(self.variadic, names)
+        return [] if self.variadic is None else list(variadic_names(self.variadic, tuple(names)))
 
     def attribute(self, role: Role) -> Attribute | None:
         """The attribute with this role, if there is one.
@@ -297,15 +297,16 @@ class Signature:
                 raise self._unknown_name_error("input", name, spelt)
 
 
-def variadic_names(name: str, names: Iterable[str]) -> list[str]:
+@lru_cache(64)  # small calls, one after the other, have inputs of the same names
+def variadic_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the inputs `names` that are called NAME_0, NAME_1, …, in that order.
 
-    >>> variadic_names("indices", ["a", "indices_10", "indices_2", "indices_x"])
-    ['indices_2', 'indices_10']
+    >>> variadic_names("indices", ("a", "indices_10", "indices_2", "indices_x"))
+    ('indices_2', 'indices_10')
     """
     pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
     pairs = [(int(match[1]), key) for key in names if (match := pattern.fullmatch(key))]
-    return [key for _, key in sorted(pairs)]
+    return tuple(key for _, key in sorted(pairs))
 
 
 def _input_from_parameter(parameter: inspect.Parameter) -> Input:

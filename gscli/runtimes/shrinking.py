@@ -103,7 +103,7 @@ def _count_odd_values(array: Array) -> int:
 
 def _index_names(trial: FuzzCase) -> set[str]:
     variadic = trial.operator.variadic
-    several = () if variadic is None else variadic_names(variadic, trial.inputs)
+    several = () if variadic is None else variadic_names(variadic, tuple(trial.inputs))
     return {*infer_roles(trial.operator).layout.index_inputs, *several}
 
 
