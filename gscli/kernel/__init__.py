@@ -166,7 +166,7 @@ class ScatterOutput:
             self.accumulator = self.accumulator.astype(self.dtype, copy=False)
             rows, touched = self.accumulator.reshape(self.rows.shape), self.counts > self.keeps_lone
             terms = self.counts[touched, None] + self.layout.own_terms
-            rows[touched] = rule.divide_sums(rows[touched], terms)
+            rows[touched] = rule.divide_sums(rows[touched], terms, as_c=self.keeps_lone)
         if self.layout.dtype == "str":
             return self.accumulator.astype(np.str_)
         return saturating_cast(self.accumulator, self.dtype)

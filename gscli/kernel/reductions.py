@@ -43,14 +43,18 @@ class ReductionRule(Record):
         """The ufunc for these types; bool with another type is promoted first."""
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
 
-    def divide_sums(self, sums: Array, counts: Indices) -> Array:
-        """Means: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
+    def divide_sums(self, sums: Array, counts: Indices, *, as_c: bool = False) -> Array:
+        """Means: integers round toward minus infinity (OpenVINO's text, PyTorch's floor).
+
+        `as_c`: complex ones that are not finite as TensorFlow's segments have them.
+        """
         assert self.divisor is not None
         divisors = self.divisor(counts.astype(sums.dtype))
         divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
         if sums.dtype.kind in "iu":
             return np.floor_divide(sums, divisors)
-        return divide_cells(sums, divisors).astype(sums.dtype, copy=False)
+        divide = divide_as_c if as_c and sums.dtype.kind == "c" else np.divide
+        return np.asarray(divide(sums, divisors)).astype(sums.dtype, copy=False)
 
 
 def divide_cells(cells: Array, divisors: Array) -> Array:
