@@ -75,9 +75,20 @@ def test_statistics_of_one_and_of_all(archive: Path, capsys: pytest.CaptureFixtu
     rows = shown(capsys, archive, "--stat").splitlines()
     assert [row.split()[0] for row in rows] == ["table", "odd", "text", "none"]
     assert rows[1] == "odd    " + line.rstrip()
-    documents = [json.loads(row) for row in shown(capsys, archive, "--stat", "--json").splitlines()]
-    assert documents[1]["min"] == {"value": -2.0, "at": [3]}
-    assert documents[3]["mean"] is None
+    document = json.loads(shown(capsys, archive, "--stat", "--json"))
+    assert document["file"] == str(archive)
+    assert [member["name"] for member in document["members"]] == ["table", "odd", "text", "none"]
+    assert document["members"][1]["min"] == {"value": -2.0, "at": [3]}
+    assert document["members"][3]["mean"] is None
+    assert json.loads(shown(capsys, f"{archive}::odd", "--stat", "--json"))["nan"] == 1
+
+
+def test_statistics_of_no_tensor_are_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "empty.npz")
+    assert shown(capsys, tmp_path / "empty.npz", "--stat") == "no tensors\n"
+    assert json.loads(shown(capsys, tmp_path / "empty.npz", "--stat", "--json"))["members"] == []
 
 
 def test_a_slice_is_all_that_is_told_of_a_tensor(

@@ -14,7 +14,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +22,14 @@ from typing import TYPE_CHECKING
 from gscli.base import UsageError
 from gscli.base.words import format_columns, format_shape, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import Settings, argument, make_view_options, option, print_report
+from gscli.cli.options import (
+    Settings,
+    argument,
+    make_view_options,
+    option,
+    print_json,
+    print_report,
+)
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
@@ -146,13 +152,14 @@ def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, 
 
 
 def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Settings) -> None:
-    """A line of each tensor, behind the names of members; the document with --json."""
+    """A line of each tensor, behind the names of members; one document with --json."""
     from gscli import files
     from gscli.cli.call import write_results
     from gscli.files.statistics import compute_statistics
 
     words = {"": text} if listed is None else {m.name: f"{text}::{m.name}" for m in listed}
-    width = max(len(sanitize(name)) for name in words)
+    width = max((len(sanitize(name)) for name in words), default=0)
+    documents = list[dict[str, object]]()
     for name, word in words.items():
         array = files.load(
             word, name="tensor", dtype=settings.dtype, empty_dtype="int64",
@@ -160,10 +167,12 @@ def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Sett
         ).array  # fmt: skip
         summary = compute_statistics(*_take_chosen(array, settings))
         line = f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text()
-        if settings.json is not None:
-            label = {} if listed is None else {"name": name}
-            line = json.dumps({**label, **summary.to_dict()})
-        write_results([array], settings, text=f"{line}\n")
+        write_results([array], settings, text="" if settings.json is not None else f"{line}\n")
+        documents.append({"name": name, **summary.to_dict()} if name else summary.to_dict())
+    if settings.json is not None:
+        print_json(documents[0] if listed is None else {"file": text, "members": documents})
+    elif not words:
+        sys.stdout.write("no tensors\n")
 
 
 def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
