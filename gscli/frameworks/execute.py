@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from gscli.base import (
@@ -21,7 +22,7 @@ from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError
-from gscli.plan import CallInputs, build_plan, infer_layout, plan_call, plan_inputs
+from gscli.plan import CallInputs, build_plan, infer_layout
 from gscli.plan.plan import Plan, ValidatedPlan
 
 MAX_WARNED_ENTRIES = 4096
@@ -130,30 +131,26 @@ def execute(
     is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
     chunk.
     """
-    refusal: GscliError | None = None
     try:
-        call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
-        plan = plan_inputs(operator, call, max_bytes)
-    except (IndexTypeRefused, UpdatesTypeRefused) as error:
-        refusal = error  # left behind before another one may be raised: one refusal, one traceback
-    except GscliError as error:
-        error.hint = error.hint or _make_file_hint(inputs.values())
-        raise
+        with hint_at_files(inputs.values()):
+            call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+            plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
-    if refusal is not None:  # what has a type keeps it, and text stays text
-        file_hint = _make_file_hint(inputs.values())
-        refusal.hint = file_hint or refusal.hint
-        if file_hint or all(call.is_typed.values()):
-            raise refusal
-        plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
-def _make_file_hint(values: Iterable[object]) -> str:
-    """How a file is read, where its name was given in place of an array."""
-    names = [value for value in values if isinstance(value, str)]
-    return f"gscli.load({names[0]!r}) reads a file" if names else ""
+@contextmanager
+def hint_at_files(values: Iterable[object]) -> Iterator[None]:
+    """Say in a refusal how a file is read, where its name was given in place of an array."""
+    try:
+        yield
+    except GscliError as error:
+        names = [value for value in values if isinstance(value, str)]
+        is_about_types = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
+        if names and (is_about_types or not error.hint):
+            error.hint = f"gscli.load({names[0]!r}) reads a file"
+        raise
 
 
 def run_plan(
@@ -194,7 +191,9 @@ def execute_to_file(
     from gscli.files.request import file_suffix
 
     try:
-        draft = plan_call(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
+        with hint_at_files(inputs.values()):
+            call = CallInputs.from_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
+            draft = prepare(operator, call, strict=True, max_bytes=max_bytes)
         streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
         if streams and file_suffix(path) in (".npy", ".zarr"):
             from gscli.stream import write_result

@@ -7,6 +7,7 @@ without loss.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +21,15 @@ from gscli.base import (
     Notice,
     UpdatesTypeRefused,
 )
-from gscli.base.arrays import Array, cast_lossless, document_dtype, parse_dtype
+from gscli.base.arrays import (
+    Array,
+    cast_lossless,
+    document_dtype,
+    find_cast_change,
+    is_lazy,
+    parse_dtype,
+)
+from gscli.base.words import INTEGERS, format_shape
 from gscli.declare import Signature
 from gscli.layout.axes import DtypeError
 from gscli.plan import CallInputs, infer_layout
@@ -37,9 +46,39 @@ def cast_inputs(operator: Signature, inputs: CallInputs, dtype: str, *, strict: 
 def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
     if isinstance(refusal, IndexTypeRefused):
+        refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint
         _resolve_index_dtype(inputs, refusal, strict=strict)
     else:
         _resolve_updates_dtype(inputs, refusal)
+
+
+def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Mapping[str, Array]) -> str:
+    """Which number the refused indices would lose, or which input was meant; "" where none is lost.
+
+    >>> refusal = IndexTypeRefused("", name="ids", allowed=("int64",), where="", is_mask=False)
+    >>> explain_lossy_indices(refusal, {"data": np.zeros(2), "ids": np.array([1.0, 0.5])})
+    'ids[1] = 0.5 is not a whole number'
+    """
+    name, array = refusal.name, arrays[refusal.name]
+    if is_lazy(array) or array.dtype.kind not in "fiu":
+        return ""
+    place = find_cast_change(array, parse_dtype(refusal.wanted))
+    if place is None:
+        return ""
+    for other, values in arrays.items():
+        if other != name and _is_swapped(array, values):
+            return f"are {other} and {name} swapped? {other} holds whole numbers, {name} does not"
+    is_whole = array[place] % 1 == 0
+    reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
+    return f"{name}{format_shape(place)} = {array[place]} {reason}"
+
+
+def _is_swapped(indices: Array, other: Array) -> bool:
+    """Whether another input could be the indices, and the indices could not."""
+    if is_lazy(other) or other.dtype.name not in INTEGERS or not other.size:
+        return False
+    rows = max(indices.shape, default=0)
+    return indices.dtype.kind == "f" and bool(-rows <= other.min() and other.max() < rows)
 
 
 def _names_to_convert(

@@ -10,7 +10,7 @@ from gscli.base import DtypeRefused, ShapeRefused, UpdatesTypeRefused
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
-from gscli.frameworks.execute import prepare, resolve_dtypes, run_plan
+from gscli.frameworks.execute import hint_at_files, prepare, resolve_dtypes, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE, BackwardWalk, compute_gradients
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
@@ -84,8 +84,9 @@ def grad(
     {'data': array([ 10.,   0., 101.])}
     """
     operator = find_called(name, inputs, attrs)
-    call = CallInputs.from_values(operator, inputs, attrs or {})
-    plan = prepare(operator, call, strict=True, dtype=choose_dtype(operator, call))
+    with hint_at_files(inputs.values()):
+        call = CallInputs.from_values(operator, inputs, attrs or {})
+        plan = prepare(operator, call, strict=True, dtype=choose_dtype(operator, call))
     return trace_gradients(Trace(operator, *run_plan(operator, plan)), cotangent, rules).arrays
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -498,14 +499,25 @@ def test_a_tolerance_makes_no_value_equal(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.splitlines()[1:] == ["0 of 2 cells differ"]
 
 
-def test_no_hint_of_python_changes_a_value_in_silence() -> None:
-    with pytest.raises(GscliError, match="where that changes no value"):
+def test_no_hint_of_python_changes_a_value_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(GscliError, match=r"indices\[0\] = 1\.5 is not a whole number"):
         gscli.gather([1, 2, 3], [1.5])
+    table, ids = np.array([[0.5, 2.0], [3.0, 4.0]]), np.array([1, 0])
+    for call in (partial(gscli.gather, ids, table), partial(gscli.torch.embedding, table, ids)):
+        with pytest.raises(GscliError, match=r"are (data|weight) and (indices|input) swapped\?"):
+            call()
+    with pytest.raises(GscliError, match="where that changes no value"):
+        gscli.gather(table, np.array([1.0, 0.0]))
     with pytest.raises(GscliError, match="where that changes no value"):
         gscli.scatter_nd(np.zeros(3, np.int8), [[1]], [300])
     for data, indices in (("s.npy", [0]), ([1, 2], "s.npy")):
         with pytest.raises(GscliError, match=r"gscli\.load\('s\.npy'\) reads a file"):
             gscli.gather(data, indices)
+        with pytest.raises(GscliError, match=r"gscli\.load\('s\.npy'\) reads a file"):
+            gscli.run("gather", {"data": data, "indices": indices}, out=tmp_path / "r.npy")
+    with pytest.raises(GscliError, match=r"gscli\.load\('s\.npy'\) reads a file"):
+        gscli.grad("gather", {"data": "s.npy", "indices": [0]})
+    assert not (tmp_path / "r.npy").exists()
     with pytest.raises(GscliError, match=r"data\.view\('int64'\)"):
         gscli.gather(np.zeros(3, "M8[s]"), [0])
     with pytest.raises(GscliError, match="simplefilter"):

@@ -82,6 +82,8 @@ def test_arrays_in_memory_go_to_files_too(tmp_path: Path) -> None:
     assert same_bits(found[...], expected)
     words = {"data": ["a", "bc"], "indices": [1, 0]}
     assert gscli.run("gather", words, out=f"{tmp_path}/o.npz").tolist() == ["bc", "a"]
+    lists = {"data": [1.5, 2.0], "indices": [[0]], "updates": [3]}
+    assert gscli.run("scatter_nd", lists, out=f"{tmp_path}/o.npy").tolist() == [3.0, 2.0]
     made_new = {"indices": [[1]], "updates": [5.0], "shape": np.array([3])}
     found = gscli.run("tf.scatter_nd", made_new, out=f"{tmp_path}/n.npy")
     assert found.tolist() == [0, 5, 0]

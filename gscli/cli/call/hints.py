@@ -21,11 +21,12 @@ from gscli.base import (
     UpdatesTypeRefused,
 )
 from gscli.base.arrays import Array, find_cast_change, parse_dtype
-from gscli.base.words import INTEGERS, format_command, format_shape
+from gscli.base.words import format_command
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Comparison, Operator
+from gscli.frameworks.typing import explain_lossy_indices
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments
 from gscli.plan import CallInputs, plan_call
 
@@ -173,17 +174,13 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
 def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
-    indices = isinstance(error, IndexTypeRefused)
-    other = next((key for key in inputs.arrays if key != name), name)
-    if indices and _is_swapped(array, inputs.arrays[other]):
-        return f"are {other} and {name} swapped? {other} holds whole numbers, {name} does not"
+    if isinstance(error, IndexTypeRefused):
+        advice = explain_lossy_indices(error, inputs.arrays)
+        if advice:
+            return advice
     rewrite_hint = _rewrite_hint(error, array, typed=inputs.is_typed[name])
     text, convert = _is_text(error, array), _build_convert_command(error, origin)
     changed = None if text else find_cast_change(array, parse_dtype(error.wanted))
-    if indices and changed is not None and array.dtype.kind in "fiu":
-        is_whole = array[changed] % 1 == 0
-        reason = f"does not fit {error.wanted}" if is_whole else "is not a whole number"
-        return f"{name}{format_shape(changed)} = {array[changed]} {reason}"
     if text or origin == "inline":
         return rewrite_hint if origin == "inline" else ""
     advice = "convert it" if changed is None else "convert it, values change"
@@ -216,14 +213,6 @@ def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
     if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
         return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
     return f"convert it, values change: {_build_convert_command(error, origin)} --cast"
-
-
-def _is_swapped(indices: Array, other: Array) -> bool:
-    """Whether another input could be the indices, and the indices could not."""
-    if other.dtype.name not in INTEGERS or not other.size:
-        return False
-    rows = max(indices.shape, default=0)
-    return indices.dtype.kind == "f" and bool(-rows <= other.min() and other.max() < rows)
 
 
 def _build_convert_command(error: DtypeRefused, origin: str) -> str:
