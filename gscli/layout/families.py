@@ -154,6 +154,9 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     return tuple(reversed(result))
 
 
+BATCHES_HINT = "how batches meet: gscli samples batch-dims"
+
+
 def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
     for dim in range(count):
@@ -164,6 +167,7 @@ def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "b
                 f"{indices.name} has {indices.shape[dim]}",
                 details=(describe(data), describe(indices)),
                 valid=f"equal sizes on axes below {name} = {count}",
+                hint=BATCHES_HINT,
             )
 
 
@@ -303,6 +307,19 @@ def axis_size_error(
     )
 
 
+def suggest_vectors(indices: Tensor) -> str:
+    """How numbers that are one vector become a vector each.
+
+    >>> suggest_vectors(Tensor("ids", (3,), "int64"))  # doctest: +ELLIPSIS
+    'for 3 vectors of one number ids would be [3,1], in Python ids[:,None]; gscli gather and ...'
+    """
+    name, count = indices.name, indices.shape[0]
+    return (
+        f"for {format_count(count, 'vector')} of one number {name} would be [{count},1], in Python "
+        f"{name}[:,None]; gscli gather and gscli scatter-update take them as they are"
+    )
+
+
 def address_vectors(
     data: Tensor, indices: Tensor, batch_dims: int = 0, *, vector_dim: int = -1
 ) -> Addressing:
@@ -318,8 +335,8 @@ def address_vectors(
         end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
         shape = f"{indices.name} {format_shape(indices.shape)}"
         hint = f"the coordinates of one vector run along the {end} axis here{other}"
-        if vector_dim and indices.rank == longest == 1:
-            hint = "a single number is a vector too: [[3],[1]] in place of [3,1]"
+        if vector_dim and indices.rank == 1:
+            hint = suggest_vectors(indices)
         raise ShapeRefused(
             "index vectors are longer than data has axes",
             where=f"{shape}: {end} axis {length} is the vector length",

@@ -16,7 +16,7 @@ from gscli.base import (
 )
 from gscli.base.words import COMPLEX, INTEGERS, format_shape
 from gscli.layout.axes import DtypeError, Fit, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import describe
+from gscli.layout.families import BATCHES_HINT, describe, suggest_vectors
 
 
 def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
@@ -129,6 +129,8 @@ def check_vector_updates(
     ...                Tensor("indices", (7, 1), "int64"), (7, 3))
     """
     length = indices.shape[-1]
+    if indices.rank == 1 and updates.shape == (length, *data.shape[1:]):
+        hint = suggest_vectors(indices)
     parts = (
         f"{indices.name}.shape[:-1] {format_shape(indices.shape[:-1])} + "
         f"{data.name}.shape[{length}:] {format_shape(data.shape[length:])}"
@@ -166,6 +168,7 @@ def check_batch_dims(batch_dims: int, low: int, high: int, *tensors: Tensor) -> 
             where=f"batch_dims = {batch_dims}",
             details=tuple(map(describe, tensors)),
             valid=f"{low} … {high}",
+            hint=BATCHES_HINT,
         )
 
 

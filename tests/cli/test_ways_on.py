@@ -280,6 +280,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("help nothing", 2, "gscli help"),
         ("convert [1.5] x.npy --dtype int8", 65, "convert lets values change with --cast"),
         ("scatter-nd [1,2,3] [1] [9]", 65, "each index is a vector of its own: '[[1]]'"),
+        (
+            "gather-nd [[1],[2]] [[[0]]] --batch-dims 1",
+            65,
+            "how batches meet: gscli samples batch-dims",
+        ),
+        ("gather-nd [[1],[2]] [0,1,1]", 65, "each index is a vector of its own: '[[0],[1],[1]]'"),
     ],
 )
 def test_slips_of_the_shell_get_the_words_that_were_meant(

@@ -136,6 +136,10 @@ def test_updates_of_another_shape_or_type_are_refused_not_stretched() -> None:
     ) as caught:
         run("scatter_nd", TABLE, [[0], [1]], [7, 8])
     assert "each vector has 1 of 2 numbers" in caught.value.hint
+    for rows in ([0, 1, 1], [1, 0]):
+        with pytest.raises(ShapeRefused) as caught:
+            run("scatter_nd", TABLE, rows, [[7, 8, 9]] * len(rows))
+        assert f"indices would be [{len(rows)},1], in Python indices[:,None]" in caught.value.hint
     with pytest.raises(ShapeRefused, match=r"valid: \[1,2\]"):
         run("scatter_elements", TABLE, [[0, 1]], [[7]])
     with pytest.raises(DtypeRefused, match="updates must have data's element type"):

@@ -86,7 +86,8 @@ def test_vectors_name_leading_axes(shape: Shape) -> None:
 def test_numbers_in_place_of_vectors_of_one_number_are_told_so() -> None:
     with pytest.raises(ShapeRefused) as refusal:
         address_vectors(tensor("d", (4,)), tensor("i", (2,)))
-    assert refusal.value.hint.endswith("a vector too: [[3],[1]] in place of [3,1]")
+    cure = "for 2 vectors of one number i would be [2,1], in Python i[:,None]; "
+    assert refusal.value.hint.startswith(cure)
 
 
 def test_index_tuples_broadcast() -> None:

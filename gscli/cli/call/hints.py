@@ -64,14 +64,19 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
         return _dtype_hint(error, inputs) or _example_hint(operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
-        return error.hint or _vector_hint(operator, inputs) or _example_hint(operator)
+        return _vector_hint(operator, inputs) or error.hint or _example_hint(operator)
     return error.hint
 
 
 def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
     """Index vectors of one number each, where numbers alone were written and vectors are taken."""
     array = inputs.arrays.get("indices")
-    if array is not None and array.ndim == 1 and inputs.origins["indices"] == "inline":
+    takes_vectors = any(
+        entry.vector_layout == "last" and not CONCEPTS[entry.concept].takes_axis
+        for entry in operator.concept_mappings
+    )
+    is_written = inputs.origins.get("indices") == "inline"
+    if takes_vectors and is_written and array is not None and array.ndim == 1:
         vectors = array[:, None]
         with suppress(GscliError):
             plan_call(operator, {**inputs.arrays, "indices": vectors}, inputs.attrs)
