@@ -294,8 +294,8 @@ def window_row_addresses(
 def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
     """For each column how many rows its axis has, and what C adds to negative numbers.
 
-    None where addresses cannot wait until compiled loops need them. These know one policy, the
-    common one: each number is one row, as it stands or from the end, or is refused.
+    No columns where addresses cannot wait until compiled loops need them. These know one policy,
+    the common one: each number is one row, as it stands or from the end, or is refused.
     """
     layout = plan.layout
     few = layout.entry_count < tuning.MIN_NATIVE_ITEMS
