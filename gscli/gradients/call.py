@@ -91,14 +91,22 @@ def grad(
 
 
 def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
-    """float64, where whole numbers without a type are data or updates: these have no gradient."""
+    """What whole numbers without a type become, which have no gradient: the type of the others.
+
+    Data and updates of which none has a type become float64. None where each keeps its own.
+    """
     trial = CallInputs(dict(inputs.arrays), inputs.origins, dict(inputs.is_typed), inputs.attrs)
     try:
         values = value_inputs(resolve_dtypes(operator, trial, strict=False), trial.arrays)
-    except UpdatesTypeRefused:
-        return None if all(inputs.is_typed.values()) else "float64"
-    whole = {name for name, array in values.items() if array.dtype.kind in "iu"}
-    return None if all(inputs.is_typed[name] for name in whole) else "float64"
+        open_names = {name for name, array in values.items() if array.dtype.kind in "iu"}
+    except UpdatesTypeRefused as error:
+        values = {name: trial.arrays[name] for name in (operator.input_names[0], error.name)}
+        open_names = set(values)
+    types = {dtype_name(array.dtype) for name, array in values.items() if inputs.is_typed[name]}
+    dtype, *others = types or {"float64"}
+    if others or dtype not in DIFFERENTIABLE or all(inputs.is_typed[name] for name in open_names):
+        return None
+    return dtype
 
 
 def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array]:

@@ -290,6 +290,31 @@ def test_whole_numbers_beside_floats_have_no_gradient() -> None:
     assert b"gradient of x" not in shown.stdout
 
 
+FLOAT32 = np.array([1, 2], np.float32)
+FLOAT64, INT64 = FLOAT32.astype(np.float64), FLOAT32.astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("data", "src", "problem"),
+    [
+        ([3.0, 3.0], FLOAT32, ""),
+        ([3, 3], FLOAT32, ""),
+        (FLOAT32, [3, 3], ""),
+        (FLOAT64, FLOAT32, "src must have input's element type"),
+        ([3.5, 3.0], INT64, "src must have input's element type"),
+        (INT64, [3.0, 3.0], "int64 has no gradient"),
+    ],
+)
+def test_what_has_a_type_keeps_it(data: object, src: object, problem: str) -> None:
+    inputs = {"input": data, "index": [0, 1], "src": src}
+    if problem:
+        with pytest.raises(GscliError, match=problem):
+            grad("torch.scatter_add", inputs, {"dim": 0})
+        return
+    arrays = grad("torch.scatter_add", inputs, {"dim": 0})
+    assert {array.dtype.name for array in arrays.values()} == {"float32"}
+
+
 def test_python_refuses_as_the_shell_does() -> None:
     with pytest.raises(GscliError, match="unknown rules"):
         gscli.grad("gather", {"data": [1.0], "indices": [0]}, rules="mine")
