@@ -14,7 +14,7 @@ from gscli.plan.outcomes import OUTCOMES, describe_skips, outcome_of
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
 
-PLACES = ("below zero", "out of range", "out of range")
+PLACES = ("below zero", "far below zero", "out of range")
 """Where an index may lie outside of an axis: down to its size below zero, farther below, above."""
 
 FROM_END = OUTCOMES["from_end"].does
@@ -60,8 +60,10 @@ def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
     for handling in translation.handlings:
         others = _handled_outcomes(analysis.layout, native, handling)
-        for which, ours, theirs in zip(PLACES, own, others, strict=True):
-            if ours != theirs:
+        pairs = [*zip(own, others, strict=True)]
+        for which, (ours, theirs) in zip(PLACES, pairs, strict=True):
+            is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
+            if ours != theirs and not is_told:
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
                 sentences.setdefault(which, sentence)
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]

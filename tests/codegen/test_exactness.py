@@ -209,6 +209,27 @@ def test_lines_that_drop_ids_below_zero_do_not_refuse_those_above() -> None:
     assert "out of range: in TensorFlow unsorted_segment_sum it is refused" in found.breaks[0]
 
 
+@pytest.mark.parametrize(
+    ("target", "outcomes"),
+    [
+        ("onnx", {"below zero": "dropped", "far below zero": "dropped"}),
+        ("torch", {"below zero": "dropped"}),
+        ("jax", {"below zero": "dropped", "out of range": "refused"}),
+    ],
+)
+def test_what_happens_far_below_zero_is_not_said_of_an_index_above(
+    target: str, outcomes: dict[str, str]
+) -> None:
+    """TensorFlow drops ids below zero and refuses those above, as ONNX and PyTorch do."""
+    inputs = {"data": [1.0, 2.0], "segment_ids": [0, 1]}
+    found = answer("tf.unsorted_segment_mean", inputs, target, num_segments=2)
+    sentences = [text.partition(", in ")[0] for text in found.breaks if text.startswith("an index")]
+    name = "TensorFlow unsorted_segment_mean"
+    assert sentences == [
+        f"an index {place}: in {name} it is {outcome}" for place, outcome in outcomes.items()
+    ]
+
+
 def test_each_axis_has_to_be_handled() -> None:
     """JAX drops an update that is outside on either axis; these lines ask about one."""
     x = np.zeros((3, 3))
