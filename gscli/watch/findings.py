@@ -321,12 +321,12 @@ class Report:
         """Whether an index was out of its legal range."""
         return any(finding.kind == "index" for finding in self.findings)
 
-    def add(self, kind: WatchKind, error: GscliError) -> None:
-        """Note a finding; one of a known place is counted.
+    def add(self, kind: WatchKind, error: GscliError, *call: object) -> None:
+        """Note a finding; one of a known place and `call` is counted.
 
         A process that was forked prints it at once: nobody will ask it for a report.
         """
-        key = kind, error.where
+        key = kind, error.where, *call
         if key in self._findings:
             self._findings[key].count += 1
             return

@@ -69,6 +69,11 @@ class SeenCall:
         self.call, self.history, self.frame = call, history, frame
 
     @property
+    def name(self) -> str:
+        """What is called, which a line may do several times."""
+        return self.call.label
+
+    @property
     def values(self) -> Mapping[str, Array]:
         """The inputs that are saved whole."""
         return self.call.inputs
@@ -202,9 +207,8 @@ class CallWatch(Report):
         """Note what is legal, or is refused by nobody."""
         hint = "; ".join(filter(None, (hint, self._save(kind, seen))))
         place, label = seen.history.place, label or seen.call.label
-        self.add(
-            kind, Notice(problem, where=place.where, details=(*place.details, label), hint=hint)
-        )
+        notice = Notice(problem, where=place.where, details=(*place.details, label), hint=hint)
+        self.add(kind, notice, seen.name, place.line)
 
     def refuse(self, seen: SeenCall) -> bool:
         """Note a bad index of a call, and raise it where that is asked for; False for none."""
@@ -212,14 +216,18 @@ class CallWatch(Report):
         if error is None:
             return False
         error.hint = self._save("index", seen) or error.hint
-        self.add("index", error)
+        self.add("index", error, seen.name, seen.history.place.line)
         if self._raises:
             raise error
         return True
 
+    def is_saved(self, kind: WatchKind) -> bool:
+        """Whether the call of the next finding of this kind is saved."""
+        return self._save_path is not None and kind not in self._saved_kinds
+
     def _save(self, kind: WatchKind, seen: SeenCall) -> str:
         """The command that takes the call of a finding; empty where it is not saved."""
-        if self._save_path is None or kind in self._saved_kinds:
+        if self._save_path is None or not self.is_saved(kind):
             return ""
         self._saved_kinds.add(kind)
         if kind == "index":

@@ -154,6 +154,11 @@ class TorchWatch(CallWatch):
             problem = f"numbers outside {legal.low} … {legal.high} are taken modulo the size"
             seen.moved = problem, f"{seen.function.label}: {least} … {greatest}"
 
+    def copy_values(self, seen: _SeenCall) -> None:
+        """Keep what may be saved as it is before the call, which may write in place."""
+        if self._reads_back and seen.known.updates is not None and self.is_saved("lost"):
+            seen.values = {name: array.copy() for name, array in seen.values.items()}
+
     def read_back(self, seen: _SeenCall, output: Any) -> None:
         """Tell where a value that was just written is not there: another one took its cell."""
         known = seen.known
@@ -303,6 +308,11 @@ class _SeenCall(SeenCall):
     least: int = 0
     moved: tuple[str, str] | None = None
 
+    @property
+    def name(self) -> str:
+        """The function's."""
+        return self.function.name
+
     @cached_property
     def bound(self) -> ProgramCall:
         """The call in our names."""
@@ -321,8 +331,8 @@ class _SeenCall(SeenCall):
         label += describe_backward()
         return bound._replace(inputs=arrays, label=label)
 
-    @property
-    def values(self) -> dict[str, Array]:
+    @cached_property
+    def values(self) -> Mapping[str, Array]:
         """The tensors that are saved whole."""
         return {
             name: as_array(value) for name, value in self.bound.inputs.items()
@@ -369,6 +379,8 @@ class _DispatchMode(TorchDispatchMode):
         if function is None:
             return func(*args, **kwargs) if kwargs else func(*args)
         seen = self._watch.judge(function, args, kwargs or {})
+        if seen is not None:
+            self._watch.copy_values(seen)
         output = func(*args, **kwargs) if kwargs else func(*args)
         if seen is not None:
             self._watch.read_back(seen, output)

@@ -90,6 +90,21 @@ def test_a_function_without_bad_indices_has_no_findings() -> None:
     assert sum(watched.seen.calls.values()) >= 2
 
 
+def test_times_are_those_of_a_call_and_not_of_what_its_gradient_runs() -> None:
+    at = jnp.array([1, 1, 0, 0, 7, 8])  # two cells written twice, two indices outside
+
+    def overwrite(values: Any) -> Any:
+        return jnp.zeros(5).at[at].set(values).sum()
+
+    for function in (overwrite, jax.grad(overwrite)):
+        watched = gscli.watch.jax(function)
+        watched(jnp.arange(6.0))
+        assert watched.seen.calls["scatter"] == 1
+        texts = [str(finding.error.details) for finding in watched.seen.findings]
+        assert sum("scatter on operand" in text for text in texts) == 2
+        assert {finding.count for finding in watched.seen.findings} == {1}
+
+
 def test_threads_of_the_program_are_told_as_not_watched() -> None:
     def run(table: Any) -> Any:
         thread = threading.Thread(target=pick, args=(table, jnp.array([7])))

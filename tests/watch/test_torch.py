@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,30 @@ def test_the_first_bad_call_is_saved_as_a_case(tmp_path: Path) -> None:
     assert caught.value.hint.startswith("gscli check torch index-add")
     assert gscli.load(f"{path}::index").tolist() == [0, 7]
     assert gscli.load(f"{path}::input").shape == (2, 3)
+
+
+def test_a_write_in_place_is_saved_as_it_was_before(tmp_path: Path) -> None:
+    data, index, values = torch.zeros(3), torch.tensor([0, 0, 2]), torch.tensor([5.0, 6.0, 7.0])
+    writes: dict[str, Callable[[], object]] = {
+        "self": lambda: data.__setitem__(index, values),
+        "input": lambda: data.scatter_(0, index, values),
+    }
+    for name, write in writes.items():
+        data.zero_()
+        with gscli.watch(save=str(tmp_path / "case.npz")) as seen:
+            write()
+        (finding,) = seen.findings
+        assert f"::{name} " in finding.error.hint
+        assert gscli.load(f"{tmp_path}/case-lost.npz::{name}").tolist() == [0, 0, 0]
+        assert data.tolist() == [6, 0, 7]
+
+
+def test_each_call_of_a_line_is_counted_by_itself() -> None:
+    index, values = torch.tensor([0, 0, 2]), torch.tensor([5.0, 6.0, 7.0])
+    with gscli.watch() as seen:
+        torch.zeros(3).scatter(0, index, values) + torch.zeros(3).index_copy(0, index, values)
+        torch.zeros(3).scatter(0, index, values) + torch.zeros(3).scatter(0, index, values)
+    assert [finding.count for finding in seen.findings] == [1, 1, 1, 1]
 
 
 def test_threads_of_the_program_are_told_as_not_watched() -> None:
