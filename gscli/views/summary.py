@@ -18,7 +18,7 @@ from gscli.base.words import dtype_min, format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Box, Shape
+from gscli.layout.axes import Box, Fit, Shape
 from gscli.traces import Trace
 from gscli.views.look import Signs
 from gscli.views.subject import initial_output
@@ -40,6 +40,8 @@ def describe_purpose(trace: Trace) -> str:
     if trace.words is not None:
         return trace.words.purpose
     layout = trace.layout
+    if idle := describe_idle_updates(trace):
+        return idle
     sentence, thing = describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.fold is not None:
@@ -62,6 +64,20 @@ def describe_purpose(trace: Trace) -> str:
     fresh = not layout.include_self and layout.reduction not in ("none", "mean", "sqrt_n")
     forgets = "; its old value is not counted" * fresh
     return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}{forgets}."
+
+
+def describe_idle_updates(trace: Trace) -> str:
+    """What is said where updates that would repeat are empty; "" of other calls.
+
+    >>> from gscli.traces import trace
+    >>> describe_idle_updates(trace("numpy.put", {"a": [1, 2], "ind": [0], "v": []}))
+    'v is empty: nothing is written.'
+    """
+    updates = trace.layout.updates
+    if updates is None or updates.fit is not Fit.CYCLE or updates.name is None:
+        return ""
+    is_idle = trace.inputs[updates.name].size == 0
+    return f"{updates.name} is empty: nothing is written." if is_idle else ""
 
 
 def list_attributes(trace: Trace) -> list[str]:

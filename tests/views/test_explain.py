@@ -15,7 +15,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import make_picture
 from gscli.views.subject import make_views
-from gscli.views.summary import Counts, cell_numbers, count_cells
+from gscli.views.summary import Counts, cell_numbers, count_cells, describe_purpose
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.texts import NumberFormat
@@ -27,6 +27,12 @@ ints = np.array
 
 def told(found: Trace, **more: Any) -> str:
     return render_text(make_explanation(found, PLAIN._replace(**more), plain=False), PLAIN)
+
+
+def test_updates_that_are_empty_are_said_to_write_nothing() -> None:
+    found = trace("numpy.put", {"a": [1, 2], "ind": [0], "v": np.zeros(0)})
+    assert describe_purpose(found) == "v is empty: nothing is written."
+    assert "\nv is empty: nothing is written.\n" in told(found)
 
 
 @pytest.mark.parametrize(

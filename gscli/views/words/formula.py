@@ -31,6 +31,7 @@ from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
+from gscli.views.summary import describe_idle_updates
 from gscli.views.words.facts import Describer, parenthesize
 from gscli.views.words.vocabularies import MOVE_TEMPLATES, describe_index, effect, format_entry
 
@@ -200,7 +201,8 @@ class Formula:
             forgets = not layout.include_self and layout.reduction != "none"
             kept = "; a cell that is hit forgets its old value" if forgets else ""
             yield f"output starts as a copy of {layout.data_name}{kept}."
-        yield from filter(None, [REDUCTION_WORDS[layout.reduction].first])
+        sentences = [describe_idle_updates(self._trace), REDUCTION_WORDS[layout.reduction].first]
+        yield from filter(None, sentences)
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
             yield f"Each vector of {format_count(len(columns), 'number')} names {named}."
