@@ -45,7 +45,7 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
             "not a run that gscli wrote",
             where=f"schema {document.get('schema')!r}"[:200],
             valid=SCHEMA,
-            hint="write one with --json",
+            hint="write one with --json > RUN.json; -o FILE holds the output alone",
         )
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}
     _check_parts(document, parts)  # what `grad --json` writes has gradients in place of an output

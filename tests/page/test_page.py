@@ -291,8 +291,9 @@ def test_many_rows_are_tables_of_some_each() -> None:
 
 
 def test_a_document_that_is_no_run_names_its_file() -> None:
-    with pytest.raises(ContentRefused, match="not a run that gscli wrote"):
+    with pytest.raises(ContentRefused, match="not a run that gscli wrote") as refusal:
         render_page([{"schema": "other/1"}])
+    assert refusal.value.hint.startswith("write one with --json > RUN.json; ")
 
 
 def test_touched_cells_that_find_no_room_are_counted() -> None:
