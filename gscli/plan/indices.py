@@ -194,12 +194,16 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
     if bad.size:
         place = tuple(bad[0].tolist())
         at, least, most = ",".join(map(str, place)), int(low[place]), int(high[place])
+        meaning = f"the sizes of the segments, {size} in all"
+        if numbers.are_offsets:
+            meaning = f"where segments begin and, one more, where the last one ends: 0 … {size}"
         raise IndexRefused(
             f"{numbers.source} {'do not ascend to' if numbers.are_offsets else 'do not add up to'} "
             "the size of the axis",
             where=f"{numbers.source}[{at}] = {source[place]}",
             details=(f"the axis has {format_count(size, 'cell')}",),
             valid=str(most) if least == most else f"{least} … {most}",
+            hint=f"{numbers.source} are {meaning}",
         )
     rows = zip(
         offsets.reshape(prod(grid[:-1]), offsets.shape[-1]), np.ndindex(grid[:-1]), strict=True

@@ -285,6 +285,11 @@ def test_wrong_operators_of_each_framework_get_near_names(
             65,
             "how batches meet: gscli samples batch-dims",
         ),
+        (
+            "torch segment-reduce [1.0,2.0] --lengths [1,2] --reduce sum",
+            65,
+            "lengths are the sizes of the segments, 2 in all",
+        ),
         ("gather-nd [[1],[2]] [0,1,1]", 65, "each index is a vector of its own: '[[0],[1],[1]]'"),
     ],
 )

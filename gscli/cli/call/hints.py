@@ -58,7 +58,10 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     if isinstance(error, IndexRefused):
         if unsorted := _build_unsorted_command(operator, inputs):
             return f"where ids take any order: {unsorted}"
-        return "; ".join(filter(None, (error.hint, _compare_hint(error, operator, inputs))))
+        # Of lengths, which are no indices, rule sets have nothing to say.
+        is_answered = bool(error.hint) and not error.findings
+        others = "" if is_answered else _compare_hint(error, operator, inputs)
+        return "; ".join(filter(None, (error.hint, others)))
     if isinstance(error, LossyTypeRefused):
         return _lossy_dtype_hint(error, inputs)
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
