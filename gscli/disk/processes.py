@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Literal, Self, TypeAlias
 
+from gscli.base import CannotRead
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 
@@ -95,6 +96,16 @@ class Failure(Record):
 
     how: Trouble
     text: str
+
+
+def make_start_error(reason: str) -> CannotRead:
+    """The refusal of a runtime that is not where it is looked for.
+
+    >>> make_start_error("no module named it").where
+    'no module named it'
+    """
+    hint = "--python PATH names the interpreter that has it; gscli runtimes lists them"
+    return CannotRead("the runtime does not start", where=reason, hint=hint)
 
 
 class Child:

@@ -18,7 +18,7 @@ from gscli.base import CannotRead, ContentRefused, GscliWarning, Notice
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.disk.interrupts import DeferredSignals
-from gscli.disk.processes import Child, Failure, ProcessSpec
+from gscli.disk.processes import Child, Failure, ProcessSpec, make_start_error
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
@@ -104,11 +104,11 @@ class RuntimeProcess:
         line = self._wait_for_first_line(self._child)
         if isinstance(line, Failure):
             self.stop()
-            hint = "--python PATH names the interpreter that has it; gscli runtimes lists them"
+            refusal = make_start_error(line.text)
             if not self._program.is_isolated:
                 more = f"; --patience SECONDS, where it needs more than {START_LIMIT:g}"
-                hint = _OWN_START + more * (line.how == "hang")
-            raise CannotRead("the runtime does not start", where=line.text, hint=hint)
+                refusal.hint = _OWN_START + more * (line.how == "hang")
+            raise refusal
         try:
             self._hello = parse_hello(line)
         except ContentRefused:

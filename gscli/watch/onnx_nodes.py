@@ -20,7 +20,7 @@ import numpy as np
 from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
 from gscli.base.arrays import Array
 from gscli.base.words import quote_word, sanitize
-from gscli.disk.processes import Child, Failure, python_program
+from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
 from gscli.files.formats.tensorproto import check_is_inside
 from gscli.frameworks.execute import execute
@@ -40,14 +40,17 @@ _ASK = """
 import json, sys
 import numpy as np
 runtime, folder = sys.argv[1:]
+if runtime == "onnx":
+    from onnx.reference import ReferenceEvaluator
+else:
+    import onnxruntime
+print(flush=True)
 names = json.load(open(folder + "/names.json"))
 feeds = dict(np.load(folder + "/feeds.npz"))
 try:
     if runtime == "onnx":
-        from onnx.reference import ReferenceEvaluator
         values = ReferenceEvaluator(folder + "/model.onnx").run(names, feeds)
     else:
-        import onnxruntime
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -257,9 +260,12 @@ class _Asker:
             np.savez(f"{folder}/feeds.npz", **feeds)  # type: ignore[arg-type]  # names of tensors
             try:
                 with Child(python_program(self._python, _ASK, self._runtime, folder)) as child:
+                    start = child.exchange(b"", PATIENCE)
+                    if isinstance(start, Failure):
+                        raise make_start_error(start.text)
                     line = child.exchange(b"", PATIENCE)
             except OSError as error:
-                raise _make_stop(self._runtime, str(error)[-300:], self._model) from None
+                raise make_start_error(f"{self._python}: {error.strerror}"[-300:]) from None
             text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
             if text:
                 raise _make_stop(self._runtime, text, self._model)

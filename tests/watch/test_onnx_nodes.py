@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from gscli.base import GscliError
+from gscli.base import CannotRead, GscliError
 from gscli.cli import run_safely
 from gscli.lab.models import OnnxModel
 from gscli.watch import onnx_nodes
@@ -257,9 +257,20 @@ def test_what_stops_a_runtime_and_is_not_an_index_is_told() -> None:
     )  # fmt: skip
     with pytest.raises(RuntimeStopped, match="onnx does not run this model"):
         watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE)
-    with pytest.raises(RuntimeStopped) as stop:
-        watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE, "/no/python")
-    assert "No such file" in stop.value.details[0]
+
+
+def test_a_runtime_that_is_not_there_is_no_fault_of_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(CannotRead, match="the runtime does not start") as stop:
+        watch_model(embedding(), feeds([0], 2, [0, 1]), REFERENCE, "/no/python")
+    assert "/no/python: No such file" in stop.value.where
+    missing = onnx_nodes._ASK.replace("onnxruntime", "onnxruntime_nowhere")
+    monkeypatch.setattr(onnx_nodes, "_ASK", missing)
+    with pytest.raises(CannotRead, match="the runtime does not start") as stop:
+        watch_model(embedding(), feeds([0], 2, [0, 1]), "onnxruntime")
+    assert "No module named 'onnxruntime_nowhere'" in stop.value.where
+    assert stop.value.hint.startswith("--python PATH")
 
 
 def run_check(*words: str) -> int:
