@@ -97,6 +97,11 @@ def compare_gradients(
     True
     """
     rows = [*map(_differentiate, comparing.rows), *others]
+    rows += [
+        GradientRow(row.label, " ".join(row.operators), None, {}, row.reason)
+        for row in comparing.unsupported
+        if row.is_requested
+    ]
     refusals = tuple(row for row in rows if row.refusal)
     groups = group_alike((row for row in rows if not row.refusal), _has_same_gradients)
     groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))

@@ -85,6 +85,13 @@ def test_documents_and_refusals() -> None:
         assert f"leave out {more[0]}" in err
 
 
+def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> None:
+    code, out, _ = run(*SCATTER, "[1,2,3]", "--reduction", "add", "--as", "torch,jax,onnx")
+    assert code == 1
+    assert "no gradients: JAX: no scatter-elements\n" in out
+    assert out.endswith("2 rule sets give the same gradients, 1 refusal.\n")
+
+
 def test_a_runtime_has_rows_of_its_own() -> None:
     words = ("gather", "[10,20,30]", "[0,2,0]", "--as", "onnx", "--on", PEER)
     code, out, err = run(*words, "--json")

@@ -112,6 +112,22 @@ def test_sentences_say_all_of_a_group_in_one() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("only", "sentence"),
+    [
+        ("torch,jax", "1 rule set answers; JAX, asked for, cannot."),
+        ("torch,jax,onnx", "Both rule sets that can say this agree; JAX, asked for, cannot."),
+        ("torch,onnx", "Both rule sets agree."),
+    ],
+)
+def test_the_verdict_says_why_it_is_no(
+    only: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", "scatter-elements", "[1]", "[0]", "[2]", "-r", "add", "--as", only, "-q"]
+    assert run_safely(words) == int("jax" in only)
+    assert capsys.readouterr().out == f"{sentence}\n"
+
+
 def test_lines_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["compare", "gather", "[10,20,30]", "[0,-1,7]", "--lines"]) == 1
     assert "wrap around" in capsys.readouterr().out

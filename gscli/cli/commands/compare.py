@@ -143,7 +143,7 @@ def compare_concept(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
-    """Every rule set's answer; exit status 1 when they differ."""
+    """Every rule set's answer; exit status 1 when they differ, or one of `--as` has none."""
     from gscli.cli.call import check_outputs, write_results
     from gscli.codegen.code import add_equivalents
     from gscli.lab.answers import comparison_to_dict
@@ -265,7 +265,8 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
 
 compare = LazyGroup(
     "compare",
-    "The same inputs under every framework's rules; exit status 1 when answers differ.",
+    "The same inputs under every framework's rules; exit status 1 when answers differ, or "
+    "when --as names one that cannot say the call.",
     lambda: {"Commands": {name: concept.summary for name, concept in CONCEPTS.items()}},
     _build_command,
 )

@@ -254,11 +254,13 @@ class ComparisonTexts:
         if len(comparing.groups) == 1:
             count = len(comparing.groups[0].rows)
             verb = "refuse" if self.reference is None else "agree" if count > 1 else "answer"
+            missing = [row.label for row in comparing.unsupported if row.is_requested]
+            more = f"; {join_names(missing)}, asked for, cannot" if missing else ""
             if count == 1:
-                return f"1 rule set {verb}s; there is no other to compare it with."
+                return f"1 rule set {verb}s{more or '; there is no other to compare it with'}."
             able = " that can say this" if comparing.unsupported else ""
             whole = "Both" if count == 2 else f"All {count}"  # noqa: PLR2004
-            return f"{whole} rule sets{able} {verb}."
+            return f"{whole} rule sets{able} {verb}{more}."
         answers = len(self.comparing.answers)
         kinds = len(comparing.groups) - answers
         ways = sum(group.first.output is not None for group in self.groups)
