@@ -44,9 +44,8 @@ class ReductionRule(Record):
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
 
     def divide_sums(self, sums: Array, counts: Indices, *, as_c: bool = False) -> Array:
-        """Means: integers round toward minus infinity (OpenVINO's text, PyTorch's floor).
-
-        `as_c`: complex ones that are not finite as TensorFlow's segments have them.
+        """Means: integers round toward minus infinity (OpenVINO's text, PyTorch's floor); complex
+        ones that are not finite are as TensorFlow's segments have them with `as_c`.
         """
         assert self.divisor is not None
         divisors = self.divisor(counts.astype(sums.dtype))
