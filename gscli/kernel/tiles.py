@@ -286,7 +286,7 @@ def window_row_addresses(
             at = at + grid[axis.entry][:, None]
         inside = (at >= 0) & (at < axis.size)
         exists = inside if exists is None else exists & inside
-    addresses = rows[:, None] + offsets if width > 1 else rows[:, None]
+    addresses = rows[:, None] if width == 1 else rows[:, None] + offsets
     exists = None if exists is None else np.broadcast_to(exists, addresses.shape)
     return addresses, exists, form.row_size
 

@@ -62,6 +62,15 @@ def test_a_gather_of_addresses_finds_the_addresses(case: tuple[Any, ...]) -> Non
     assert found.tolist() == full.transpose(order).tolist()
 
 
+def test_an_empty_window_has_no_addresses() -> None:
+    inputs = {
+        "operand": np.zeros((1, 1)), "update": np.zeros((0, 0)), "start_indices": np.array([1, 2])
+    }  # fmt: skip
+    layout = infer_layout(find_operator("jax.lax.dynamic_update_slice"), inputs, {})
+    addresses, _ = cell_addresses(Plan(layout, inputs).validate(), 0, layout.entry_count)
+    assert addresses.shape == (1, 0)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
 def test_any_layout_may_be_taken_for_cells(
     case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch

@@ -233,8 +233,11 @@ def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -
     assert met, name
 
 
-SIZED_BY_UPDATES = ("onnx.tensor_scatter", *(f"torch.max_unpool{rank}d" for rank in (1, 2, 3)))
-"""Where the shape of the updates decides which numbers are legal."""
+SIZED_BY_UPDATES = (
+    "onnx.tensor_scatter", "torch.segment_reduce", "torch.max_unpool1d", "torch.max_unpool2d",
+    "torch.max_unpool3d",
+)  # fmt: skip
+"""Where the shape of the updates decides which numbers there are, or are legal."""
 
 
 def _of_other_shapes(array: Array) -> Iterator[Array]:
