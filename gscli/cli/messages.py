@@ -80,16 +80,16 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             synonym = _SYNONYMS.get(option, "")
             if any(synonym in item.opts for item in context.command.params):
                 return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
-            hint = _verb_hint(option, words, path) or suggest_names(
-                plain, named, otherwise, write=named.__getitem__
-            )
+            is_operator = not isinstance(context.command, TyperGroup)
+            hint = _verb_hint(option, words, path) if is_operator else ""
+            hint = hint or suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 
 
 _OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
-"""Options that an operator has behind one verb alone."""
+"""Options that an operator has behind a verb alone, and the verb that is meant."""
 
 
 def _verb_hint(option: str, words: Sequence[str], path: str) -> str:

@@ -68,18 +68,20 @@ def multiply(held, new, slot):
 def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str]) -> str:
     """A program for each target of a list such as "torch,jax", or all; of several each has a head.
 
-    One that cannot be written says why there; UsageError where it is the only one.
+    One that cannot be written says why there; UsageError where none can be.
     """
     targets, programs = parse_targets(names, BACKWARD_TARGETS), list[str]()
+    refusals = list[UsageError]()
     for target in targets:
         try:
             lines = write_backward(gradients, target.name, origins)
         except UsageError as error:
-            if len(targets) == 1:
-                raise
+            refusals.append(error)
             lines = [f"# {error.problem}"]
         head = [f"# {target.title}"] * (len(targets) > 1)
         programs.append("".join(f"{line}\n" for line in (*head, *lines)))
+    if len(refusals) == len(targets):
+        raise refusals[0]
     return "\n\n".join(programs)
 
 

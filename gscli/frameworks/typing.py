@@ -68,7 +68,7 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Mapping[str, Array]
     for other, values in arrays.items():
         if other != name and _is_swapped(array, values):
             return f"are {other} and {name} swapped? {other} holds whole numbers, {name} does not"
-    is_whole = array[place] % 1 == 0
+    is_whole = float(array[place]).is_integer()
     reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
     return f"{name}{format_shape(place)} = {array[place]} {reason}"
 

@@ -83,6 +83,7 @@ def to_result_axes(layout: Layout, result: Array) -> Array:
     return result.reshape(layout.output_shape)
 
 
+@np.errstate(all="ignore")  # overflow and NaN are part of a result
 def scatter(
     plan: ValidatedPlan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
 ) -> Array:
@@ -92,12 +93,11 @@ def scatter(
     may be written to. A lazily validated plan raises IndexRefused.
     """
     layout = plan.layout
-    with np.errstate(all="ignore"):  # overflow and NaN are part of a result
-        output, source = _make_base(layout, data, tuning) if base is None else (base, None)
-        target = ScatterOutput(layout, output, source=source)
-        if not layout.is_noop:
-            _apply_updates(plan, target, tuning)
-        return target.finalize()
+    output, source = _make_base(layout, data, tuning) if base is None else (base, None)
+    target = ScatterOutput(layout, output, source=source)
+    if not layout.is_noop:
+        _apply_updates(plan, target, tuning)
+    return target.finalize()
 
 
 class ScatterOutput:

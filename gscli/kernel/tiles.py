@@ -75,8 +75,7 @@ class Tile(Record):
 def take(rows: Array, tile: Tile, target: Array, fill: Number) -> None:
     """Read of all rows (n, run) those of one tile into `target` (*region, run); fill for no row."""
     source = rows[tile.row_range]
-    native = tile.live is None and loops.take(source, tile.deferred, target, tile.repeats)
-    if not native:
+    if tile.live is not None or not loops.take(source, tile.deferred, target, tile.repeats):
         parts = source.reshape(tile.repeats, -1, rows.shape[1])
         items = target if tile.repeats > 1 else target[None]
         take_with_numpy(parts, tile.addresses, tile.live, items, fill)

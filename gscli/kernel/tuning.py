@@ -111,4 +111,4 @@ def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threa
     for other in others:
         other.join()
     if failures:
-        raise failures[0]
+        raise failures.pop()  # whose traceback holds this list

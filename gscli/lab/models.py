@@ -138,7 +138,7 @@ class OnnxModel:
                 problem if address is None else f"{len(called)} nodes are called {shown!r}",
                 where=self.where,
                 valid=list_keys(node.address for node in called),
-                hint=f"name one: --node {sanitize(called[0].address, 60)}",
+                hint=f"name one: --node {quote_word(sanitize(called[0].address, 60))}",
             )
         if called[0] not in self.supported_nodes:
             kind = sanitize(called[0].op_type, 60)

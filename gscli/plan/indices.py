@@ -194,7 +194,7 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
     if bad.size:
         place = tuple(bad[0].tolist())
         at, least, most = ",".join(map(str, place)), int(low[place]), int(high[place])
-        meaning = f"the sizes of the segments, {size} in all"
+        meaning = f"the sizes of the segments, which add up to {size}"
         if numbers.are_offsets:
             meaning = f"where segments begin and, one more, where the last one ends: 0 … {size}"
         raise IndexRefused(

@@ -106,7 +106,7 @@ class RuntimeProcess:
             self.stop()
             refusal = make_start_error(line.text)
             if not self._program.is_isolated:
-                more = f"; --patience SECONDS, where it needs more than {START_LIMIT:g}"
+                more = f"; --patience SECONDS, where it needs more than {self._start_limit:g}"
                 refusal.hint = _OWN_START + more * (line.how == "hang")
             raise refusal
         try:
@@ -116,9 +116,14 @@ class RuntimeProcess:
             raise
         return self._hello
 
+    @property
+    def _start_limit(self) -> float:
+        """Seconds that the first line may take."""
+        return max(START_LIMIT, self.patience)
+
     def _wait_for_first_line(self, child: Child) -> bytes | Failure:
         """What a process says first; GscliWarning where one's own program is long silent."""
-        limit = max(START_LIMIT, self.patience)
+        limit = self._start_limit
         if not self._program.is_isolated:
             line = self._ask(child, b"", SILENCE_LIMIT)
             if not isinstance(line, Failure) or line.how != "hang":
@@ -126,6 +131,7 @@ class RuntimeProcess:
             program = sanitize(" ".join(self._program.words))
             text = f"the runtime is silent so far; its first line has {limit:g} s"
             warnings.warn(GscliWarning(Notice(text, where=program, hint=_OWN_START)), stacklevel=2)
+            limit -= SILENCE_LIMIT
         return self._ask(child, b"", limit)
 
     def _start_process(self) -> Child:

@@ -224,7 +224,7 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if point and _is_alone(signs.point, drawing):
         texts.append(f"{signs.point} {point}")
-    for dtype in sorted(set(re.findall(r"least (int\d+)", drawing))):
+    for dtype in sorted(set(re.findall(r'(?<!")\bleast (int32|int64)\b', drawing))):
         texts.append(f"least {dtype}: {dtype_min(dtype)}")
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:

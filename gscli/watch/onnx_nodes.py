@@ -37,14 +37,16 @@ PATIENCE = 600.0
 """Seconds that a runtime has for one run of a model."""
 
 _ASK = """
-import json, sys
+import json, os, sys
 import numpy as np
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what the runtime prints is no answer
 runtime, folder = sys.argv[1:]
 if runtime == "onnx":
     from onnx.reference import ReferenceEvaluator
 else:
     import onnxruntime
-print(flush=True)
+print(file=answers, flush=True)
 names = json.load(open(folder + "/names.json"))
 feeds = dict(np.load(folder + "/feeds.npz"))
 try:
@@ -58,10 +60,10 @@ try:
             folder + "/model.onnx", options, providers=["CPUExecutionProvider"])
         values = session.run(names, feeds)
 except Exception as error:
-    print((type(error).__name__ + ": " + str(error)).replace("\\n", " "))
+    print((type(error).__name__ + ": " + str(error)).replace("\\n", " "), file=answers)
     sys.exit()
 np.savez(folder + "/values.npz", **{str(at): value for at, value in enumerate(values)})
-print()
+print(file=answers)
 """
 
 

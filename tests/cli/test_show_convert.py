@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import ml_dtypes
@@ -200,6 +202,13 @@ def test_a_loss_needs_cast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert np.load(out)[0] == 1
     assert convert(tmp_path / "a.npy", out, "--dtype", "float32") == 0
     assert np.load(out).tolist() == [1.5, 300.0]
+
+
+def test_a_pipe_is_read_once_however_its_numbers_fit(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    writer = subprocess.Popen(["sh", "-c", "echo 3,2.5 > pipe.csv"], cwd=tmp_path)
+    done = gscli("convert", "pipe.csv", "b.npy", "--dtype", "int8", cwd=tmp_path)
+    assert (done.returncode, writer.wait(), (tmp_path / "b.npy").exists()) == (65, 0, False)
 
 
 def test_cast_drops_imaginary_parts_without_a_word(tmp_path: Path) -> None:

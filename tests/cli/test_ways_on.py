@@ -276,6 +276,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
             2,
             "gscli explain torch gather '[1,2,3]' '[1]' --dim 0 --code jax",
         ),
+        ("onnx --code torch gather [1,2] [0]", 2, "gscli onnx --help"),
         ("gather [1.0] [0] --of=data", 2, "gscli grad gather '[1.0]' '[0]' --of=data"),
         ("help nothing", 2, "gscli help"),
         ("convert [1.5] x.npy --dtype int8", 65, "convert lets values change with --cast"),
@@ -288,7 +289,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
         (
             "torch segment-reduce [1.0,2.0] --lengths [1,2] --reduce sum",
             65,
-            "lengths are the sizes of the segments, 2 in all",
+            "lengths are the sizes of the segments, which add up to 2",
         ),
         ("gather-nd [[1],[2]] [0,1,1]", 65, "each index is a vector of its own: '[[0],[1],[1]]'"),
     ],
@@ -344,6 +345,10 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
                 "'[[1,2],[3,4],[5,6]]' '[0,2,1]'"
             ),
         ),
+        (
+            """tf segment-sum '[1,2]' '{"dtype":"int32","shape":[2],"data":[2147483647,0]}'""",
+            "unsorted-segment-sum and its like take any order",
+        ),
         ("page run.json --html lesson.html", "-o FILE names the page"),
         ("gather '[1,2]' '[0]' --dim 0", "did you mean --axis?"),
         ("torch gather '[1,2]' '[0]' --axis 0", "did you mean --dim?"),
@@ -352,6 +357,7 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("torch scatter '[1,2]' 0 '[1]' 5", "did you mean --dim=0?"),
         ("gather arange:2x3 '[0.5]'", "indices[0] = 0.5 is not a whole number"),
         ("gather arange:2x3 '[1e30]'", "indices[0] = 1e+30 does not fit int64"),
+        ("gather arange:2x3 '[Infinity]'", "indices[0] = inf is not a whole number"),
         (
             "gather arange:2x3 full:1:9223372036854775808:uint64",
             "indices[0] = 9223372036854775808 does not fit int64",

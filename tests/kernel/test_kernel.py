@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import itertools
 import operator
 import pickle
@@ -456,7 +457,7 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
             patched.setattr(sizes, "STRIP_BYTES", 0)
             patched.setattr(tiles, "STRIP_WIDTH", 8)
             for function in (kernel.gather, kernel.scatter):
-                patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
+                patched.setitem(inspect.unwrap(function).__kwdefaults__, "tuning", TUNINGS[1])
             assert_same(gscli.run(name, world.inputs, world.attrs), expected)
 
 

@@ -492,6 +492,8 @@ def test_a_line_that_is_no_case_is_red_everywhere(
     assert (code, document["refused"], len(document["failures"])) == (
         status, 1, document["failed"],
     )  # fmt: skip
+    (refusal,) = document["refusals"]
+    assert "c,1.jsonl line 5" in refusal["where"]
 
 
 def test_an_answer_where_the_record_refuses_is_a_warning_as_in_fuzz(cases: Path) -> None:

@@ -202,3 +202,5 @@ def test_the_least_whole_number_has_a_name_in_cells_and_its_digits_in_the_key() 
     assert "least int64: -9223372036854775808\n" in shown
     assert "max(-9223372036854775808, 1, 2) = 2" in shown
     assert found.to_dict()["output"]["data"][0] == str(-(2**63))  # type: ignore[index]
+    texts = {"data": ["least int64", "least int9"], "indices": [0, 1]}
+    assert "least int64: -" not in drawn(trace("onnx.gather", texts))

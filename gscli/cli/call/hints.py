@@ -145,9 +145,10 @@ def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | Non
     for name, kind in operator.shape_inputs.items():
         ids = inputs.arrays[name]
         if kind == "ascending" and "-" not in sources and bool((ids[1:] < ids[:-1]).any()):
-            unsorted, count = find_operator(f"tensorflow.unsorted_{operator.name}"), ids.max() + 1
+            unsorted = find_operator(f"tensorflow.unsorted_{operator.name}")
+            count = int(ids.max()) + 1
             with suppress(GscliError):
-                plan_call(unsorted, inputs.arrays, {"num_segments": int(count)})
+                plan_call(unsorted, inputs.arrays, {"num_segments": count})
                 words = ["tensorflow", unsorted.command, f"--num-segments={count}"]
                 return _build_command(words, sources)
     return None

@@ -56,7 +56,7 @@ def list_nodes(place: ModelReference, settings: Settings) -> int:
     table, rows = describe_nodes(model)
     print_report(settings, {"model": place.path, "opset": model.opset, "nodes": rows}, table)
     if settings.json is None and not settings.quiet:
-        first = sanitize(model.supported_nodes[0].address, 60)
+        first = quote_word(sanitize(model.supported_nodes[0].address, 60))
         print_stderr(f"run one of them: gscli run {quote_word(model.where)} --node {first}\n")
     return 0
 

@@ -15,6 +15,7 @@ Examples:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -79,9 +80,10 @@ def convert(
     try:
         loaded = load(opaque_only=cast)
     except ContentRefused as error:
-        with suppress(GscliError):
-            _cast_lossy(load(opaque_only=True).array, parse_dtype(str(settings.dtype)), "")
-            error.hint = CAST_HINT
+        if _can_be_read_again(source):
+            with suppress(GscliError):
+                _cast_lossy(load(opaque_only=True).array, parse_dtype(str(settings.dtype)), "")
+                error.hint = CAST_HINT
         raise
     array = loaded.array
     if cast and settings.dtype is not None:
@@ -95,6 +97,16 @@ def convert(
         written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
         print_json({"file": target, **written})
     return 0
+
+
+def _can_be_read_again(source: str) -> bool:
+    """Whether a source gives its content twice: a file or what is typed, but no pipe.
+
+    >>> _can_be_read_again("[1.5]"), _can_be_read_again("-")
+    (True, False)
+    """
+    path = source.partition("::")[0]
+    return source != "-" and (not os.path.exists(path) or os.path.isfile(path))
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:

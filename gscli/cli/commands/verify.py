@@ -12,9 +12,9 @@ own fails as not tried: it is no refusal by the rules. Lines that are no cases a
 refused, the first of them is told at the end, and --junit and --format github have each as an
 error. Exit status 1 when any case fails, 65 where none does and a line is no case. - reads cases
 from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
-problem and command. --on puts the cases to a runtime in place of gscli; what it does not
-support is skipped and counted, and an answer where the record refuses is a warning, unless
---strict. Where no case was run the status is 65, or 2 with --only.
+problem and command, and "refusals", where lines are no cases. --on puts the cases to a runtime in
+place of gscli; what it does not support is skipped and counted, and an answer where the record
+refuses is a warning, unless --strict. Where no case was run the status is 65, or 2 with --only.
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
@@ -141,7 +141,9 @@ def _print_counts(tally: _CaseCounts, counts: dict[str, int], settings: Settings
     """The last lines, or the document of --json."""
     if settings.json is not None:
         failures = [failure.to_dict() for failure in tally.select("failed")]
-        print_json({**counts, "failures": failures})
+        refusals = [refusal.to_dict() for refusal in tally.refusals]
+        more = {"refusals": refusals} if refusals else {}
+        print_json({**counts, "failures": failures, **more})
         return
     if tally.form == "text":
         sys.stdout.writelines(_format_causes(tally.findings))
