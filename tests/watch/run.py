@@ -1,6 +1,6 @@
 """The tests of PyTorch and JAX programs under watch, with the Pythons that have the frameworks.
 
-    GSCLI_PYTHONS=torch=PYTHON,jax=PYTHON python tests/watch/run.py
+    GSCLI_PYTHONS='torch=PYTHON jax=PYTHON' python tests/watch/run.py
 
 Each PYTHON needs pytest and what gscli itself needs. A framework for which none is named is left
 out, which a line says.
@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 def main() -> int:
     """Run the tests of each framework; the worst exit status."""
-    named = [word.split("=", 1) for word in os.environ.get("GSCLI_PYTHONS", "").split(",") if word]
-    pythons, status = {pair[0]: pair[1] for pair in named if len(pair) > 1}, 0
+    named = os.environ.get("GSCLI_PYTHONS", "").replace(",", " ").split()
+    pythons, status = dict(word.split("=", 1) for word in named if "=" in word), 0
     for framework in ("torch", "jax"):
         if framework not in pythons:
             print(f"{framework}: not tested, GSCLI_PYTHONS names no Python that has it")
