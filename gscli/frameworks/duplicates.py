@@ -10,7 +10,7 @@ from gscli.base.arrays import Indices
 from gscli.base.records import Record
 from gscli.base.words import entry_name, format_count
 from gscli.declare import Signature
-from gscli.kernel.tiles import window_row_addresses
+from gscli.kernel.tiles import WindowRows
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -124,12 +124,13 @@ def written_cells(
 
     Without `every` the first cell of each live entry alone, which tells slices apart.
     """
-    cells, writers = [], []
+    cells, writers, windows = [], [], WindowRows(plan)
+    run = windows.row_size if every else 1
     for first in range(0, count, BLOCK):
-        rows, exist, run = window_row_addresses(plan, first, min(first + BLOCK, count))
+        rows, exist = windows.resolve(first, min(first + BLOCK, count))
         entries = np.arange(first, first + len(rows))
         if not every:
-            rows, exist, run = rows[:, :1], exist if exist is None else exist[:, :1], 1
+            rows, exist = rows[:, :1], exist if exist is None else exist[:, :1]
         there = np.ones(rows.shape, np.bool_) if exist is None else exist
         writers.append(np.repeat(entries, there.sum(axis=1) * run))
         cells.append((rows[there][:, None] * run + np.arange(run)).reshape(-1))

@@ -148,6 +148,8 @@ class ScatterOutput:
         not in the output's.
         """
         rows = self.rows if rows is None else rows
+        if self.keeps_lone:  # the addresses are read twice
+            tile = tile._replace(deferred=tile.addresses)
         ufunc = self.rule.select_ufunc(rows.dtype, updates.dtype)
         tiles.write(rows, tile, updates, ufunc, share)
         if self.keeps_lone and self.counts is not None:

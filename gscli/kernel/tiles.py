@@ -185,6 +185,8 @@ class Tiling:
         sizes = batches, together, entries if whole else self.tall, wide
         pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
         self.partitions: list[Region] = list(product(*pieces))
+        if is_cells:
+            self.windows = WindowRows(plan)
         if form.kind == "elements" and width > 1:
             self.elements = plan.columns[0].reshape(grid[0], *grid[2:])
 
@@ -230,7 +232,7 @@ class Tiling:
         """
         plan, count, strides = self.plan, self.grid[2], self.plan.layout.form.column_strides
         if plan.layout.form.kind == "cells":
-            return window_row_addresses(plan, entries.start, entries.stop)[:2]
+            return self.windows.resolve(entries.start, entries.stop)
         shape = planes, _, width = tuple(part.stop - part.start for part in (batches, entries, own))
         shown, first = shape[planes == 1 : 2 + (width > 1)], own.start
         if self.is_packed:
@@ -258,36 +260,40 @@ class Tiling:
         return rows.reshape(shown), None if live is None else live.reshape(shown)
 
 
-def window_row_addresses(
-    plan: ValidatedPlan, first: int, last: int
-) -> tuple[Indices, BoolArray | None, int]:
-    """Row numbers of the windows of some entries, (entries, rows of a window), and which exist:
-    columns, entry terms and window terms, all added up. Last how many cells each of these rows has.
+class WindowRows:
+    """The rows of the windows of a plan's entries: columns, entry terms and window terms, all added
+    up. `row_size`: how many cells each of these rows has.
     """
-    addressing, form = plan.layout.addressing, plan.layout.form
-    form = form if form.kind == "cells" else build_cells_form(addressing)
-    width = form.result_dims[2]
-    coordinates, live = plan.resolve_range(first, last)
-    grid = plan.entry_coordinates(first, last) if form.entry_strides else ()
-    window = unravel_range(0, width, addressing.window[: len(form.window_strides)])
-    terms = [at * step for at, step in zip(coordinates, form.column_strides, strict=True)]
-    terms += [grid[axis] * step for axis, step in form.entry_strides]
-    rows = sum(terms, np.zeros(last - first, np.int64))
-    steps = [window[axis] * step for axis, step in form.window_strides]
-    offsets = sum(steps, np.zeros(width, np.int64))
-    exists = None if live is None else live[:, None]
-    for axis in () if plan.layout.policy.is_atomic else plan.layout.axes:
-        if axis.column is None or axis.window is None:
-            continue
-        # Cells of a window that are judged alone, by the numbers that address them.
-        at = coordinates[axis.column][:, None] + window[axis.window]
-        if axis.entry is not None:
-            at = at + grid[axis.entry][:, None]
-        inside = (at >= 0) & (at < axis.size)
-        exists = inside if exists is None else exists & inside
-    addresses = rows[:, None] if width == 1 else rows[:, None] + offsets
-    exists = None if exists is None else np.broadcast_to(exists, addresses.shape)
-    return addresses, exists, form.row_size
+
+    def __init__(self, plan: ValidatedPlan) -> None:
+        addressing, form = plan.layout.addressing, plan.layout.form
+        self.plan, self.form = plan, form if form.kind == "cells" else build_cells_form(addressing)
+        self.row_size, width = self.form.row_size, self.form.result_dims[2]
+        shape = addressing.window[: len(self.form.window_strides)]
+        self._window = unravel_range(0, width, shape)
+        steps = [self._window[axis] * step for axis, step in self.form.window_strides]
+        self._offsets = sum(steps, np.zeros(width, np.int64))
+
+    def resolve(self, first: int, last: int) -> LiveIndices:
+        """Row numbers of some entries, (entries, rows of a window), and which of them exist."""
+        plan, form, offsets = self.plan, self.form, self._offsets
+        coordinates, live = plan.resolve_range(first, last)
+        grid = plan.entry_coordinates(first, last) if form.entry_strides else ()
+        terms = [at * step for at, step in zip(coordinates, form.column_strides, strict=True)]
+        terms += [grid[axis] * step for axis, step in form.entry_strides]
+        rows = sum(terms, np.zeros(last - first, np.int64))[:, None]
+        exists = None if live is None else live[:, None]
+        for axis in () if plan.layout.policy.is_atomic else plan.layout.axes:
+            if axis.column is None or axis.window is None:
+                continue
+            # Cells of a window that are judged alone, by the numbers that address them.
+            at = coordinates[axis.column][:, None] + self._window[axis.window]
+            if axis.entry is not None:
+                at = at + grid[axis.entry][:, None]
+            inside = (at >= 0) & (at < axis.size)
+            exists = inside if exists is None else exists & inside
+        addresses = rows if offsets.size == 1 else rows + offsets
+        return addresses, None if exists is None else np.broadcast_to(exists, addresses.shape)
 
 
 def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
@@ -318,6 +324,7 @@ def cell_addresses(plan: ValidatedPlan, first: int, last: int) -> LiveIndices:
     """Flat addresses of the cells of some entries, (entries, window), and which of them exist; an
     address of another has no meaning.
     """
-    rows, inside, run = window_row_addresses(plan, first, last)
+    windows = WindowRows(plan)
+    (rows, inside), run = windows.resolve(first, last), windows.row_size
     cells = (rows[:, :, None] * run + np.arange(run)).reshape(len(rows), rows.shape[1] * run)
     return cells, None if inside is None else np.repeat(inside, run, axis=1)

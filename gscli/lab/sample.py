@@ -19,7 +19,7 @@ from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.tiles import cell_addresses, window_row_addresses
+from gscli.kernel.tiles import WindowRows, cell_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor, row_major_strides
 from gscli.layout.families import address_vectors
@@ -55,9 +55,11 @@ def _gather_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
     assert layout.data_name is not None
     entries, window = find_reading_entries(layout, cells)
     addresses, live = np.zeros(cells.size, np.int64), np.ones(cells.size, np.bool_)
+    windows = WindowRows(plan)
+    run = windows.row_size
     for entry in np.unique(entries).tolist():
         here = entries == entry
-        rows, exist, run = window_row_addresses(plan, entry, entry + 1)
+        rows, exist = windows.resolve(entry, entry + 1)
         steps = window[here] // run
         addresses[here] = rows[0, steps] * run + window[here] % run
         if exist is not None:
@@ -142,11 +144,12 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
     layout, count = plan.layout, plan.layout.entry_count
     if layout.is_noop:
         return
-    updates = plan.updates_view()
+    updates, windows = plan.updates_view(), WindowRows(plan)
+    run = windows.row_size
     block = max(MAX_BLOCK_ADDRESSES // layout.window_size, 1)
     for first in range(0, count, block):
         last = min(first + block, count)
-        rows, exist, run = window_row_addresses(plan, first, last)
+        rows, exist = windows.resolve(first, last)
         reached = np.isin(rows, np.unique(cells // run))
         numbers, steps = np.nonzero(reached if exist is None else reached & exist)
         if not numbers.size:
