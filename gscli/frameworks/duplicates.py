@@ -76,7 +76,8 @@ def find_duplicate_writers(
     lengths = np.diff(starts, append=cells.size)
     repeated = np.flatnonzero(lengths > 1)
     if skips_equal and not windows:
-        repeated = repeated[_bring_other_bits(plan, writers, starts[repeated], lengths[repeated])]
+        members = writers[np.repeat(lengths > 1, lengths)]
+        repeated = repeated[_bring_other_bits(plan, members, lengths[repeated])]
     starts, lengths = starts[repeated], lengths[repeated]
     alone = _group_representatives(writers, starts, lengths) if windows else np.arange(starts.size)
     earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
@@ -92,21 +93,18 @@ def count_compared_entries(layout: Layout) -> int:
     return min(layout.entry_count, MAX_COMPARED_CELLS // addresses)
 
 
-def _bring_other_bits(
-    plan: ValidatedPlan, writers: Indices, starts: Indices, lengths: Indices
-) -> NDArray[np.bool_]:
-    """For each group of writers of one slice, whether any brings another one than the first."""
-    updates, first = plan.updates_view(), np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    if int(lengths.sum()) * max(plan.layout.window_size, 1) * updates.itemsize > MAX_COMPARED_BYTES:
-        return np.ones(len(starts), np.bool_)
-    group = np.repeat(np.arange(len(starts)), lengths)
-    members = writers[starts[group] + np.arange(len(group)) - first[group]]
-    grid = plan.layout.addressing.entry_shape
-    slices = np.ascontiguousarray(
-        updates[np.unravel_index(members, grid)] if grid else updates[None]
-    )
-    bits = slices.reshape(len(members), -1).view(np.uint8)
-    other = (bits != bits[first[group]]).any(axis=1)
+def _bring_other_bits(plan: ValidatedPlan, members: Indices, lengths: Indices) -> NDArray[np.bool_]:
+    """For each group of writers of one slice, whether any brings another one than the first.
+
+    `members`: the writers, group after group; `lengths`: how many each group has.
+    """
+    updates = plan.updates_view()
+    if members.size * plan.layout.window_size * updates.itemsize > MAX_COMPARED_BYTES:
+        return np.ones(len(lengths), np.bool_)
+    slices = updates[np.unravel_index(members, plan.layout.addressing.entry_shape)]
+    bits = np.ascontiguousarray(slices).reshape(len(members), -1).view(np.uint8)
+    first = np.cumsum(lengths) - lengths
+    other = (bits != bits[np.repeat(first, lengths)]).any(axis=1)
     return np.asarray(np.logical_or.reduceat(other, first), np.bool_)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gscli.base import (
@@ -111,7 +110,7 @@ def prepare(
 ) -> Plan:  # fmt: skip
     """The plan of a call whose inputs may lack types: these are settled, the rest is read.
 
-    The shell, batch and comparisons come here, and callers from Python whose lists need it.
+    The shell, batch, comparisons and every call from Python come here.
     """
     layout = resolve_dtypes(operator, inputs, strict=strict, dtype=dtype)
     return build_plan(layout, inputs.arrays, max_bytes)
@@ -131,26 +130,31 @@ def execute(
     is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
     chunk.
     """
-    try:
-        with hint_at_files(inputs.values()):
-            call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
-            plan = prepare(operator, call, strict=True, max_bytes=max_bytes)
-    except MemoryError as error:
-        raise memory_error(operator.full_name) from error
+    plan = _prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
-@contextmanager
-def hint_at_files(values: Iterable[object]) -> Iterator[None]:
-    """Say in a refusal how a file is read, where its name was given in place of an array."""
+def _prepare_values(
+    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object],
+    *, leave: bool, max_bytes: int | None,
+) -> Plan:  # fmt: skip
+    """The plan of a call from Python, as `execute` has it."""
     try:
-        yield
+        call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+        return prepare(operator, call, strict=True, max_bytes=max_bytes)
     except GscliError as error:
-        names = [value for value in values if isinstance(value, str)]
-        is_about_types = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
-        if names and (is_about_types or not error.hint):
-            error.hint = f"gscli.load({names[0]!r}) reads a file"
+        hint_at_files(error, inputs.values())
         raise
+    except MemoryError as error:
+        raise memory_error(operator.full_name) from error
+
+
+def hint_at_files(error: GscliError, values: Iterable[object]) -> None:
+    """Say in a refusal how a file is read, where its name was given in place of an array."""
+    names = [value for value in values if isinstance(value, str)]
+    is_about_types = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
+    if names and (is_about_types or not error.hint):
+        error.hint = f"gscli.load({names[0]!r}) reads a file"
 
 
 def run_plan(
@@ -190,10 +194,8 @@ def execute_to_file(
     from gscli import files
     from gscli.files.request import file_suffix
 
+    draft = _prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
     try:
-        with hint_at_files(inputs.values()):
-            call = CallInputs.from_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
-            draft = prepare(operator, call, strict=True, max_bytes=max_bytes)
         streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
         if streams and file_suffix(path) in (".npy", ".zarr"):
             from gscli.stream import write_result

@@ -46,7 +46,6 @@ def cast_inputs(operator: Signature, inputs: CallInputs, dtype: str, *, strict: 
 def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
     if isinstance(refusal, IndexTypeRefused):
-        refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint
         _resolve_index_dtype(inputs, refusal, strict=strict)
     else:
         _resolve_updates_dtype(inputs, refusal)
@@ -147,10 +146,10 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
     if _is_untyped_empty(inputs, name):
         inputs.arrays[name] = array.astype(target)
         return
-    if array.dtype.kind not in "iu" or strict:
-        raise refusal
-    widened = cast_untyped(array, target)
+    is_kept = strict or array.dtype.kind not in "iu"
+    widened = None if is_kept else cast_untyped(array, target)
     if widened is None:
+        refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint
         raise refusal
     if inputs.is_typed[name]:
         problem = f"{name} is {array.dtype}, widened to {target}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gscli.base import DtypeRefused, ShapeRefused, UpdatesTypeRefused
+from gscli.base import DtypeRefused, GscliError, ShapeRefused, UpdatesTypeRefused
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
@@ -84,9 +84,12 @@ def grad(
     {'data': array([ 10.,   0., 101.])}
     """
     operator = find_called(name, inputs, attrs)
-    with hint_at_files(inputs.values()):
+    try:
         call = CallInputs.from_values(operator, inputs, attrs or {})
         plan = prepare(operator, call, strict=True, dtype=choose_dtype(operator, call))
+    except GscliError as error:
+        hint_at_files(error, inputs.values())
+        raise
     return trace_gradients(Trace(operator, *run_plan(operator, plan)), cotangent, rules).arrays
 
 

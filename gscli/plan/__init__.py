@@ -95,7 +95,9 @@ class CallInputs:
         cls, operator: Signature, values: Mapping[str, object], attrs: Mapping[str, object],
         *, leave: bool = False, max_bytes: int | None = None,
     ) -> CallInputs:  # fmt: skip
-        """The inputs of a caller from Python, whose lists have no type; `leave` as in `plan_call`.
+        """The inputs of a caller from Python, whose lists have no type.
+
+        `leave`: data in the chunks of a zarr or Dask array are left there, as a `LazyArray`.
 
         >>> from gscli.frameworks.onnx import gather
         >>> inputs = CallInputs.from_values(gather, {"data": [7], "indices": np.array([0])}, {})
@@ -122,18 +124,12 @@ def plan_call(
     attrs: Mapping[str, object],
     *,
     max_bytes: int | None = None,
-    leave: bool = False,
 ) -> Plan:
-    """The plan of a call from Python: slices, masks and numbers are put in their places first.
+    """The plan of a call from Python whose inputs have the types that the operator takes.
 
-    `leave`: data in the chunks of a zarr or Dask array are left there, as a `LazyArray`.
+    Slices, masks and numbers are put in their places first.
     """
-    call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
-    return plan_inputs(operator, call, max_bytes)
-
-
-def plan_inputs(operator: Signature, call: CallInputs, max_bytes: int | None) -> Plan:
-    """The plan of a call whose inputs have the types that the operator takes."""
+    call = CallInputs.from_values(operator, inputs, attrs, max_bytes=max_bytes)
     return build_plan(infer_layout(operator, call.arrays, call.attrs), call.arrays, max_bytes)
 
 
