@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -239,6 +240,11 @@ def member_place(file: str, name: str) -> str:
     return f"{file}::{sanitize(name, 60)}"
 
 
+def member_word(file: str, name: str) -> str:
+    """A member as a shell reads it: to be typed, where `member_place` is to be read."""
+    return quote_word(f"{file}::{name}")
+
+
 def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     """The member that was asked for, or the only one; the errors say what there is.
 
@@ -261,7 +267,7 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
                 known,
                 f"gscli show {quote_word(file)}",
                 count=1,
-                write=lambda name: quote_word(f"{file}::{name}"),
+                write=partial(member_word, file),
             ),
         )
     if len(known) == 1:
@@ -269,7 +275,7 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     raise UsageError(
         f"{file} holds {len(known)} arrays: say which one",
         valid=list_keys(known),
-        hint=quote_word(f"{file}::{known[0]}"),
+        hint=member_word(file, known[0]),
     )
 
 

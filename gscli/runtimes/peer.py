@@ -75,7 +75,7 @@ def _run_request(
     trace = trace_call(find_operator(read_name(document)), inputs, attrs)
     answer: dict[str, object] = {"output": dump_json(trace.output)}
     if "cotangent" in document:
-        flow = load_json(document["cotangent"], "the request")
+        flow = _load_array(document["cotangent"], "cotangent")
         arrays = trace_gradients(trace, flow).arrays
         answer["gradients"] = {name: dump_json(array) for name, array in arrays.items()}
     return answer

@@ -154,7 +154,9 @@ def test_documents_made_in_python_are_limited_too() -> None:
         with pytest.raises(GscliError):
             load_json({"data": data})
     with pytest.raises(GscliError, match="unknown key 1"):
-        load_json({"data": [1], 1: 2})  # type: ignore[dict-item]
+        load_json({"data": [1], 1: 2})
+    with pytest.raises(GscliError, match="it is no object"):
+        load_json([1, 2])
 
 
 def test_the_cast_accepts_what_is_exact() -> None:

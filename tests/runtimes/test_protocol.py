@@ -105,6 +105,7 @@ def test_numbers_that_json_has_no_word_for_are_read_back(value: object) -> None:
         (b'{"id": 1, "output": {"dtype": "int8", "shape": [1], "data": [300]}}', "garbage"),
         (b'{"id": 1, "output": {"dtype": "object", "shape": [1], "data": [3]}}', "garbage"),
         (b'{"id": 1, "output": {"dtype": "int8", "shape": [99999999999], "data": []}}', "garbage"),
+        (b'{"id": 1, "output": {"data": [3]}, "gradients": {"data": 5}}', "garbage"),
         (b"[" * 100_000, "garbage"),
         (b"\xff\xfe", "garbage"),
         (b"null", "garbage"),

@@ -104,12 +104,14 @@ def dump_json(array: Array) -> dict[str, Any]:
     }
 
 
-def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
+def load_json(document: object, name: str = "document") -> Array:
     """The array of a document as `dump_json` makes it. Raises ContentRefused.
 
     >>> load_json({"dtype": "bfloat16", "shape": [2], "data": [1.5, "inf"]}).dtype.name
     'bfloat16'
     """
+    if not isinstance(document, Mapping):
+        raise ContentRefused(f"{name} is no tensor, for it is no object", where=name)
     parsed = ParsedJson(dict(document), "", name, name)
     return _read_document(parsed, parsed.value, (), _ANY_TENSOR)[0]
 
