@@ -176,12 +176,12 @@ class RuleSetQuestion(Record):
 
     def list_reductions(self, declared: Iterable[DeclaredComparison]) -> list[str]:
         """Reductions that some of the comparisons can express."""
-        pairs, calls = (
-            [*declared],
-            ((name, self.call._replace(reduction=name)) for name in REDUCTION_NAMES),
-        )
+        pairs = [*declared]
+        calls = {name: self.call._replace(reduction=name) for name in REDUCTION_NAMES}
         return [
-            name for name, call in calls if any(self._replace(call=call).iter_expressible(pairs))
+            name
+            for name, call in calls.items()
+            if any(self._replace(call=call).iter_expressible(pairs))
         ]
 
     def ask(

@@ -166,10 +166,9 @@ class OnnxModel:
 
         Sizes that it leaves open stand as it calls them, unknown ones as `?`.
         """
-        values = self.find_values(graph, tensor)
-        if values is not None:
-            return _format_tensor(values.data_type, values.dims)
-        owner, _ = self.find_source(graph, tensor)
+        owner, source = self.find_source(graph, tensor)
+        if source is not None and not isinstance(source, ModelNode):
+            return _format_tensor(source.data_type, source.dims)
         value = self._value_infos.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"

@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Indices, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import dtype_min, format_count
+from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
@@ -22,6 +22,7 @@ from gscli.layout.axes import Box, Fit, Shape
 from gscli.traces import Trace
 from gscli.views.look import Signs
 from gscli.views.subject import initial_output
+from gscli.views.texts import LEAST_NAMED
 
 _PLANE, _GRID = 3, 2
 _SLICES = ("cell", "line", "sheet")
@@ -87,8 +88,10 @@ def list_attributes(trace: Trace) -> list[str]:
     >>> list_attributes(trace("onnx.gather", {"data": [[1, 2]], "indices": [0]}, {"axis": 1}))
     ['axis=1']
     """
-    texts = ((key, str(value)) for key, value in trace.nondefault_attributes.items())
-    return [f"{key}={text.replace(' ', '') if text[:1] == '(' else text}" for key, text in texts]
+    return [
+        f"{key}={str(value).replace(' ', '') if isinstance(value, tuple) else value}"
+        for key, value in trace.nondefault_attributes.items()
+    ]
 
 
 def name_axes(layout: Layout) -> tuple[str, ...]:
@@ -224,8 +227,9 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if point and _is_alone(signs.point, drawing):
         texts.append(f"{signs.point} {point}")
-    for dtype in sorted(set(re.findall(r'(?<!")\bleast (int32|int64)\b', drawing))):
-        texts.append(f"least {dtype}: {dtype_min(dtype)}")
+    for dtype, least in LEAST_NAMED.items():
+        if re.search(rf'(?<!")\bleast {dtype}\b', drawing):
+            texts.append(f"least {dtype}: {least}")
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
         texts.append("{}: {} and {} more entries".format(crowded[0], *crowded.groups()))

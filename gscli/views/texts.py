@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, decode_bytes, dtype_name
 from gscli.base.records import Record, cached_property
-from gscli.base.words import NARROW_INTEGERS
+from gscli.base.words import NARROW_INTEGERS, dtype_min
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
 from gscli.views.sheet import SheetPosition, VisibleTensor
@@ -25,8 +25,8 @@ _STRING_CELLS = 12
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
-_LEAST_NAMED = 4
-"""Bytes of integers whose least value has a name."""
+LEAST_NAMED = {dtype: str(dtype_min(dtype)) for dtype in ("int32", "int64")}
+"""Types whose least value has a name, and its digits."""
 
 _SLACK = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
 """Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
@@ -54,9 +54,9 @@ class NumberFormat(Record):
         ['1.50', 'nan']
         """
         texts = self._format(array)
-        if not self.names_least or array.dtype.kind != "i" or array.itemsize < _LEAST_NAMED:
+        least = LEAST_NAMED.get(array.dtype.name) if self.names_least else None
+        if least is None:
             return texts
-        least = str(np.iinfo(array.dtype).min)
         return [f"least {array.dtype.name}" if text == least else text for text in texts]
 
     def _format(self, array: Array) -> list[str]:

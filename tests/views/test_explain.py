@@ -33,6 +33,9 @@ def test_updates_that_are_empty_are_said_to_write_nothing() -> None:
     found = trace("numpy.put", {"a": [1, 2], "ind": [0], "v": np.zeros(0)})
     assert describe_purpose(found) == "v is empty: nothing is written."
     assert "\nv is empty: nothing is written.\n" in told(found)
+    plain = make_explanation(found, PLAIN, plain=True)
+    assert isinstance(plain, str)
+    assert plain.count("v is empty: nothing is written.") == 1
 
 
 @pytest.mark.parametrize(

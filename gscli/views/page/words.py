@@ -71,9 +71,6 @@ def describe_end(rest: int) -> str:
 Header: TypeAlias = Literal["row", "column", "plane", ""]
 """Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
 
-_HEADERS: dict[str, Header] = {"row": "row", "column": "column", "cell": "column"}
-"""Numbers and vectors are drawn as one row."""
-
 
 def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """The coordinates that every entry fixes and their headers, in the order of data's axes.
@@ -83,9 +80,10 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     >>> coordinate_headers(found.layout), entry_coordinates(found.layout, found.entries()[0])
     ([('column', 'column')], [['1', '-1']])
     """
-    rank = len(layout.data_shape)
-    words = [axis_word(axis, rank) for axis in _fixed_axes(layout)]
-    named = [(word, _HEADERS.get(word, "plane")) for word in words]
+    rank = len(layout.data_shape)  # of a vector, which is drawn as one row, axis 0 is a column
+    headers: dict[int, Header] = {rank - 2: "row", rank - 1: "column"}
+    axes = _fixed_axes(layout)
+    named = [(axis_word(axis, rank), headers.get(axis, "plane")) for axis in axes]
     return [("flat index", ""), *named] if layout.is_flattened else named
 
 

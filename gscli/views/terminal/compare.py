@@ -243,8 +243,7 @@ class ComparisonView(Drawing):
         if answers.is_per_entry and (row.output is not None or row.entry is not None):
             refuses = row.output is None
             reasons = [([], answers.describe_refusal(group, problem=False))] if refuses else []
-        heads = [f"{format_entries(entries)}: " * bool(entries) for entries, _ in reasons]
-        texts = [head + text for head, (_, text) in zip(heads, reasons, strict=True)]
+        texts = (f"{format_entries(entries)}: " * bool(entries) + text for entries, text in reasons)
         return [line for text in texts for line in self.wrap(text, width, self.look.dim)]
 
 

@@ -89,7 +89,7 @@ class Explanation(TraceDrawing):
         for tensor in trace.tensors:
             lines += describe_tensor(tensor.name, tensor.array, self.teller.numbers)
         formula, *meaning = self._formula()
-        lines += [describe_purpose(trace), formula + ".", *meaning]
+        lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])
         lines += [describe_entry(self.teller, entry) for entry in self.shown]
         lines += [text + "." for text in self._summary()]
         return "\n".join(self.signs.sanitize_line(line) for line in lines) + "\n"
