@@ -80,8 +80,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             synonym = _SYNONYMS.get(option, "")
             if any(synonym in item.opts for item in context.command.params):
                 return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
-            is_operator = not isinstance(context.command, TyperGroup)
-            hint = _verb_hint(option, words, path) if is_operator else ""
+            is_leaf = not isinstance(context.command, TyperGroup)
+            hint = _verb_hint(option, words, path) if is_leaf else ""
             hint = hint or suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
     problem = str(error.format_message()).rstrip(". ")
@@ -94,11 +94,12 @@ _OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
 
 def _verb_hint(option: str, words: Sequence[str], path: str) -> str:
     """The same call behind the verb that has an option; nothing where no verb has."""
+    verb, names = _OPTIONS_OF_VERBS.get(option), path.split()[1:]
+    if verb is None or not names:
+        return ""
     from gscli.frameworks import ALIASES, NAMES, bare_operators
 
-    verb, names = _OPTIONS_OF_VERBS.get(option), path.split()[1:]
-    known = (*NAMES, *ALIASES, *(operator.command for operator in bare_operators()))
-    if verb is None or not {*names[:1]} & {*known}:
+    if names[0] not in (*NAMES, *ALIASES, *(operator.command for operator in bare_operators())):
         return ""
     return format_command(["gscli", verb, *names, *words])
 

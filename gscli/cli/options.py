@@ -465,12 +465,16 @@ def print_json(document: object, *, flush: bool = False) -> None:
         sys.stdout.flush()
 
 
-def print_report(settings: Settings, document: object, text: str) -> None:
-    """The document of `--json`, or the text, unless nobody wants to read it."""
+def print_report(
+    settings: Settings, make_document: Callable[[], object], make_text: Callable[[], str]
+) -> None:
+    """The document of `--json`, or the text, unless nobody wants to read it; what is not printed is
+    not made.
+    """
     if settings.json is not None:
-        print_json(document)
+        print_json(make_document())
     elif not settings.quiet:
-        sys.stdout.write(text)
+        sys.stdout.write(make_text())
 
 
 def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:

@@ -54,7 +54,8 @@ def list_nodes(place: ModelReference, settings: Settings) -> int:
     if not model.supported_nodes:
         raise model.no_supported_node_error()
     table, rows = describe_nodes(model)
-    print_report(settings, {"model": place.path, "opset": model.opset, "nodes": rows}, table)
+    document = {"model": place.path, "opset": model.opset, "nodes": rows}
+    print_report(settings, lambda: document, lambda: table)
     if settings.json is None and not settings.quiet:
         first = quote_word(sanitize(model.supported_nodes[0].address, 60))
         print_stderr(f"run one of them: gscli run {quote_word(model.where)} --node {first}\n")

@@ -63,11 +63,19 @@ def check_operator(call: Call) -> int:
     findings = [_add_origin(finding, call) for finding in findings]
     count = sum(finding.count for finding in findings)
     mapped.check_unchanged(*inputs.arrays.values())
-    dots = "…" if detect_screen(sys.stdout).utf8 else ".."
-    lines = [*(f.text().replace("…", dots) for f in findings), format_count(count, "finding")]
-    document = {"count": count, "findings": [finding.to_dict() for finding in findings]}
-    print_report(settings, document, "".join(f"{line}\n" for line in lines))
+    print_report(
+        settings,
+        lambda: {"count": count, "findings": [finding.to_dict() for finding in findings]},
+        lambda: _format_findings(findings, count),
+    )
     return int(bool(findings))
+
+
+def _format_findings(findings: Sequence[CheckFinding], count: int) -> str:
+    """A line or more for each finding, and how many there are."""
+    dots = "…" if detect_screen(sys.stdout).utf8 else ".."
+    texts = [*(each.text().replace("…", dots) for each in findings), format_count(count, "finding")]
+    return "".join(f"{text}\n" for text in texts)
 
 
 def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
@@ -116,8 +124,8 @@ def check_model(
     }  # fmt: skip
     report = watch_model(model, feeds, on or "", python or sys.executable)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
-    text = report.report(color=screen.color, width=screen.width, utf8=screen.utf8)
-    print_report(settings, report.to_dict(), text)
+    make_text = partial(report.report, color=screen.color, width=screen.width, utf8=screen.utf8)
+    print_report(settings, report.to_dict, make_text)
     return int(bool(report.findings))
 
 

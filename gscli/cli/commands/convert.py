@@ -80,9 +80,9 @@ def convert(
     try:
         loaded = load(opaque_only=cast)
     except ContentRefused as error:
-        if _can_be_read_again(source):
+        if settings.dtype is not None and not cast and _can_be_read_again(source):
             with suppress(GscliError):
-                _cast_lossy(load(opaque_only=True).array, parse_dtype(str(settings.dtype)), "")
+                _cast_lossy(load(opaque_only=True).array, parse_dtype(settings.dtype), "")
                 error.hint = CAST_HINT
         raise
     array = loaded.array
@@ -99,14 +99,18 @@ def convert(
     return 0
 
 
-def _can_be_read_again(source: str) -> bool:
+def _can_be_read_again(word: str) -> bool:
     """Whether a source gives its content twice: a file or what is typed, but no pipe.
 
     >>> _can_be_read_again("[1.5]"), _can_be_read_again("-")
     (True, False)
     """
-    path = source.partition("::")[0]
-    return source != "-" and (not os.path.exists(path) or os.path.isfile(path))
+    from gscli.files.request import Source
+
+    source = Source.parse(word)
+    if source.kind != "file":
+        return source.kind != "stdin"
+    return not os.path.exists(source.path) or os.path.isfile(source.path)
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:

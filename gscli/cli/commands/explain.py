@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from gscli.base import IndexRefused, UsageError
 from gscli.cli.building import Call
@@ -90,7 +91,7 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
             refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
         lines = generate_code(operator, plan, None, targets, call.inputs.origins, refusal)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
-    print_report(settings, lines.to_dict(), lines.text(screen.width))
+    print_report(settings, lines.to_dict, partial(lines.text, screen.width))
     wrong = ("not equal", "failed", "took too long")
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
 

@@ -90,7 +90,6 @@ def fuzz(
     settings: Settings,
 ) -> int:  # fmt: skip
     from gscli.cli.call.results import save_text
-    from gscli.codegen.reproduction import ReportFolder
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
@@ -117,7 +116,7 @@ def fuzz(
             )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        write = ReportFolder(reports, on).update if reports else lambda _: None
+        write = _report_writer(reports, on)
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
             report = put_calls(runtime, chosen, limits, accepted.patterns, watch)
@@ -151,6 +150,15 @@ def _make_watcher(
         progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
 
     return watch
+
+
+def _report_writer(reports: str | None, runtime_spec: str) -> Callable[[FuzzReport], None]:
+    """What keeps the folder of `--report` up to date, if there is to be one."""
+    if not reports:
+        return lambda _: None
+    from gscli.codegen.reproduction import ReportFolder
+
+    return ReportFolder(reports, runtime_spec).update
 
 
 def _print_report(

@@ -86,6 +86,8 @@ def run_grad(
         chosen = {of: chosen[_choose_name(chosen, of, "--of")]}
     verdict = None
     if expected is not None:
+        from gscli.lab.gradient_causes import GradientDiagnosis
+
         name, (loaded, tolerance) = _choose_name(chosen, expected_name, "--expect"), expected
         verdict = GradientDiagnosis(gradients, name, loaded.array, tolerance)
     drawn = copy(gradients)

@@ -178,8 +178,11 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
         names = [operator.full_name for operator in operators]
     facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
     lines = [f"{hello.title}, its adapter passed the self-test", *map("  {}".format, names)]
-    text = "".join(f"{line}\n" for line in lines)
-    print_report(settings, {**facts, "operators": names}, text)
+    print_report(
+        settings,
+        lambda: {**facts, "operators": names},
+        lambda: "".join(f"{line}\n" for line in lines),
+    )
     return 0
 
 
@@ -194,7 +197,11 @@ def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
         more = f"needs {' '.join(missing)}" if member.version and missing else ""
         more += f"  :{adapter.variants}" if adapter.variants else ""
         rows.append((adapter.name, member.version or "-", more))
-    print_report(settings, documents, "".join(f"{line}\n" for line in format_columns(rows)))
+    print_report(
+        settings,
+        lambda: documents,
+        lambda: "".join(f"{line}\n" for line in format_columns(rows)),
+    )
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def show(
     settings: Settings,
 ) -> int:
     from gscli import files
-    from gscli.files.request import member_place
+    from gscli.files.request import member_word
 
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
@@ -75,7 +75,7 @@ def show(
             )  # fmt: skip
             _print_tensor(loaded, settings)
         elif settings.slice is not None:
-            hint = f"name one of them: {member_place(text, listed[0].name)}" if listed else ""
+            hint = f"name one of them: {member_word(text, listed[0].name)}" if listed else ""
             raise UsageError("--slice is a part of one tensor", where=sanitize(text), hint=hint)
         else:
             _print_members(text, listed, settings)
@@ -141,7 +141,8 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     ])  # fmt: skip
     lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
     table = "".join(f"{line}\n" for line in (lines if members else ["no tensors", *lines]))
-    print_report(settings, {"file": text, "members": rows, **history, **nodes}, table + node_table)
+    document = {"file": text, "members": rows, **history, **nodes}
+    print_report(settings, lambda: document, lambda: table + node_table)
 
 
 def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, ...] | None]:
