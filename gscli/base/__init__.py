@@ -275,7 +275,11 @@ class IndexTypeRefused(DtypeRefused):
 
 
 class UpdatesTypeRefused(DtypeRefused):
-    """Updates of another type than data's; they are never cast in silence."""
+    """Updates of another type than data's; they are never cast in silence. `source`: data."""
+
+    def __init__(self, problem: str, *, source: str, **facts: Any) -> None:
+        super().__init__(problem, **facts)
+        self.source = source
 
 
 class LossyTypeRefused(DtypeRefused):

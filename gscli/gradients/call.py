@@ -103,7 +103,7 @@ def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
         values = value_inputs(resolve_dtypes(operator, trial, strict=False), trial.arrays)
         open_names = {name for name, array in values.items() if array.dtype.kind in "iu"}
     except UpdatesTypeRefused as error:
-        values = {name: trial.arrays[name] for name in (operator.input_names[0], error.name)}
+        values = {name: trial.arrays[name] for name in (error.source, error.name)}
         open_names = set(values)
     types = {dtype_name(array.dtype) for name, array in values.items() if inputs.is_typed[name]}
     dtype, *others = types or {"float64"}

@@ -52,6 +52,7 @@ def check_same_dtype(data: Tensor, updates: Tensor) -> None:
         refusal = UpdatesTypeRefused(
             f"{updates.name} must have {data.name}'s element type",
             name=updates.name,
+            source=data.name,
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
             valid=data.dtype,

@@ -315,6 +315,19 @@ def test_what_has_a_type_keeps_it(data: object, src: object, problem: str) -> No
     assert {array.dtype.name for array in arrays.values()} == {"float32"}
 
 
+def test_data_that_are_no_first_input_take_the_type_of_the_factors() -> None:
+    inputs = {
+        "input": INT64 - 1, "weight": [[1.0, 2.0], [3.0, 4.0]], "offsets": [0],
+        "per_sample_weights": FLOAT32,
+    }  # fmt: skip
+    gradients = gscli.grad("torch.embedding_bag", inputs, {"mode": "sum"})
+    assert {array.dtype.name for array in gradients.values()} == {"float32"}
+    assert gradients["per_sample_weights"].tolist() == [3.0, 7.0]
+    inputs |= {"weight": np.ones((2, 2), np.float32), "per_sample_weights": FLOAT64}
+    with pytest.raises(gscli.GscliError, match="must have weight's element type"):
+        gscli.grad("torch.embedding_bag", inputs, {"mode": "sum"})
+
+
 def test_python_refuses_as_the_shell_does() -> None:
     with pytest.raises(GscliError, match="unknown rules"):
         gscli.grad("gather", {"data": [1.0], "indices": [0]}, rules="mine")
