@@ -43,11 +43,11 @@ def _bind_arguments(
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
-    if len(inputs) > len(names) or (len(inputs) > 1 and operator.dim_is_second):
+    has_second_dim = operator.dim_is_second and len(inputs) > 1 and isinstance(inputs[1], int)
+    if len(inputs) > len(names) or has_second_dim:
         inputs, attrs = _bind_positional_attributes(operator, inputs, attrs)
     pairs: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
-    if attrs:
-        rest = names[len(inputs) :]
+    if attrs and (rest := names[len(inputs) :]):
         pairs = [*pairs, *((name, attrs[name]) for name in rest if name in attrs)]
         attrs = {name: value for name, value in attrs.items() if name not in rest}
     named = {name: value for name, value in pairs if value is not None or name == many}

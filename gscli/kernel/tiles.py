@@ -115,6 +115,10 @@ def write(
     write_with_numpy(target, *tile.repeated_addresses(), items, ufunc)
 
 
+FEW_CELLS = 256
+"""Cells of rows that NumPy combines in less time than it takes to find their flat addresses."""
+
+
 def write_with_numpy(
     rows: Array, addresses: Indices, live: BoolArray | None, items: Array, ufunc: Any
 ) -> None:
@@ -122,7 +126,9 @@ def write_with_numpy(
     run = rows.shape[1]
     if live is not None:
         addresses, items = addresses[live], items[live]
-    if ufunc is not None:
+    if ufunc is not None and items.size <= FEW_CELLS:
+        ufunc.at(rows, addresses, items)
+    elif ufunc is not None:
         if run > 1:  # rows would take several times as long as the flat addresses of their cells
             addresses = addresses[..., None] * run + np.arange(run)
         ufunc.at(rows.reshape(-1), addresses.reshape(-1), items.reshape(-1))
