@@ -11,7 +11,6 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import ShapeRefused
 from gscli.base.words import DTYPES, format_count, format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
@@ -29,8 +28,9 @@ from gscli.layout.axes import (
 from gscli.layout.families import (
     address_axis,
     address_elements,
-    axis_size_error,
+    check_axis_size,
     check_batch_shapes,
+    check_rule,
     describe,
     normalize_axis,
 )
@@ -125,36 +125,33 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     check_min_rank(DATA)
     addressing = address_axis(DATA, INDICES, 0)
     shape = addressing.result_shape
-    if prod(SLICES.shape) != prod(shape):
-        count = format_count(prod(SLICES.shape), "value")
-        raise ShapeRefused(
-            "SLICES has the wrong number of values",
-            name=SLICES.name,
-            wanted=shape,
-            where=f"SLICES {format_shape(SLICES.shape)}: {count}",
-            details=(describe(DATA), describe(INDICES)),
-            valid=f"{format_count(prod(shape), 'value')} in any shape, as in {format_shape(shape)}",
-        )
+    where = f"SLICES {format_shape(SLICES.shape)}: {format_count(prod(SLICES.shape), 'value')}"
+    check_rule(
+        prod(SLICES.shape) == prod(shape),
+        "SLICES has the wrong number of values", where, DATA, INDICES,
+        name=SLICES.name, wanted=shape,
+        valid=f"{format_count(prod(shape), 'value')} in any shape, as in {format_shape(shape)}",
+    )  # fmt: skip
     updates = Updates(SLICES.name, Fit.RESHAPE)
     return scatter_layout(DATA, updates, addressing, UNCHECKED, open_order=OPEN_ORDER)
 
 
 def _check_outer_axes(data: Tensor, indices: Tensor, axis: int) -> None:
     """match_outer makes every axis before `axis` a batch axis."""
-    if axis == 0 or indices.rank < axis:
-        raise ShapeRefused(
-            "match_outer needs axes before the axis, in INDICES too",
-            where=f"axis {axis}, {describe(indices)}",
-            valid="axis ≥ 1, INDICES of at least as many axes",
-            hint="--axis 1" if axis == 0 else "",
-        )
+    check_rule(
+        0 < axis <= indices.rank,
+        "match_outer needs axes before the axis, in INDICES too",
+        f"axis {axis}, {describe(indices)}",
+        valid="axis ≥ 1, INDICES of at least as many axes",
+        hint="--axis 1" if axis == 0 else "",
+    )
     check_batch_shapes(data, indices, axis, "axis")
 
 
 def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
     """Caffe2 numbers the positions before and behind the axis by INDICES alone."""
+    problem = "INDICES are smaller than DATA behind another axis"
+    hint = "Caffe2 does not refuse this, it writes cells of other positions"
     for dim in (*range(1, axis), *range(axis + 2, data.rank)):
-        if indices.shape[dim] != data.shape[dim]:
-            problem = "INDICES are smaller than DATA behind another axis"
-            hint = "Caffe2 does not refuse this, it writes cells of other positions"
-            raise axis_size_error(problem, data, indices, dim, str(data.shape[dim]), hint)
+        size = data.shape[dim]
+        check_axis_size(indices.shape[dim] == size, problem, data, indices, dim, str(size), hint)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import ShapeRefused
 from gscli.base.words import format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework, compare_takes
@@ -37,6 +36,7 @@ from gscli.layout.families import (
     address_elements,
     address_pick,
     address_vectors,
+    check_rule,
     describe,
     normalize_axis,
     without_axis,
@@ -120,8 +120,8 @@ def scatter_nd(
     seen to stay, which MXNet does not promise.
     """
     check_dtype(data, DATA_DTYPES, WHY)
-    if any(size <= 0 for size in shape):
-        raise ShapeRefused("shape must be sizes", where=f"shape = {shape}", valid="1 or more each")
+    positive = all(size > 0 for size in shape)
+    check_rule(positive, "shape must be sizes", f"shape = {shape}", valid="1 or more each")
     output = Tensor("output", shape, data.dtype)
     _check_vectors_first(output, indices)
     addressing = address_vectors(output, indices, vector_dim=0)
@@ -213,13 +213,9 @@ def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     _check_legacy_shape(a, indices)
     check_dtype(a, NUMBER_DTYPES, WHY)
     check_index_dtype(indices, ("int32",))
-    if a.rank != 2 or indices.shape != a.shape[:1]:  # noqa: PLR2004  a matrix
-        raise ShapeRefused(
-            "batch_take wants a matrix and one index for each of its rows",
-            where=describe(indices),
-            details=(describe(a),),
-            valid="indices [n] for a [n,m]",
-        )
+    problem = "batch_take wants a matrix and one index for each of its rows"
+    fits = a.rank == 2 and indices.shape == a.shape[:1]  # noqa: PLR2004  a matrix
+    check_rule(fits, problem, indices, a, valid="indices [n] for a [n,m]")
     return gather_layout(a, address_pick(a, indices, 1), MODES["clip"])
 
 
@@ -233,21 +229,15 @@ def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
     check_dtype(indices, NUMBER_DTYPES, WHY)
     _check_legacy_shape(data, indices)
     check_min_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
-    if indices.shape[0] > MAX_VECTOR_LENGTH:
-        raise ShapeRefused(
-            f"index vectors have more than {MAX_VECTOR_LENGTH} numbers",
-            where=f"{describe(indices)}: first axis {indices.shape[0]} is the vector length",
-            valid=f"1 … {MAX_VECTOR_LENGTH}",
-        )
+    length, problem = indices.shape[0], f"index vectors have more than {MAX_VECTOR_LENGTH} numbers"
+    where = f"{describe(indices)}: first axis {length} is the vector length"
+    check_rule(length <= MAX_VECTOR_LENGTH, problem, where, valid=f"1 … {MAX_VECTOR_LENGTH}")
 
 
 def _check_legacy_shape(*tensors: Tensor) -> None:
     """Before numpy's shapes came, rank 0 and size 0 meant "unknown" to MXNet."""
+    problem = "MXNet's nd operators know neither scalars nor sizes of zero"
+    legal, hint = "rank 1 or more, no size 0", "np-take knows both"
     for tensor in tensors:
-        if tensor.rank == 0 or 0 in tensor.shape:
-            raise ShapeRefused(
-                "MXNet's nd operators know neither scalars nor sizes of zero",
-                where=describe(tensor),
-                valid="rank 1 or more, no size 0",
-                hint="np-take knows both",
-            )
+        has_sizes = tensor.rank > 0 and 0 not in tensor.shape
+        check_rule(has_sizes, problem, tensor, valid=legal, hint=hint)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES, format_shape
 from gscli.declare import Mask, Subscript, VariadicInput
 from gscli.declare.attributes import AxisOption, Option, TakeAxis
@@ -39,6 +39,7 @@ from gscli.layout.families import (
     address_axis_or_flat,
     address_elements_or_flat,
     address_flat,
+    check_rule,
     describe,
     normalize_axis,
 )
@@ -88,10 +89,7 @@ def compress(condition: Mask, a: Tensor, *, axis: TakeAxis = None) -> NewOutput:
     array of rank 0 is read as if its shape were [1].
     """
     check_dtype(condition, NON_TEXT_DTYPES)
-    if condition.rank != 1:
-        raise ShapeRefused(
-            "condition must have one axis", where=describe(condition), valid="rank 1"
-        )
+    check_rule(condition.rank == 1, "condition must have one axis", condition, valid="rank 1")
     trues = Tensor(f"{condition.name}_0", condition.values or (0,), "int64")
     addressing = _address_take(a, trues, axis)
     positions = MaskPositions(condition.name, condition.shape, 0)
@@ -191,13 +189,9 @@ def setitem(
     """
     addressing = run_subscript(a, subscript, indices, NOTATION)
     _check_castable(a, values)
-    if values.rank > 1 and subscript == ", ".join(["m", *"+" * (a.rank - 1)]):
-        raise ShapeRefused(
-            "values for a mask of a's own shape have at most one axis",
-            where=describe(values),
-            details=(describe(a),),
-            valid="rank 0 or 1",
-        )
+    fits = values.rank <= 1 or subscript != ", ".join(["m", *"+" * (a.rank - 1)])
+    problem = "values for a mask of a's own shape have at most one axis"
+    check_rule(fits, problem, values, a, valid="rank 0 or 1")
     updates = _broadcast_values(values, addressing.result_shape, "the shape of a[…]")
     return scatter_layout(a, updates, addressing, FROM_END, open_order=OPEN_ORDER)
 
@@ -206,9 +200,10 @@ def _ufunc_at(reduction: Reduction, example: str) -> FamilyMember:
     """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
 
     def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
-        if reduction == "sub" and a.dtype == b.dtype == "bool":
-            where, hint = f"{describe(a)}, {describe(b)}", "convert one of them, to int8 for one"
-            raise DtypeRefused("subtract has no meaning for bool", where=where, hint=hint)
+        where, hint = f"{describe(a)}, {describe(b)}", "convert one of them, to int8 for one"
+        has_meaning = reduction != "sub" or not a.dtype == b.dtype == "bool"
+        problem = "subtract has no meaning for bool"
+        check_rule(has_meaning, problem, where, kind=DtypeRefused, hint=hint)
         texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
         for tensor in () if texts else (a, b):
             check_dtype(tensor, NON_TEXT_DTYPES)
@@ -286,15 +281,10 @@ def _drop_surplus_axis(b: Tensor, shape: Shape) -> Tensor:
     It writes the surplus sizes before its own shape of b: one of size 1 does no harm where a[…] has
     one axis, more end the process.
     """
-    if b.rank > len(shape) + 1:
-        raise ShapeRefused(
-            "b has two axes or more than a[…] has, and a slice stands before the index arrays",
-            name=b.name,
-            wanted=shape,
-            where=f"{describe(b)}, a[…] {format_shape(shape)}",
-            details=("NumPy writes beyond its own memory here and crashes",),
-            valid=f"rank 0 … {len(shape)}",
-        )
+    problem = "b has two axes or more than a[…] has, and a slice stands before the index arrays"
+    where, legal = f"{describe(b)}, a[…] {format_shape(shape)}", f"rank 0 … {len(shape)}"
+    reason, fits = "NumPy writes beyond its own memory here and crashes", b.rank <= len(shape) + 1
+    check_rule(fits, problem, where, reason, name=b.name, wanted=shape, valid=legal)
     return b._replace(shape=b.shape[1:]) if len(shape) == b.shape[0] == 1 else b
 
 
@@ -307,13 +297,13 @@ def _broadcast_values(values: Tensor, shape: Shape, parts: str) -> Updates:
 
 def _check_castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
-    if 0 in values.shape:
-        return
     loses_imaginary = values.dtype in COMPLEX and a.dtype not in (*COMPLEX, "bool")
-    if loses_imaginary or (a.dtype == "str") != (values.dtype == "str"):
-        raise DtypeRefused(
-            f"{values.name} cannot be cast to {a.name}'s element type",
-            where=f"{describe(a)}, {describe(values)}",
-            details=("NumPy drops imaginary parts with a warning, and parses strings",),
-            valid="strings for strings, real numbers for real numbers",
-        )
+    is_kept = not loses_imaginary and (a.dtype == "str") == (values.dtype == "str")
+    check_rule(
+        is_kept or 0 in values.shape,
+        f"{values.name} cannot be cast to {a.name}'s element type",
+        f"{describe(a)}, {describe(values)}",
+        "NumPy drops imaginary parts with a warning, and parses strings",
+        kind=DtypeRefused,
+        valid="strings for strings, real numbers for real numbers",
+    )

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import ShapeRefused
 from gscli.base.words import ALL_DTYPES, DTYPES, format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
@@ -32,7 +31,13 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
+from gscli.layout.families import (
+    address_axis,
+    address_elements,
+    address_vectors,
+    check_rule,
+    normalize_axis,
+)
 from gscli.layout.refusals import (
     check_batch_dims,
     check_dtype,
@@ -227,9 +232,8 @@ def tensor_scatter(
     check_min_rank(past_cache, 2)
     dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
     batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 1
-    if dim == 0:
-        problem = "the sequence axis cannot be the first one"
-        raise ShapeRefused(problem, where=f"axis = {axis}", valid="1 and more")
+    problem = "the sequence axis cannot be the first one"
+    check_rule(dim > 0, problem, f"axis = {axis}", valid="1 and more")
     longest = min(steps, past_cache.shape[dim])
     check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))

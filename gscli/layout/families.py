@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 from math import prod
+from typing import Any
 
-from gscli.base import ShapeRefused
+from gscli.base import GscliError, ShapeRefused
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
@@ -116,6 +117,24 @@ def describe(tensor: Tensor) -> str:
     return f"{tensor.name} {tensor.dtype} {format_shape(tensor.shape)}"
 
 
+def check_rule(
+    holds: bool, problem: str, *about: Tensor | str, kind: type[GscliError] = ShapeRefused,
+    **facts: Any,
+) -> None:  # fmt: skip
+    """Refuse a call that breaks a rule of its operator.
+
+    `about`: the tensors, or words, that the rule speaks of; the first is where the call breaks it.
+    `kind` and `facts`: the error, and what else it says.
+
+    >>> check_rule(False, "rank 2 is wanted", Tensor("a", (3,), "int8"), valid="rank 2")
+    Traceback (most recent call last):
+    gscli.base.ShapeRefused: rank 2 is wanted; a int8 [3]; valid: rank 2
+    """
+    if not holds:
+        where, *details = (item if isinstance(item, str) else describe(item) for item in about)
+        raise kind(problem, where=where, details=tuple(details), **facts)
+
+
 def normalize_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -> int:
     """A negative axis counts from the end; legal are -rank … rank-1.
 
@@ -123,13 +142,10 @@ def normalize_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data"
     2
     """
     if not -rank <= axis < rank:
+        own = format_count(rank, "axis", "axes")
+        problem, details = f"{name} {axis} is out of range", (f"{of} has {own}",)
         legal = f"-{rank} … {rank - 1}" if rank else "none: it has no axes"
-        raise ShapeRefused(
-            f"{name} {axis} is out of range",
-            where=f"{name} = {axis}",
-            details=(f"{of} has {format_count(rank, 'axis', 'axes')}",),
-            valid=legal,
-        )
+        raise ShapeRefused(problem, where=f"{name} = {axis}", details=details, valid=legal)
     return axis % rank
 
 
@@ -142,14 +158,13 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     result: list[int] = []
     for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         extents = {size for size in sizes if size != 1}
-        if len(extents) > 1:
-            pairs = zip(names, map(format_shape, shapes), strict=True)
-            raise ShapeRefused(
-                "shapes do not broadcast together",
-                where=", ".join(map(" ".join, pairs)),
-                details=(f"sizes {sorted(extents)} meet on one axis",),
-                hint="sizes must be equal or 1, aligned at the last axis",
-            )
+        check_rule(
+            len(extents) <= 1,
+            "shapes do not broadcast together",
+            ", ".join(map(" ".join, zip(names, map(format_shape, shapes), strict=True))),
+            f"sizes {sorted(extents)} meet on one axis",
+            hint="sizes must be equal or 1, aligned at the last axis",
+        )
         result.append(extents.pop() if extents else 1)
     return tuple(reversed(result))
 
@@ -159,16 +174,12 @@ BATCHES_HINT = "how batches meet: gscli samples batch-dims"
 
 def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
+    legal = f"equal sizes on axes below {name} = {count}"
     for dim in range(count):
-        if data.shape[dim] != indices.shape[dim]:
-            raise ShapeRefused(
-                "batch axes differ",
-                where=f"axis {dim}: {data.name} has {data.shape[dim]}, "
-                f"{indices.name} has {indices.shape[dim]}",
-                details=(describe(data), describe(indices)),
-                valid=f"equal sizes on axes below {name} = {count}",
-                hint=BATCHES_HINT,
-            )
+        own, other = data.shape[dim], indices.shape[dim]
+        where = f"axis {dim}: {data.name} has {own}, {indices.name} has {other}"
+        about = where, data, indices
+        check_rule(own == other, "batch axes differ", *about, valid=legal, hint=BATCHES_HINT)
 
 
 def address_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) -> Addressing:
@@ -219,14 +230,11 @@ def address_elements(
     >>> address_elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
     (2, 9)
     """
-    if data.rank != indices.rank:
-        own = format_count(data.rank, "axis", "axes")
-        raise ShapeRefused(
-            f"{indices.name} needs as many axes as {data.name}",
-            where=f"{data.name} has {own}, {indices.name} has {indices.rank}",
-            details=(describe(data), describe(indices)),
-            hint="whole slices are moved by gscli gather and gscli scatter-update",
-        )
+    problem = f"{indices.name} needs as many axes as {data.name}"
+    own = format_count(data.rank, "axis", "axes")
+    where = f"{data.name} has {own}, {indices.name} has {indices.rank}"
+    hint = "whole slices are moved by gscli gather and gscli scatter-update"
+    check_rule(data.rank == indices.rank, problem, where, data, indices, hint=hint)
     entries = list(indices.shape)
     axes: list[Axis] = []
     for dim, (size, extent) in enumerate(zip(data.shape, indices.shape, strict=True)):
@@ -235,12 +243,10 @@ def address_elements(
         elif stretch and size != extent and 1 in (size, extent):
             entries[dim] = size if extent == 1 else extent
             axes.append(Axis(size, entry=dim if extent == 1 else None))
-        elif stretch and size != extent:
-            raise off_axis_shape_error(data, indices, dim, f"{size} or 1")
-        elif extent > size:
-            legal = f"0 … {size}; only axis {axis} may be longer"
-            raise off_axis_shape_error(data, indices, dim, legal)
         else:
+            fits = extent == size if stretch else extent <= size
+            legal = f"{size} or 1" if stretch else f"0 … {size}; only axis {axis} may be longer"
+            check_off_axis_size(fits, data, indices, dim, legal)
             axes.append(Axis(size, entry=dim))
     order, columns = tuple(range(indices.rank)), (Column(indices.name, indices.dtype),)
     return Addressing(tuple(axes), tuple(entries), (), order, columns)
@@ -256,10 +262,8 @@ def address_elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) ->
     if axis is not None:
         number = normalize_axis(axis, data.rank, of=data.name)
         return address_elements(data, indices, number, stretch=True)
-    if indices.rank != 1:
-        raise ShapeRefused(
-            f"without an axis {indices.name} have rank 1", where=describe(indices), hint="--axis 0"
-        )
+    problem = f"without an axis {indices.name} have rank 1"
+    check_rule(indices.rank == 1, problem, indices, hint="--axis 0")
     return address_flat(data, indices)
 
 
@@ -287,24 +291,19 @@ def address_own_place(indices: Tensor, count: int, size: int) -> Addressing:
     )  # fmt: skip
 
 
-def off_axis_shape_error(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
-    """The refusal for an index tensor that does not fit data off the axis."""
+def check_off_axis_size(fits: bool, data: Tensor, indices: Tensor, dim: int, legal: str) -> None:
+    """Refuse an index tensor that does not fit data off the axis."""
     problem = f"{indices.name} does not fit {data.name} off the axis"
-    return axis_size_error(problem, data, indices, dim, f"size on axis {dim}: {legal}")
+    check_axis_size(fits, problem, data, indices, dim, f"size on axis {dim}: {legal}")
 
 
-def axis_size_error(
-    problem: str, data: Tensor, indices: Tensor, dim: int, legal: str, hint: str = ""
-) -> ShapeRefused:
-    """The refusal for an index tensor whose size on one axis does not go with that of data."""
-    return ShapeRefused(
-        problem,
-        where=f"axis {dim}: {indices.name} has {indices.shape[dim]}, "
-        f"{data.name} has {data.shape[dim]}",
-        details=(describe(data), describe(indices)),
-        valid=legal,
-        hint=hint,
-    )
+def check_axis_size(
+    fits: bool, problem: str, data: Tensor, indices: Tensor, dim: int, legal: str, hint: str = ""
+) -> None:
+    """Refuse an index tensor whose size on one axis does not go with that of data."""
+    sizes = (f"{tensor.name} has {tensor.shape[dim]}" for tensor in (indices, data))
+    where = f"axis {dim}: {', '.join(sizes)}"
+    check_rule(fits, problem, where, data, indices, valid=legal, hint=hint)
 
 
 def suggest_vectors(indices: Tensor) -> str:
@@ -331,19 +330,15 @@ def address_vectors(
     (7, 3)
     """
     length, longest = indices.shape[vector_dim], data.rank - batch_dims
-    if length > longest:
-        end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
-        shape = f"{indices.name} {format_shape(indices.shape)}"
-        hint = f"the coordinates of one vector run along the {end} axis here{other}"
-        if vector_dim and indices.rank == 1:
-            hint = suggest_vectors(indices)
-        raise ShapeRefused(
-            "index vectors are longer than data has axes",
-            where=f"{shape}: {end} axis {length} is the vector length",
-            details=(describe(data), f"batch_dims {batch_dims}"),
-            valid=f"at most {format_count(longest, 'number')}",
-            hint=hint,
-        )
+    end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
+    hint = f"the coordinates of one vector run along the {end} axis here{other}"
+    if vector_dim and indices.rank == 1:
+        hint = suggest_vectors(indices)
+    shape, problem = format_shape(indices.shape), "index vectors are longer than data has axes"
+    where = f"{indices.name} {shape}: {end} axis {length} is the vector length"
+    legal = f"at most {format_count(longest, 'number')}"
+    batch_count = f"batch_dims {batch_dims}"
+    check_rule(length <= longest, problem, where, data, batch_count, valid=legal, hint=hint)
     check_batch_shapes(data, indices, batch_dims)
     grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice
     batch, addressed = tuple(range(batch_dims)), tuple(range(batch_dims, rest))

@@ -11,12 +11,11 @@ from gscli.base import (
     DtypeRefused,
     ExactShapeRefused,
     IndexTypeRefused,
-    ShapeRefused,
     UpdatesTypeRefused,
 )
 from gscli.base.words import COMPLEX, INTEGERS, format_shape
 from gscli.layout.axes import DtypeError, Fit, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import BATCHES_HINT, describe, suggest_vectors
+from gscli.layout.families import BATCHES_HINT, check_rule, describe, suggest_vectors
 
 
 def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
@@ -25,13 +24,9 @@ def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: s
     >>> check_dtype(Tensor("data", (2,), "int8"), ("float32", "int8"))
     """
     if tensor.dtype not in allowed:
-        raise DtypeRefused(
-            f"{tensor.name} cannot be {tensor.dtype}",
-            where=describe(tensor),
-            details=(why,) if why else (),
-            valid=" ".join(allowed),
-            hint=hint,
-        )
+        problem, details = f"{tensor.name} cannot be {tensor.dtype}", (why,) if why else ()
+        where, legal = describe(tensor), " ".join(allowed)
+        raise DtypeRefused(problem, where=where, details=details, valid=legal, hint=hint)
 
 
 def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:
@@ -90,15 +85,9 @@ def check_min_rank(
 
     >>> check_min_rank(Tensor("data", (2,), "int8"))
     """
-    if tensor.rank < rank:
-        raise ShapeRefused(
-            f"rank {tensor.rank} is not allowed",
-            name=tensor.name,
-            wanted=wanted,
-            where=describe(tensor),
-            valid=f"rank {rank} or more",
-            hint=hint,
-        )
+    problem, legal = f"rank {tensor.rank} is not allowed", f"rank {rank} or more"
+    name, fits = tensor.name, tensor.rank >= rank
+    check_rule(fits, problem, tensor, name=name, wanted=wanted, valid=legal, hint=hint)
 
 
 def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:
@@ -106,19 +95,13 @@ def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str 
     if updates.shape == shape:
         return
     got, expected = format_shape(updates.shape), format_shape(shape)
-    width = max(len(got), len(expected))
+    width, origin = max(len(got), len(expected)), f" = {parts}" if parts else ""
     raise ExactShapeRefused(
-        f"{updates.name} has the wrong shape",
-        name=updates.name,
-        wanted=shape,
+        f"{updates.name} has the wrong shape", name=updates.name, wanted=shape,
         where=f"{updates.name} {got}",
-        details=(
-            f"{got:<{width}}   got",
-            f"{expected:<{width}}   wanted" + (f" = {parts}" if parts else ""),
-        ),
-        valid=expected,
-        hint=hint,
-    )
+        details=(f"{got:<{width}}   got", f"{expected:<{width}}   wanted{origin}"),
+        valid=expected, hint=hint,
+    )  # fmt: skip
 
 
 def check_vector_updates(
@@ -146,15 +129,15 @@ def broadcast_updates(values: Tensor, shape: Shape, parts: str, *, cast: bool = 
     <Fit.BROADCAST: 'broadcast'>
     """
     pairs = zip(values.shape[::-1], shape[::-1], strict=False)
-    if values.rank > len(shape) or any(size not in (1, extent) for size, extent in pairs):
-        raise ShapeRefused(
-            f"{values.name} does not stretch to the cells it is for",
-            name=values.name,
-            wanted=shape[-values.rank :],
-            where=f"{values.name} {format_shape(values.shape)}",
-            details=(f"wanted {format_shape(shape)} = {parts}",),
-            valid="sizes equal or 1, aligned at the last axis",
-        )
+    check_rule(
+        values.rank <= len(shape) and all(size in (1, extent) for size, extent in pairs),
+        f"{values.name} does not stretch to the cells it is for",
+        f"{values.name} {format_shape(values.shape)}",
+        f"wanted {format_shape(shape)} = {parts}",
+        name=values.name,
+        wanted=shape[-values.rank :],
+        valid="sizes equal or 1, aligned at the last axis",
+    )
     return Updates(values.name, Fit.BROADCAST, cast=cast)
 
 
@@ -163,14 +146,9 @@ def check_batch_dims(batch_dims: int, low: int, high: int, *tensors: Tensor) -> 
 
     >>> check_batch_dims(1, 0, 1, Tensor("data", (2, 3), "int8"))
     """
-    if not low <= batch_dims <= high:
-        raise ShapeRefused(
-            "batch_dims is out of range",
-            where=f"batch_dims = {batch_dims}",
-            details=tuple(map(describe, tensors)),
-            valid=f"{low} … {high}",
-            hint=BATCHES_HINT,
-        )
+    fits, where = low <= batch_dims <= high, f"batch_dims = {batch_dims}"
+    problem, legal = "batch_dims is out of range", f"{low} … {high}"
+    check_rule(fits, problem, where, *tensors, valid=legal, hint=BATCHES_HINT)
 
 
 def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
@@ -178,13 +156,10 @@ def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
 
     >>> check_vector_length(Tensor("indices", (7, 2), "int64"), 3)
     """
-    if indices.shape[-1] == 0:
-        raise ShapeRefused(
-            "index vectors are empty",
-            where=f"{describe(indices)}: last axis 0 is the vector length",
-            valid=f"vector length 1 … {longest}",
-            hint=hint,
-        )
+    where = f"{describe(indices)}: last axis 0 is the vector length"
+    legal = f"vector length 1 … {longest}"
+    fits = indices.shape[-1] != 0
+    check_rule(fits, "index vectors are empty", where, valid=legal, hint=hint)
 
 
 _UNSUPPORTED_REDUCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -204,10 +179,7 @@ def check_reduction(
     """
     kind = "complex" if data.dtype in COMPLEX else data.dtype
     meaningless, hint = _UNSUPPORTED_REDUCTIONS.get(kind, ((), ""))
-    if reduction in meaningless and reduction not in allowed:
-        raise DtypeRefused(
-            f"{reduction} has no meaning for {data.dtype}",
-            where=f"reduction = {reduction}, {describe(data)}",
-            details=(why,),
-            hint=hint,
-        )
+    is_legal = reduction not in meaningless or reduction in allowed
+    where = f"reduction = {reduction}, {describe(data)}"
+    problem = f"{reduction} has no meaning for {data.dtype}"
+    check_rule(is_legal, problem, where, why, kind=DtypeRefused, hint=hint)

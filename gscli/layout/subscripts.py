@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from operator import index
 from typing import Literal, TypeAlias
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, format_count
 from gscli.layout.axes import Addressing, Axis, Column, GeneratedIndices, Shape, Tensor
-from gscli.layout.families import broadcast_shapes
+from gscli.layout.families import broadcast_shapes, check_rule
 from gscli.layout.refusals import check_index_dtype
 
 ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
@@ -212,26 +212,22 @@ def run_subscript(
 def check_array_count(items: Sequence[Item], count: int) -> None:
     """A subscript has a letter for each of `count` index arrays, else UsageError."""
     letters = sum(item.is_array for item in items)
-    if letters != count:
-        text = f"{format_count(letters, 'array')} in {format_subscript(items)!r}"
-        raise UsageError(
-            "the subscript and the index arrays differ in number",
-            where=f"{text}, got {count}"[:200],
-            hint="i stands for one index array",
-        )
+    where = f"{format_count(letters, 'array')} in {format_subscript(items)!r}, got {count}"[:200]
+    problem = "the subscript and the index arrays differ in number"
+    hint = "i stands for one index array"
+    check_rule(letters == count, problem, where, kind=UsageError, hint=hint)
 
 
 def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
     """As many letters as arrays, no more axes than data has, and `...` once at most."""
     check_array_count(items, len(indices))
     count = sum(item.is_axis for item in items)
-    if count > data.rank:
-        many = "index arrays" if count == len(indices) else "indices"
-        own = format_count(data.rank, "axis", "axes")
-        where = f"{format_count(count, 'index', 'indices')}, {data.name} has {own}"
-        raise ShapeRefused(f"more {many} than data has axes", where=where, valid=f"0 … {data.rank}")
-    if sum(item.kind == "..." for item in items) > 1:
-        raise UsageError("... stands once at most", where=format_subscript(items)[:200])
+    many = "index arrays" if count == len(indices) else "indices"
+    own, problem = format_count(data.rank, "axis", "axes"), f"more {many} than data has axes"
+    where = f"{format_count(count, 'index', 'indices')}, {data.name} has {own}"
+    check_rule(count <= data.rank, problem, where, valid=f"0 … {data.rank}")
+    once, where = sum(item.kind == "..." for item in items) <= 1, format_subscript(items)[:200]
+    check_rule(once, "... stands once at most", where, kind=UsageError)
 
 
 def _iter_parts(
@@ -258,9 +254,10 @@ def _iter_parts(
 
 def _slice_positions(item: Item, size: int, notation: SubscriptRules) -> range:
     step = item.bounds[2]
-    if step == 0 or (step is not None and step < 0 and not notation.allows_negative_steps):
-        legal = "any whole number but 0" if notation.allows_negative_steps else "1 or more"
-        raise ShapeRefused("a slice cannot have this step", where=f"{item}", valid=legal)
+    both = notation.allows_negative_steps
+    legal = "any whole number but 0" if both else "1 or more"
+    is_legal = step is None or step > 0 or (step < 0 and both)
+    check_rule(is_legal, "a slice cannot have this step", str(item), valid=legal)
     return range(*slice(*item.bounds).indices(size))
 
 

@@ -7,14 +7,11 @@ them and return the addressing; what an index outside means is left to the polic
 
 from __future__ import annotations
 
-from functools import partial
-from math import prod
 from typing import TypeAlias
 
-from gscli.base import ShapeRefused
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
-from gscli.layout.families import DimensionNumbers, describe, without_axis
+from gscli.layout.families import DimensionNumbers, check_rule, without_axis
 from gscli.layout.refusals import check_exact_shape
 
 NamedDims: TypeAlias = tuple[str, Shape]
@@ -40,21 +37,19 @@ def gather_windows(
     (2, 4)
     """
     _check_dimension_numbers(operand, indices, numbers)
-    if len(slice_sizes) != operand.rank:
-        legal = f"{operand.rank} sizes, one per axis"
-        raise _misfit("slice_sizes", slice_sizes, legal, operand)
+    legal = f"{operand.rank} sizes, one per axis"
+    _check_numbers(len(slice_sizes) == operand.rank, "slice_sizes", slice_sizes, legal, operand)
     unbounded = any_without_entries and 0 in without_axis(indices.shape, numbers.index_vector_dim)
     for dim, size in enumerate(slice_sizes):
         low = removed_sizes[0] if dim in numbers.collapsed else 0
         room = size if unbounded else operand.shape[dim]
         high = min(room, 1) if dim in (*numbers.collapsed, *numbers.batching) else room
-        if not low <= size <= high:
-            allowed = f"{low} … {high}" if low <= high else "none"
-            raise _misfit(f"slice_sizes[{dim}]", size, allowed, operand)
+        legal = f"{low} … {high}" if low <= high else "none"
+        _check_numbers(low <= size <= high, f"slice_sizes[{dim}]", size, legal, operand)
     addressing = numbers.address(operand, indices, slice_sizes)
-    if prod(addressing.result_shape) and any(operand.shape[dim] == 0 for dim in numbers.collapsed):
-        legal = "axes that are not empty"
-        raise _misfit(numbers.names[1], numbers.collapsed, legal, operand)
+    fits = 0 in addressing.result_shape or all(operand.shape[dim] for dim in numbers.collapsed)
+    legal = "axes that are not empty"
+    _check_numbers(fits, numbers.names[1], numbers.collapsed, legal, operand)
     return addressing
 
 
@@ -72,29 +67,21 @@ def scatter_windows(
     name, window, dim = numbers.names[0], numbers.offset, numbers.index_vector_dim
     entries = without_axis(indices.shape, dim)
     cells = [min(size, 1) for size in operand.shape]
-    smallest = partial(numbers.address, operand, indices, cells)
-    if updates.rank != len(entries) + len(window):
-        raise ShapeRefused(
-            f"{updates.name} has the wrong number of axes",
-            name=updates.name,
-            wanted=smallest().result_shape,
-            where=describe(updates),
-            details=(describe(indices), f"{name} {format_shape(window)}"),
-            valid=format_count(len(entries) + len(window), "axis", "axes"),
-        )
+    smallest = numbers.address(operand, indices, cells).result_shape
+    rank, problem = len(entries) + len(window), f"{updates.name} has the wrong number of axes"
+    check_rule(
+        updates.rank == rank, problem, updates, indices, f"{name} {format_shape(window)}",
+        name=updates.name, wanted=smallest, valid=format_count(rank, "axis", "axes"),
+    )  # fmt: skip
     spans = [1] * operand.rank
     for position, axis in zip(window, numbers.window_dims(operand.rank), strict=True):
-        spans[axis] = updates.shape[position]
-        if spans[axis] > operand.shape[axis]:
-            raise ShapeRefused(
-                f"the window is larger than {operand.name}",
-                name=updates.name,
-                wanted=smallest().result_shape,
-                where=f"{updates.name} axis {position} has {spans[axis]}, "
-                f"{operand.name} axis {axis} has {operand.shape[axis]}",
-                details=(describe(operand), describe(updates)),
-                valid=f"0 … {operand.shape[axis]}",
-            )
+        span, size = updates.shape[position], operand.shape[axis]
+        where = f"{updates.name} axis {position} has {span}, {operand.name} axis {axis} has {size}"
+        check_rule(
+            span <= size, f"the window is larger than {operand.name}", where, operand, updates,
+            name=updates.name, wanted=smallest, valid=f"0 … {size}",
+        )  # fmt: skip
+        spans[axis] = span
     addressing = numbers.address(operand, indices, spans)
     parts = f"{indices.name} without axis {dim} {format_shape(entries)}, windows at {name}"
     check_exact_shape(updates, addressing.result_shape, parts)
@@ -105,12 +92,11 @@ def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: Dimensio
     """What gather and scatter have in common: C1 to C21 of the specification's gather."""
     vector_dim = numbers.index_vector_dim
     offset, collapsed, batching, indices_batching, index_map = numbers.lists.items()
-    if not 0 <= vector_dim <= indices.rank:
-        raise _misfit("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
+    fits, legal = 0 <= vector_dim <= indices.rank, f"0 … {indices.rank}"
+    _check_numbers(fits, "index_vector_dim", vector_dim, legal, indices)
     length = indices.shape[vector_dim] if vector_dim < indices.rank else 1
-    if len(numbers.index_map) != length:
-        legal = f"{format_count(length, 'number')}, one per number of a vector"
-        raise _misfit(*index_map, legal, indices)
+    legal = f"{format_count(length, 'number')}, one per number of a vector"
+    _check_numbers(len(numbers.index_map) == length, *index_map, legal, indices)
     entries_rank = indices.rank - (vector_dim < indices.rank)
     _check_dims(offset, entries_rank + len(numbers.offset), "the result")
     _check_dims(collapsed, operand.rank, operand.name)
@@ -118,48 +104,39 @@ def _check_dimension_numbers(operand: Tensor, indices: Tensor, numbers: Dimensio
     _check_dims(indices_batching, indices.rank, indices.name)
     _check_dims(index_map, operand.rank, operand.name)
     for dims in (offset, collapsed, batching):
-        if list(dims[1]) != sorted(dims[1]):
-            raise _misfit(*dims, "ascending numbers")
+        _check_numbers(list(dims[1]) == sorted(dims[1]), *dims, "ascending numbers")
     for dims in (collapsed, index_map):
-        if set(dims[1]) & set(numbers.batching):
-            raise _misfit(*dims, f"axes outside {batching[0]} {format_shape(batching[1])}")
+        legal = f"axes outside {batching[0]} {format_shape(batching[1])}"
+        _check_numbers(not set(dims[1]) & set(numbers.batching), *dims, legal)
     _check_batching(operand, indices, numbers)
-    kept = len(numbers.window_dims(operand.rank))
-    if kept != len(numbers.offset):
-        axes = format_count(operand.rank, "axis", "axes")
-        legal = f"{axes} without {collapsed[0]} {format_shape(collapsed[1])}"
-        raise _misfit(*offset, f"{format_count(kept, 'number')}: {legal}", operand)
+    kept, axes = len(numbers.window_dims(operand.rank)), format_count(operand.rank, "axis", "axes")
+    rest = f"{axes} without {collapsed[0]} {format_shape(collapsed[1])}"
+    legal = f"{format_count(kept, 'number')}: {rest}"
+    _check_numbers(kept == len(numbers.offset), *offset, legal, operand)
 
 
 def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     dims, batching = numbers.indices_batching, numbers.batching
     other, name = numbers.names[2:4]
-    if numbers.index_vector_dim in dims:
-        raise _misfit(name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}")
-    if len(dims) != len(batching):
-        legal = f"{format_count(len(batching), 'number')}, as {other} {format_shape(batching)}"
-        raise _misfit(name, dims, legal)
+    legal = f"axes other than index_vector_dim {numbers.index_vector_dim}"
+    _check_numbers(numbers.index_vector_dim not in dims, name, dims, legal)
+    legal = f"{format_count(len(batching), 'number')}, as {other} {format_shape(batching)}"
+    _check_numbers(len(dims) == len(batching), name, dims, legal)
     sizes = format_shape([indices.shape[dim] for dim in dims])
     expected = format_shape([operand.shape[dim] for dim in batching])
-    if sizes != expected:
-        raise ShapeRefused(
-            "batch axes differ",
-            where=f"{operand.name} has {expected}, {indices.name} {sizes}",
-            details=(describe(operand), describe(indices)),
-            valid=f"equal sizes along {other} and {name}",
-        )
+    where = f"{operand.name} has {expected}, {indices.name} {sizes}"
+    legal = f"equal sizes along {other} and {name}"
+    check_rule(sizes == expected, "batch axes differ", where, operand, indices, valid=legal)
 
 
 def _check_dims(named: NamedDims, rank: int, of: str) -> None:
     name, dims = named
-    if len(set(dims)) != len(dims):
-        raise _misfit(name, dims, "numbers that do not repeat")
-    if any(not 0 <= dim < rank for dim in dims):
-        legal = f"0 … {rank - 1}" if rank else "none"
-        raise _misfit(name, dims, f"{legal}, the axes of {of}")
+    _check_numbers(len(set(dims)) == len(dims), name, dims, "numbers that do not repeat")
+    legal = f"0 … {rank - 1}" if rank else "none"
+    within = all(0 <= dim < rank for dim in dims)
+    _check_numbers(within, name, dims, f"{legal}, the axes of {of}")
 
 
-def _misfit(name: str, value: int | Shape, legal: str, about: Tensor | None = None) -> ShapeRefused:
+def _check_numbers(fits: bool, name: str, value: int | Shape, legal: str, *about: Tensor) -> None:
     where = f"{name} = {value if isinstance(value, int) else format_shape(value)}"[:200]
-    problem, details = f"{name.partition('[')[0]} does not fit", (describe(about),) if about else ()
-    return ShapeRefused(problem, where=where, details=details, valid=legal)
+    check_rule(fits, f"{name.partition('[')[0]} does not fit", where, *about, valid=legal)

@@ -19,6 +19,7 @@ from gscli.declare import Signature
 from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError, Tensor
+from gscli.layout.families import check_rule
 from gscli.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -243,9 +244,8 @@ def bind_scalar_arrays(
     known = operator.scalar_attributes
     numbers = {name: array for name, array in arrays.items() if name in known}
     for name, array in numbers.items():
-        if array.ndim or name in attrs:
-            where = f"{name} {format_shape(array.shape)}"
-            raise UsageError(f"{name} takes one number, once", where=where, valid="[]")
+        once, where = not array.ndim and name not in attrs, f"{name} {format_shape(array.shape)}"
+        check_rule(once, f"{name} takes one number, once", where, kind=UsageError, valid="[]")
     rest = {name: array for name, array in arrays.items() if name not in known}
     return rest, {**attrs} | {name: array.item() for name, array in numbers.items()}
 
@@ -279,14 +279,10 @@ def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: in
     needed = width * layout.output_size
     size = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes
-    if needed > limit:
-        raise LimitRefused(
-            "the output would be too large",
-            where=f"output {layout.dtype} {format_shape(layout.output_shape)}",
-            details=(f"{needed:,} bytes",),
-            valid=f"at most {limit:,} bytes",
-            hint=f"--max-bytes {needed}",
-        )
+    problem, legal = "the output would be too large", f"at most {limit:,} bytes"
+    about = f"output {layout.dtype} {format_shape(layout.output_shape)}", f"{needed:,} bytes"
+    hint = f"--max-bytes {needed}"
+    check_rule(needed <= limit, problem, *about, kind=LimitRefused, valid=legal, hint=hint)
 
 
 def _check_entry_count(layout: Layout, arrays: Mapping[str, Array]) -> None:
@@ -294,22 +290,24 @@ def _check_entry_count(layout: Layout, arrays: Mapping[str, Array]) -> None:
     a zero can promise any number of entries, each of which moves nothing.
     """
     values = sum(array.size for array in arrays.values()) + layout.output_size
-    if layout.entry_count > max(MAX_FREE_ENTRIES, values):
-        raise LimitRefused(
-            "there are more entries than values",
-            where=f"{layout.entry_count:,} entries, {values:,} values in and out",
-            valid=f"at most {MAX_FREE_ENTRIES:,} entries that move nothing",
-            hint="shorten the axes beside a zero: nothing is moved along them",
-        )
+    check_rule(
+        layout.entry_count <= max(MAX_FREE_ENTRIES, values),
+        "there are more entries than values",
+        f"{layout.entry_count:,} entries, {values:,} values in and out",
+        kind=LimitRefused,
+        valid=f"at most {MAX_FREE_ENTRIES:,} entries that move nothing",
+        hint="shorten the axes beside a zero: nothing is moved along them",
+    )
 
 
 def _check_allocatable(layout: Layout, width: int) -> None:
     """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
     for shape, cells in layout.allocated_shapes:
-        if len(shape) > _MAX_AXES or width * cells > _MAX_BYTES:
-            raise LimitRefused(
-                "no array can have the shape of the output",
-                where=f"{len(shape)} axes: {format_shape(shape)}"[:200],
-                valid=f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted",
-                hint="shorten the other axes, or take fewer of them",
-            )
+        check_rule(
+            len(shape) <= _MAX_AXES and width * cells <= _MAX_BYTES,
+            "no array can have the shape of the output",
+            f"{len(shape)} axes: {format_shape(shape)}"[:200],
+            kind=LimitRefused,
+            valid=f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted",
+            hint="shorten the other axes, or take fewer of them",
+        )

@@ -11,10 +11,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import format_shape
 from gscli.declare import Signature
+from gscli.layout.families import check_rule
 from gscli.layout.subscripts import (
     Item,
     check_array_count,
@@ -46,11 +47,9 @@ def extract_subscript(
     basic = {name: parse_basic_item(inputs[name]) for name in names}
     if not any(basic.values()):
         return inputs, attrs
-    if attrs.get("subscript") is not None:
-        raise UsageError(
-            "slices stand in the subscript or among the indices, not in both",
-            where=f"subscript = {attrs['subscript']!r}"[:200],
-        )
+    subscript = attrs.get("subscript")
+    problem = "slices stand in the subscript or among the indices, not in both"
+    check_rule(subscript is None, problem, f"subscript = {subscript!r}"[:200], kind=UsageError)
     items = [item or ARRAY for item in basic.values()]
     kept = [inputs[name] for name, item in basic.items() if item is None]
     rest = {name: value for name, value in inputs.items() if name not in basic}
@@ -112,11 +111,9 @@ def _mask_positions(name: str, mask: Array, data: Array, axis: int) -> tuple[Arr
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int64),)
     covered = data.shape[axis : axis + mask.ndim]
-    if mask.shape != covered:
-        raise ShapeRefused(
-            "mask does not have the sizes of the axes it covers",
-            where=f"{name} {mask.dtype} {format_shape(mask.shape)}",
-            details=(f"from axis {axis} on the array is {format_shape(data.shape[axis:])}",),
-            valid=format_shape(covered) if len(covered) == mask.ndim else "",
-        )
+    problem = "mask does not have the sizes of the axes it covers"
+    where = f"{name} {mask.dtype} {format_shape(mask.shape)}"
+    rest = f"from axis {axis} on the array is {format_shape(data.shape[axis:])}"
+    legal = format_shape(covered) if len(covered) == mask.ndim else ""
+    check_rule(mask.shape == covered, problem, where, rest, valid=legal)
     return true_cells(mask, mask.shape)

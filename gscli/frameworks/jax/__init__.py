@@ -28,7 +28,7 @@ from gscli.layout.axes import (
     Truncation,
     Updates,
 )
-from gscli.layout.families import describe
+from gscli.layout.families import check_rule, describe
 from gscli.layout.refusals import broadcast_updates
 
 FRAMEWORK = Framework("jax", "JAX")
@@ -140,12 +140,11 @@ def promote_dtypes(first: Tensor, second: Tensor) -> str:
     """
     if first.dtype == second.dtype:
         return first.dtype
-    if first.dtype not in _ABOVE or second.dtype not in _ABOVE:
-        raise DtypeRefused(
-            f"{first.name} and {second.name} have no common element type",
-            where=f"{describe(first)}, {describe(second)}",
-            hint="small types never mix with others; convert one of them first",
-        )
+    problem = f"{first.name} and {second.name} have no common element type"
+    where = f"{describe(first)}, {describe(second)}"
+    are_known = {first.dtype, second.dtype} <= _ABOVE.keys()
+    hint = "small types never mix with others; convert one of them first"
+    check_rule(are_known, problem, where, kind=DtypeRefused, hint=hint)
     common = _list_above(first.dtype) & _list_above(second.dtype)
     lowest = next(name for name in common if common <= _list_above(name))
     return "float64" if lowest == "float" else lowest
@@ -164,14 +163,11 @@ def check_axis_size_fits(indices: Tensor, size: int) -> None:
     if indices.dtype not in ALL_INTEGERS:
         return  # other types are refused as types
     largest = dtype_max(indices.dtype)
-    if size > largest:
-        raise DtypeRefused(
-            f"{indices.name} of {indices.dtype} cannot count {size} cells",
-            where=describe(indices),
-            details=("JAX adds the size of the axis to a negative index, in its own type",),
-            valid=f"an axis of at most {largest} cells",
-            hint=f"give {indices.name} as int64",
-        )
+    problem = f"{indices.name} of {indices.dtype} cannot count {size} cells"
+    detail = "JAX adds the size of the axis to a negative index, in its own type"
+    legal, hint = f"an axis of at most {largest} cells", f"give {indices.name} as int64"
+    fits = size <= largest
+    check_rule(fits, problem, indices, detail, kind=DtypeRefused, valid=legal, hint=hint)
 
 
 def broadcast_values(values: Tensor, shape: Shape) -> Updates:
@@ -181,14 +177,13 @@ def broadcast_values(values: Tensor, shape: Shape) -> Updates:
     return broadcast_updates(values, shape, "entries ++ the axes of a slice")
 
 
-def empty_axis_error(a: Tensor, where: str, valid: str) -> IndexRefused:
-    """The refusal of an index into an axis of length 0."""
-    problem = "index into an empty axis"
-    return IndexRefused(problem, where=where, details=(describe(a),), valid=valid)
+def check_axis_filled(holds: bool, a: Tensor, where: str | Tensor, valid: str) -> None:
+    """Refuse an index into an axis of length 0."""
+    check_rule(holds, "index into an empty axis", where, a, kind=IndexRefused, valid=valid)
 
 
 def check_bool_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:
     """Bool has a smaller and a larger value in JAX, but no sum, difference or product."""
-    if dtype == "bool" and reduction not in ("none", "max", "min"):
-        problem = f"{reduction} has no meaning for bool"
-        raise DtypeRefused(problem, where=where, hint="max is OR, min is AND")
+    has_meaning = dtype != "bool" or reduction in ("none", "max", "min")
+    problem, hint = f"{reduction} has no meaning for bool", "max is OR, min is AND"
+    check_rule(has_meaning, problem, where, kind=DtypeRefused, hint=hint)

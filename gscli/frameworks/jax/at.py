@@ -22,9 +22,9 @@ from gscli.frameworks.jax import (
     FillValue,
     Mode,
     broadcast_values,
+    check_axis_filled,
     check_axis_size_fits,
     check_bool_arithmetic,
-    empty_axis_error,
     index_policy,
     promote_dtypes,
     resolve_fill_value,
@@ -220,9 +220,9 @@ def _address_subscript(
             check_axis_size_fits(index, sizes[index.name])
     numbers_only = all(index.rank == 0 for index in indices)
     empty = 0 in sizes.values()
-    if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
-        where = ", ".join(map(describe, indices))
-        raise empty_axis_error(x, where, "none: an axis of size 0 has no cells")
+    has_cells = not (empty and (numbers_only or (reads and 0 not in addressing.result_shape)))
+    where = ", ".join(map(describe, indices))
+    check_axis_filled(has_cells, x, where, "none: an axis of size 0 has no cells")
     cut = Truncation.AFTER_NEGATIVE
     if reads and beyond is OutOfBounds.CLIP and indices and numbers_only:
         cut = _scalar_truncation(x, indices, subscript)

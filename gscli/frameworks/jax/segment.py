@@ -13,14 +13,14 @@ from gscli.frameworks.jax import (
     WRITE_MODES,
     Mode,
     broadcast_values,
+    check_axis_filled,
     check_bool_arithmetic,
-    empty_axis_error,
     index_policy,
 )
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import OutOfBounds, Reduction, Tensor, Truncation
-from gscli.layout.families import address_axis, describe
+from gscli.layout.families import address_axis, check_rule, describe
 from gscli.layout.refusals import check_dtypes
 
 NumSegments: TypeAlias = Annotated[
@@ -43,12 +43,10 @@ def _segment(reduction: Reduction) -> FamilyMember:
         check_dtypes(data, NON_TEXT_DTYPES, segment_ids, INTEGERS)
         check_bool_arithmetic(data.dtype, reduction, describe(data))
         count = _count_segments(segment_ids) if num_segments is None else num_segments
-        if count < 0:
-            problem, details = "the number of segments is negative", (describe(segment_ids),)
-            where = f"num_segments = {count}"
-            raise ShapeRefused(problem, where=where, details=details, valid="0 and more")
-        if not count and segment_ids.rank == 0:
-            raise empty_axis_error(data, describe(segment_ids), "none: there are no segments")
+        problem, where = "the number of segments is negative", f"num_segments = {count}"
+        check_rule(count >= 0, problem, where, segment_ids, valid="0 and more")
+        has_cells = count > 0 or segment_ids.rank > 0
+        check_axis_filled(has_cells, data, segment_ids, "none: there are no segments")
         output = Tensor("output", (count, *data.shape[1:]), data.dtype)
         addressing = address_axis(output, segment_ids, 0)
         beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP

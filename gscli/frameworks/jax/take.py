@@ -12,8 +12,8 @@ from gscli.frameworks.jax import (
     READ_MODES,
     FillValue,
     Mode,
+    check_axis_filled,
     check_axis_size_fits,
-    empty_axis_error,
     index_policy,
     resolve_fill_value,
 )
@@ -27,7 +27,7 @@ from gscli.layout.axes import (
     Tensor,
     Truncation,
 )
-from gscli.layout.families import address_axis_or_flat, address_elements_or_flat, describe
+from gscli.layout.families import address_axis_or_flat, address_elements_or_flat
 from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype
 
 TakeMode: TypeAlias = Annotated[
@@ -65,8 +65,8 @@ def take(
     addressing = address_axis_or_flat(a, indices, axis)
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]
-    if size == 0 and 0 not in indices.shape:
-        raise empty_axis_error(a, describe(indices), f"none: axis {number} is empty")
+    has_cells = size > 0 or 0 in indices.shape
+    check_axis_filled(has_cells, a, indices, f"none: axis {number} is empty")
     if fills:
         policy = index_policy(a.shape, OutOfBounds.SKIP, wraps=True)
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))

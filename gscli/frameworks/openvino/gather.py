@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import AxisOption, Option
@@ -24,9 +23,9 @@ from gscli.layout.families import (
     address_axis,
     address_elements,
     address_vectors,
-    describe,
+    check_off_axis_size,
+    check_rule,
     normalize_axis,
-    off_axis_shape_error,
 )
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
@@ -69,13 +68,10 @@ def gather(
     number = read_axis(data, axis)
     most = min(data.rank, indices.rank)
     batch = batch_dims + indices.rank if batch_dims < 0 else batch_dims
-    if abs(batch_dims) > most or batch > number:
-        raise ShapeRefused(
-            "batch_dims is out of range",
-            where=f"batch_dims = {batch_dims}, axis = {number}",
-            details=(describe(data), describe(indices)),
-            valid=f"-{most} … {min(most, number)}, and not beyond axis",
-        )
+    where = f"batch_dims = {batch_dims}, axis = {number}"
+    legal = f"-{most} … {min(most, number)}, and not beyond axis"
+    fits = abs(batch_dims) <= most and batch <= number
+    check_rule(fits, "batch_dims is out of range", where, data, indices, valid=legal)
     policy = Policy(out_of_bounds=OutOfBounds.SKIP) if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
     return gather_layout(data, address_axis(data, indices, number, batch), policy)
 
@@ -101,8 +97,8 @@ def gather_elements(
     number = normalize_axis(axis, data.rank)
     addressing = address_elements(data, indices, number)
     for dim, size in enumerate(data.shape):
-        if dim != number and indices.shape[dim] != size:
-            raise off_axis_shape_error(data, indices, dim, f"{size}")
+        fits = dim == number or indices.shape[dim] == size
+        check_off_axis_size(fits, data, indices, dim, f"{size}")
     return gather_layout(data, addressing, PLUGIN_WRAPS)
 
 

@@ -27,7 +27,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_elements, address_vectors, axis_size_error
+from gscli.layout.families import address_axis, address_elements, address_vectors, check_axis_size
 from gscli.layout.refusals import (
     check_dtypes,
     check_exact_shape,
@@ -109,20 +109,14 @@ def scatter_elements_update(
     check_dtypes(data, NUMERIC, indices, INTEGERS)
     number = read_axis(data, axis)
     addressing = address_elements(data, indices, number)
-    if old:
-        _check_index_count(indices, data, number)
+    problem = f"{indices.name} is longer than {data.name} along the axis"
+    fits = not old or indices.shape[number] <= data.shape[number]
+    legal, hint = f"0 … {data.shape[number]} on axis {number}", "version 12 takes it: opset 12"
+    check_axis_size(fits, problem, data, indices, number, legal, hint)
     check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = unchecked_policy(WRITES_BEFORE, "", refuses_negative=old)
     whole = use_init_val or reduction == "none"
     return _build_layout(data, updates, addressing, policy, reduction, include_self=whole)
-
-
-def _check_index_count(indices: Tensor, data: Tensor, axis: int) -> None:
-    """Version 3 takes no more indices along the axis than data has cells."""
-    if indices.shape[axis] > data.shape[axis]:
-        problem = f"{indices.name} is longer than {data.name} along the axis"
-        legal, hint = f"0 … {data.shape[axis]} on axis {axis}", "version 12 takes it: opset 12"
-        raise axis_size_error(problem, data, indices, axis, legal, hint)
 
 
 @FRAMEWORK.operator(

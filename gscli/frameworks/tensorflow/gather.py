@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Annotated
 
-from gscli.base import IndexRefused, ShapeRefused
+from gscli.base import IndexRefused
 from gscli.base.words import DTYPES
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison
@@ -19,7 +18,7 @@ from gscli.frameworks.tensorflow import (
 )
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tensor, Truncation
-from gscli.layout.families import address_axis, address_vectors, describe, normalize_axis
+from gscli.layout.families import address_axis, address_vectors, check_rule, normalize_axis
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)
@@ -65,14 +64,10 @@ def gather(
     name = "axis" if axis is not None else "axis = batch_dims"
     number = batch_dims if axis is None else axis
     where = normalize_axis(number, params.rank, name=name, of="params")
-    if batch > where:
-        raise ShapeRefused(
-            "batch_dims is beyond the axis",
-            where=f"batch_dims = {batch_dims}, axis {where}",
-            details=(describe(params), describe(indices)),
-            valid=f"batch_dims 0 … {where}",
-            hint="axis=0 written out would ignore batch_dims" if where == 0 else "",
-        )
+    problem, about = "batch_dims is beyond the axis", f"batch_dims = {batch_dims}, axis {where}"
+    legal = f"batch_dims 0 … {where}"
+    hint = "axis=0 written out would ignore batch_dims" if where == 0 else ""
+    check_rule(batch <= where, problem, about, params, indices, valid=legal, hint=hint)
     addressing = address_axis(params, indices, where, batch)
     policy = SKIP_OUTSIDE if 0 in addressing.result_shape else gather_policy(device)
     if batch and policy is CLIP_OUTSIDE and indices.dtype == "int64":
@@ -105,13 +100,9 @@ def gather_nd(
     check_batch_dims(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
     addressing = address_vectors(params, indices, batch_dims)
     check_max_vector_length(indices, batch_dims)
-    if 0 in params.shape and prod(addressing.entry_shape) > 0:
-        raise IndexRefused(
-            "params is empty, yet something is asked of it",
-            where=describe(params),
-            details=(describe(indices),),
-            valid="no index vector at all",
-        )
+    problem, legal = "params is empty, yet something is asked of it", "no index vector at all"
+    fits = 0 not in params.shape or 0 in addressing.entry_shape
+    check_rule(fits, problem, params, indices, kind=IndexRefused, valid=legal)
     return gather_layout(params, addressing, gather_policy(device, bad_indices_policy))
 
 

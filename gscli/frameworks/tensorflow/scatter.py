@@ -20,7 +20,7 @@ from gscli.frameworks.tensorflow import (
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import address_vectors, describe
+from gscli.layout.families import address_vectors, check_rule
 from gscli.layout.refusals import (
     check_dtypes,
     check_min_rank,
@@ -129,11 +129,10 @@ def tensor_scatter_nd_min() -> None:
 
 
 def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
-    if shape.dtype != indices.dtype:
-        where = f"shape is {shape.dtype}, indices is {indices.dtype}"
-        raise DtypeRefused("shape must have the type of indices", where=where, valid=indices.dtype)
-    if shape.rank != 1:
-        raise ShapeRefused("shape must be a vector", where=describe(shape), valid="rank 1")
+    problem, legal = "shape must have the type of indices", indices.dtype
+    where = f"shape is {shape.dtype}, indices is {legal}"
+    check_rule(shape.dtype == legal, problem, where, kind=DtypeRefused, valid=legal)
+    check_rule(shape.rank == 1, "shape must be a vector", shape, valid="rank 1")
     if shape.values is None or any(size < 0 for size in shape.values):
         where = "too many numbers" if shape.values is None else f"shape = {shape.values}"
         raise ShapeRefused("shape must be sizes", where=where, valid="0 or more each")
@@ -158,13 +157,10 @@ def build_scatter_nd_layout(
     `vectors_always`: vectors are judged though nothing can be written, as for variables.
     """
     empty = 0 in output.shape
-    if empty and not (0 in indices.shape and 0 in updates.shape):
-        raise ShapeRefused(
-            f"{output.name} is empty, yet something is written into it",
-            where=describe(output),
-            details=(describe(indices), describe(updates)),
-            valid="no number in indices and none in updates",
-        )
+    problem = f"{output.name} is empty, yet something is written into it"
+    legal = "no number in indices and none in updates"
+    fits = not empty or (0 in indices.shape and 0 in updates.shape)
+    check_rule(fits, problem, output, indices, updates, valid=legal)
     judged = vectors_always or not empty
     check_min_rank(indices, 2 if judged else 1, hint)
     if judged:

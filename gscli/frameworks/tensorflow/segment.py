@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, TypeAlias
 
-from gscli.base import IndexRefused, ShapeRefused
+from gscli.base import IndexRefused
 from gscli.base.words import (
     COMPLEX,
     FLOATS,
@@ -28,7 +29,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, describe
+from gscli.layout.families import address_axis, check_rule
 from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
@@ -133,23 +134,18 @@ def unsorted_segment_sqrt_n() -> None:
 
 def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
     """An id for each row of data, and segments for them to go to."""
-    if num_segments < 0:
-        where = f"num_segments = {num_segments}"
-        raise ShapeRefused("num_segments is negative", where=where, valid="0 or more")
-    if data.shape[: segment_ids.rank] != segment_ids.shape:
-        raise ShapeRefused(
-            "data does not start with the shape of segment_ids",
-            name=data.name,
-            wanted=(*segment_ids.shape, *data.shape[segment_ids.rank :]),
-            where=f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}",
-            valid="one id for each row of data",
-        )
-    if is_compiled(device) and not num_segments and 0 not in segment_ids.shape:
-        raise ShapeRefused(
-            "XLA writes into no segments at all",
-            where=f"num_segments = {num_segments}",
-            valid="1 or more, or no segment_ids",
-        )
+    count = f"num_segments = {num_segments}"
+    check_rule(num_segments >= 0, "num_segments is negative", count, valid="0 or more")
+    check_rule(
+        data.shape[: segment_ids.rank] == segment_ids.shape,
+        "data does not start with the shape of segment_ids",
+        f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}",
+        name=data.name, wanted=(*segment_ids.shape, *data.shape[segment_ids.rank :]),
+        valid="one id for each row of data",
+    )  # fmt: skip
+    has_place = num_segments > 0 or 0 in segment_ids.shape or not is_compiled(device)
+    problem, legal = "XLA writes into no segments at all", "1 or more, or no segment_ids"
+    check_rule(has_place, problem, count, valid=legal)
 
 
 def _quotient_dtype(integer: str) -> str:
@@ -164,25 +160,16 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
         check_dtypes(data, allowed, segment_ids)
         fitting = (*segment_ids.shape, *data.shape[1:]) if segment_ids.rank == 1 else None
         check_min_rank(data, wanted=fitting)
-        if segment_ids.rank != 1 or segment_ids.shape != data.shape[:1]:
-            raise ShapeRefused(
-                "segment_ids are one id for each row of data",
-                name=data.name,
-                wanted=fitting,
-                where=describe(segment_ids),
-                details=(describe(data),),
-                valid=format_shape(data.shape[:1]),
-            )
+        problem, legal = "segment_ids are one id for each row of data", format_shape(data.shape[:1])
+        fits, name = segment_ids.rank == 1 and segment_ids.shape == data.shape[:1], data.name
+        check_rule(fits, problem, segment_ids, data, name=name, wanted=fitting, valid=legal)
         last, ascending = segment_ids.values or (-1, 1)
-        if not ascending:
-            raise IndexRefused(
-                "segment_ids are not in ascending order",
-                where=describe(segment_ids),
-                hint="unsorted-segment-sum and its like take any order",
-            )
-        if segment_ids.values and last < 0:
-            problem = "segment_ids are negative"
-            raise IndexRefused(problem, where=describe(segment_ids), valid="0 and more")
+        check_ids = partial(check_rule, kind=IndexRefused)
+        hint = "unsorted-segment-sum and its like take any order"
+        problem = "segment_ids are not in ascending order"
+        check_ids(bool(ascending), problem, segment_ids, hint=hint)
+        is_legal = last >= 0 or not segment_ids.values
+        check_ids(is_legal, "segment_ids are negative", segment_ids, valid="0 and more")
         rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
         return scatter_layout(
             None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.words import FLOAT16S
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import OVERWRITE, Comparison
@@ -20,7 +20,7 @@ from gscli.frameworks.torch import (
 )
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Fit, Number, Reduction, Tensor, Updates
-from gscli.layout.families import describe
+from gscli.layout.families import check_rule
 from gscli.layout.refusals import check_dtype, check_same_dtype
 
 
@@ -114,6 +114,12 @@ def scatter_reduce(
     return _build_layout(input, dim, index, updates, reduction, include_self=include_self)
 
 
+_SCALAR_HINT = (
+    "scatter takes one number for every cell as value (--value), in place of src; otherwise expand "
+    "src first"
+)
+
+
 def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     """How src meets the index: it covers index's shape, and its surplus is not used."""
     check_same_dtype(data, src)
@@ -121,19 +127,12 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
         return Updates(src.name, Fit.CYCLE)
     window, source = atleast_1d(index), atleast_1d(src)
     pairs = zip(window.shape, source.shape, strict=False)
-    if window.rank != source.rank or any(size > extent for size, extent in pairs):
-        raise ShapeRefused(
-            f"{src.name} does not cover {index.name}",
-            name=src.name,
-            wanted=index.shape,
-            where=describe(src),
-            details=(describe(index),),
-            valid=f"as many axes as {index.name}, none of them shorter",
-            hint=f"nothing stretches here: expand {src.name} first"
-            if src.shape
-            else "scatter takes one number for every cell as value (--value), in place of src; "
-            "otherwise expand src first",
-        )
+    fits = window.rank == source.rank and all(size <= extent for size, extent in pairs)
+    hint, legal = _SCALAR_HINT, f"as many axes as {index.name}, none of them shorter"
+    if src.shape:
+        hint = f"nothing stretches here: expand {src.name} first"
+    problem, facts = f"{src.name} does not cover {index.name}", (src, index)
+    check_rule(fits, problem, *facts, name=src.name, wanted=index.shape, valid=legal, hint=hint)
     return Updates(src.name, Fit.CROP)
 
 

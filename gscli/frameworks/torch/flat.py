@@ -7,7 +7,6 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import ShapeRefused
 from gscli.base.words import format_count, format_shape
 from gscli.declare import Mask
 from gscli.declare.attributes import AxisOption, Option
@@ -33,6 +32,7 @@ from gscli.layout.families import (
     address_elements,
     address_flat,
     broadcast_shapes,
+    check_rule,
     describe,
     normalize_axis,
 )
@@ -100,15 +100,11 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
     """
     check_dtypes(self, DATA, index, ("int64",), updates=source)
     values, count = prod(source.shape), prod(index.shape)
-    if count != values:
-        raise ShapeRefused(
-            "source and index differ in size",
-            name=source.name,
-            wanted=index.shape,
-            where=f"{format_count(values, 'value')} for {format_count(count, 'index', 'indices')}",
-            details=(describe(index), describe(source)),
-            valid="as many values as indices",
-        )
+    where = f"{format_count(values, 'value')} for {format_count(count, 'index', 'indices')}"
+    check_rule(
+        count == values, "source and index differ in size", where, index, source,
+        name=source.name, wanted=index.shape, valid="as many values as indices",
+    )  # fmt: skip
     updates = Updates(source.name, Fit.RESHAPE)
     return put_values(self, updates, address_flat(self, index), accumulate=accumulate)
 
@@ -147,21 +143,14 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     check_dtype(mask, ("bool",), WHY)
     check_same_dtype(input, source)
     shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
-    if shape != input.shape:
-        raise ShapeRefused(
-            "mask does not stretch to input",
-            where=describe(mask),
-            details=(describe(input),),
-            valid=f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}",
-        )
+    legal = f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}"
+    fits = shape == input.shape
+    check_rule(fits, "mask does not stretch to input", mask, input, valid=legal)
     addressing = _address_mask(input, mask, shape)
     (count,) = addressing.entry_shape
-    if prod(source.shape) < count:
-        raise ShapeRefused(
-            "source has fewer values than mask has true cells",
-            where=f"{describe(source)}: {format_count(prod(source.shape), 'value')}",
-            valid=f"{count} or more",
-        )
+    where = f"{describe(source)}: {format_count(prod(source.shape), 'value')}"
+    problem = "source has fewer values than mask has true cells"
+    check_rule(prod(source.shape) >= count, problem, where, valid=f"{count} or more")
     return scatter_layout(input, Updates(source.name, Fit.CYCLE), addressing, FROM_END)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, TypeAlias
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.words import FLOATS, format_count, format_shape
 from gscli.declare.attributes import Option, Sizes
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Shape, Tensor, Updates
-from gscli.layout.families import address_own_place, describe
+from gscli.layout.families import address_own_place, check_rule
 from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
 
 KernelSize: TypeAlias = Annotated[
@@ -42,17 +42,16 @@ def _unpool(rank: int, example: str) -> FamilyMember:
     ) -> NewOutput:
         check_dtype(input, FLOATS)
         check_index_dtype(indices, ("int64",))
-        if input.rank not in (rank + 1, rank + 2) or 0 in input.shape[-rank - 1 :]:
-            legal = f"rank {rank + 1} or {rank + 2}: (batch,) channels and {rank} pooled"
-            valid = f"{legal}, empty at most the batch"
-            raise ShapeRefused("input is not pooled", where=describe(input), valid=valid)
+        fits = input.rank in (rank + 1, rank + 2) and 0 not in input.shape[-rank - 1 :]
+        legal = f"rank {rank + 1} or {rank + 2}: (batch,) channels and {rank} pooled"
+        check_rule(fits, "input is not pooled", input, valid=f"{legal}, empty at most the batch")
         check_exact_shape(indices, input.shape, f"that of {input.name}")
         planes = input.shape[:-rank]
         sizes = output_size
         if sizes is not None and len(sizes) == rank + 2:
             sizes = sizes[2:]
-        if sizes is not None and len(sizes) != rank:
-            raise _sizes_error("output_size", sizes, f"{rank} or {rank + 2} sizes")
+        if sizes is not None:
+            _check_sizes(len(sizes) == rank, "output_size", sizes, f"{rank} or {rank + 2} sizes")
         if kernel_size is not None:
             steps = kernel_size if stride in (None, ()) else stride
             pooled = input.shape[-rank:]
@@ -101,20 +100,18 @@ def _unpooled_sizes(
     kernel = _repeat("kernel_size", kernel_size, len(pooled))
     stride = _repeat("stride", stride, len(pooled))
     padding = _repeat("padding", padding, len(pooled))
-    if min(stride) < 1:
-        raise _sizes_error("stride", stride, "1 and more")
+    _check_sizes(min(stride) > 0, "stride", stride, "1 and more")
     own = tuple(
         (size - 1) * step + length - 2 * before
         for size, step, length, before in zip(pooled, stride, kernel, padding, strict=True)
     )
     if output_size is not None:
         gaps = [abs(size - middle) for size, middle in zip(output_size, own, strict=True)]
-        if any(gap >= step for gap, step in zip(gaps, stride, strict=True)):
-            legal = f"less than {format_shape(stride)} beside {format_shape(own)}"
-            raise _sizes_error("output_size", output_size, legal)
+        near = all(gap < step for gap, step in zip(gaps, stride, strict=True))
+        legal = f"less than {format_shape(stride)} beside {format_shape(own)}"
+        _check_sizes(near, "output_size", output_size, legal)
         own = output_size
-    if min(own) < 0:
-        raise _sizes_error("the size of output", own, "0 and more", "a smaller padding")
+    _check_sizes(min(own) >= 0, "the size of output", own, "0 and more", "a smaller padding")
     return own
 
 
@@ -122,12 +119,11 @@ def _repeat(name: str, sizes: Sizes, rank: int) -> Shape:
     """One size per pooled axis; a number stands for all of them."""
     if isinstance(sizes, int):
         return (sizes,) * rank
-    if len(sizes) != rank:
-        legal = f"{format_count(rank, 'size')}, one per pooled axis, or a number for all"
-        raise _sizes_error(name, sizes, legal)
+    legal = f"{format_count(rank, 'size')}, one per pooled axis, or a number for all"
+    _check_sizes(len(sizes) == rank, name, sizes, legal)
     return sizes
 
 
-def _sizes_error(name: str, sizes: Shape, valid: str, hint: str = "") -> UsageError:
+def _check_sizes(fits: bool, name: str, sizes: Shape, valid: str, hint: str = "") -> None:
     where = f"{name} = {format_shape(sizes)}"[:200]
-    return UsageError(f"{name} does not fit", where=where, valid=valid, hint=hint)
+    check_rule(fits, f"{name} does not fit", where, kind=UsageError, valid=valid, hint=hint)

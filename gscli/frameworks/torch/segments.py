@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Annotated, Literal
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.words import FLOATS, empty_reduction
 from gscli.declare.attributes import AxisOption, Option, parse_reduction
 from gscli.frameworks.torch import FRAMEWORK, cast_scalar
@@ -18,7 +18,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, describe, normalize_axis
+from gscli.layout.families import address_axis, check_rule, normalize_axis
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
 
@@ -54,13 +54,10 @@ def segment_reduce(
     check_min_rank(data)
     place = normalize_axis(axis, data.rank, of=data.name)
     counted = parts.shape if parts is lengths else parts.shape[-1:]
-    if parts.shape[:-1] != data.shape[:place] or parts.rank != place + 1 or 0 in counted:
-        raise ShapeRefused(
-            f"{parts.name} do not fit axis {axis} of data",
-            where=describe(parts),
-            details=(describe(data),),
-            valid="the sizes of data before the axis, and 1 or more behind",
-        )
+    is_aligned = parts.shape[:-1] == data.shape[:place] and parts.rank == place + 1
+    problem = f"{parts.name} do not fit axis {axis} of data"
+    legal = "the sizes of data before the axis, and 1 or more behind"
+    check_rule(is_aligned and 0 not in counted, problem, parts, data, valid=legal)
     count = parts.shape[place] - (parts is offsets)
     reduction = parse_reduction(reduce)
     empty = empty_reduction(data.dtype, reduction, infinite=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated, Literal
 
-from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused
 from gscli.base.words import COMPLEX, FLOAT16S, format_count
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
@@ -31,7 +32,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, describe, normalize_axis
+from gscli.layout.families import address_axis, check_rule, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
     check_exact_shape,
@@ -166,18 +167,16 @@ def index_reduce(
 
 def _address_slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
     check_index_dtype(index, types)
-    if index.rank > 1:
-        problem = "index is one list of numbers"
-        raise ShapeRefused(problem, where=describe(index), valid="rank 0 or 1")
+    check_rule(index.rank <= 1, "index is one list of numbers", index, valid="rank 0 or 1")
     axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     return address_axis(atleast_1d(data), atleast_1d(index), axis)
 
 
 def _slices_shape(data: Tensor, addressing: Addressing) -> Shape:
     """The shape of the slices: for data of rank 0 it is that of its one cell."""
-    if data.rank == 0 and addressing.entry_shape != (1,):
-        where = format_count(addressing.entry_shape[0], "index", "indices")
-        raise ShapeRefused(f"{data.name} of rank 0 takes one index", where=where, valid="1 index")
+    where = format_count(prod(addressing.entry_shape), "index", "indices")
+    fits = data.rank > 0 or addressing.entry_shape == (1,)
+    check_rule(fits, f"{data.name} of rank 0 takes one index", where, valid="1 index")
     return addressing.result_shape if data.rank else ()
 
 

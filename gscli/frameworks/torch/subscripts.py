@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused
 from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.frameworks.torch.flat import Accumulate, put_values
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
-from gscli.layout.families import describe
+from gscli.layout.families import check_rule
 from gscli.layout.refusals import broadcast_updates, check_dtype, check_same_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
@@ -69,8 +69,8 @@ def index_put_(
     """
     check_dtype(self, (*DATA, *FLOAT8))
     check_same_dtype(self, values)
-    if not indices and subscript is None:
-        raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
+    legal, some = f"1 … {self.rank} index arrays", bool(indices) or subscript is not None
+    check_rule(some, "index_put_ needs an index array", "", valid=legal)
     addressing = run_subscript(self, subscript, indices, NOTATION)
     if not accumulate and _is_mask_fill(values, subscript):
         updates = Updates(values.name, Fit.BROADCAST)
@@ -87,12 +87,10 @@ def _is_mask_fill(values: Tensor, subscript: str | None) -> bool:
     letters = [item.kind for item in parse_subscript(subscript or "") if item.is_array]
     single = letters[:1] in (["m"], ["u"], ["b"]) and set(letters[1:]) <= {"+"}
     fills = single and prod(values.shape) == 1
-    if fills and "u" in str(subscript):
-        raise DtypeRefused(
-            "a mask of uint8 takes no single value",
-            where=describe(values),
-            details=("PyTorch fills masks of bool only",),
-            valid="a mask of bool, or a value for each True cell",
-            hint="write true and false in place of 1 and 0, or one value for each True cell",
-        )
+    check_rule(
+        not (fills and "u" in str(subscript)),
+        "a mask of uint8 takes no single value", values, "PyTorch fills masks of bool only",
+        kind=DtypeRefused, valid="a mask of bool, or a value for each True cell",
+        hint="write true and false in place of 1 and 0, or one value for each True cell",
+    )  # fmt: skip
     return fills

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.layout import NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Tensor, Updates
-from gscli.layout.families import address_axis, address_own_place, describe
+from gscli.layout.families import address_axis, address_own_place, check_rule, describe
 from gscli.layout.refusals import check_dtype, check_index_dtype
 
 
 def check_table(weight: Tensor, padding_idx: int | None) -> None:
     """A table of vectors has two axes, and the row that stands for nothing is one of its rows."""
     check_dtype(weight, (*DATA, *WIDE_UNSIGNED, *FLOAT8))
-    if weight.rank != 2:  # noqa: PLR2004  rows of vectors
-        raise ShapeRefused("weight is a table", where=describe(weight), valid="rank 2")
+    is_table = weight.rank == 2  # noqa: PLR2004  rows of vectors
+    check_rule(is_table, "weight is a table", weight, valid="rank 2")
     rows = weight.shape[0]
-    if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise UsageError(
-            "padding_idx is no row of weight",
-            where=f"padding_idx = {padding_idx}, {describe(weight)}",
-            valid=f"-{rows} … {rows - 1}" if rows else "none: weight has no rows",
-        )
+    is_row = padding_idx is None or -rows <= padding_idx < rows
+    where = f"padding_idx = {padding_idx}, {describe(weight)}"
+    legal = f"-{rows} … {rows - 1}" if rows else "none: weight has no rows"
+    check_rule(is_row, "padding_idx is no row of weight", where, kind=UsageError, valid=legal)
 
 
 def _table_attributes(call: ConceptCall) -> Attrs:
@@ -74,12 +72,10 @@ def one_hot(
     check_index_dtype(input, ("int64",))
     largest = (input.values or (-1,))[0]
     inferred = num_classes == -1 or 0 in input.shape
-    if num_classes < -1 or (0 in input.shape and num_classes < 1):
-        raise UsageError(
-            "the number of classes is unknown" if inferred else "num_classes is negative",
-            where=f"num_classes = {num_classes}, {describe(input)}",
-            valid="1 and more",
-        )
+    problem = "the number of classes is unknown" if inferred else "num_classes is negative"
+    where = f"num_classes = {num_classes}, {describe(input)}"
+    fits = num_classes >= -1 and (0 not in input.shape or num_classes > 0)
+    check_rule(fits, problem, where, kind=UsageError, valid="1 and more")
     count = max(largest + 1, 1) if num_classes == -1 else num_classes
     addressing = address_own_place(input, input.rank, count)
     return scatter_layout(None, Updates(None, value=1), addressing, RAISE_OUTSIDE, dtype="int64")

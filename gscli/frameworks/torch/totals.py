@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError
 from gscli.base.words import FLOAT16S, FLOATS
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.torch import FRAMEWORK
@@ -23,7 +23,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_pick, describe
+from gscli.layout.families import address_axis, address_pick, check_rule
 from gscli.layout.refusals import (
     check_dtype,
     check_exact_shape,
@@ -58,29 +58,22 @@ def embedding_bag(
     check_index_dtype(input)
     check_table(weight, padding_idx)
     check_dtype(weight, FLOATS)
-    if input.rank not in (1, 2) or (offsets is None) != (input.rank == 2):  # noqa: PLR2004  lists of bags
-        where = describe(input)
-        valid = "rank 1 with offsets, or rank 2 without"
-        raise ShapeRefused("input is no list of bags", where=where, valid=valid)
+    fits, legal = input.rank == 1 + (offsets is None), "rank 1 with offsets, or rank 2 without"
+    check_rule(fits, "input is no list of bags", input, valid=legal)
     if per_sample_weights is not None:
-        if mode != "sum":
-            where = f"mode = {mode}"
-            raise UsageError("per_sample_weights are for sums", where=where, valid="--mode sum")
+        problem, where = "per_sample_weights are for sums", f"mode = {mode}"
+        check_rule(mode == "sum", problem, where, kind=UsageError, valid="--mode sum")
         check_same_dtype(weight, per_sample_weights)
         check_exact_shape(per_sample_weights, input.shape, f"that of {input.name}")
     if offsets is None:
-        count, bags = (
-            input.shape[0],
-            GeneratedIndices(BAGS, range(input.shape[0]), (input.shape[0], 1)),
-        )
-        if input.shape[1] == 0:
-            raise ShapeRefused("bags are empty", where=describe(input), valid="1 column or more")
+        count = input.shape[0]
+        bags = GeneratedIndices(BAGS, range(count), (count, 1))
+        check_rule(input.shape[1] > 0, "bags are empty", input, valid="1 column or more")
     else:
         check_index_dtype(offsets)
         count = offsets.shape[0] - include_last_offset if offsets.rank == 1 else -1
-        if count < 0:
-            valid = "rank 1" + ", 1 offset or more" * include_last_offset
-            raise ShapeRefused("offsets are a list", where=describe(offsets), valid=valid)
+        legal = "rank 1" + ", 1 offset or more" * include_last_offset
+        check_rule(count >= 0, "offsets are a list", offsets, valid=legal)
         recipe = SegmentNumbers(offsets.name, are_offsets=True, is_strict=True)
         bags = GeneratedIndices(BAGS, recipe, input.shape)
     reduction = parse_reduction(mode)
