@@ -122,10 +122,11 @@ class OutputDiagnosis:
     def find_letters(self, numbers: Sequence[int] | Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some flat cells of the output.
 
-        All of those that read them, of those that write them the first MAX_SEARCHED_ENTRIES.
+        All of those that read them; of those that write or are folded into them the first
+        MAX_SEARCHED_ENTRIES.
         """
         cells = np.asarray(numbers, np.int64)
-        if self.trace.kind == "gather":
+        if not self.has_several_writers:
             entries, _ = find_reading_entries(self.trace.layout, cells)
             return tuple(map(entry_name, np.unique(entries).tolist()))
         shape = self.expected.shape
@@ -136,6 +137,11 @@ class OutputDiagnosis:
             if ((low <= places) & (places < high)).all(axis=0).any():
                 names.append(entry_name(number))
         return tuple(names)
+
+    @property
+    def has_several_writers(self) -> bool:
+        """Whether several entries may reach a cell: of a scatter, and where a gather folds."""
+        return self.trace.kind == "scatter" or self.trace.layout.fold is not None
 
     @cached_property
     def _entry_boxes(self) -> list[tuple[int, Box]]:
@@ -313,7 +319,7 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
     count = diagnosis.differing_slice_count
     slices = f"in {format_count(count, 'slice')}, " if count else ""
     total = format_count(trace.entry_count, "entry", "entries")
-    if trace.kind == "scatter" and trace.entry_count > MAX_SEARCHED_ENTRIES:
+    if diagnosis.has_several_writers and trace.entry_count > MAX_SEARCHED_ENTRIES:
         total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
     if not entries:
         return f"{slices}reached by none of {total}"

@@ -163,8 +163,8 @@ class Trace:
         return cells.transpose(addressing.result_axes).reshape(layout.output_shape)
 
     @cached_property
-    def unreached_cells(self) -> Array | None:
-        """Which cells of a folded output no entry reaches: they are what they are from the start.
+    def last_folded(self) -> Array | None:
+        """For each cell of a folded output the last entry that goes into it, -1 where none does.
 
         None of other calls.
         """
@@ -172,9 +172,11 @@ class Trace:
             return None
         plan = self.plan.plan_fold(np.broadcast_to(np.zeros(()), self.layout.result_shape))
         addresses, live = cell_addresses(plan, 0, plan.layout.entry_count)
-        flags = np.ones(self.output.size, np.bool_)
-        flags[addresses if live is None else addresses[live]] = False
-        return flags.reshape(self.output.shape)
+        last = np.full(self.output.size, -1)
+        entries = np.broadcast_to(np.arange(len(addresses))[:, None], addresses.shape)
+        exist = ... if live is None else live
+        np.maximum.at(last, addresses[exist], entries[exist])
+        return last.reshape(self.output.shape)
 
     @property
     def entry_count(self) -> int:

@@ -51,8 +51,8 @@ def first_output(trace: Trace) -> Array:
     """The output before any entry; of a gather which cells are known: those of bags without one."""
     if trace.kind == "scatter":
         return initial_output(trace)
-    unreached = trace.unreached_cells
-    return np.zeros(trace.output.shape, bool) if unreached is None else unreached
+    last = trace.last_folded
+    return np.zeros(trace.output.shape, bool) if last is None else last < 0
 
 
 def views_after(
@@ -97,11 +97,16 @@ def _view_partial_output(
 
 
 def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
-    """What entries leave in the cells of output, one after the other."""
-    gathers, dtype = trace.kind == "gather", trace.output.dtype
+    """What entries leave in the cells of output, one after the other.
+
+    A folded cell has its value with the last entry that goes into it.
+    """
+    gathers, dtype, last = trace.kind == "gather", trace.output.dtype, trace.last_folded
     for entry in done:
         change, box = entry.change, entry.result if gathers else entry.target
         if box is None or (trace.is_refused and not entry.live):
+            continue
+        if last is not None and take_box(last, box).max(initial=0) > entry.number:
             continue
         if change is None or change.new.size != box_size(box):
             # What gather reads; slices too large to replay show what they hold in the end.

@@ -370,6 +370,16 @@ def test_entries_are_named_however_many_there_are() -> None:
     assert late.describe()[1] == "reached by none of the first 1,000 of 3,000 entries"
 
 
+def test_entries_of_a_bag_are_named() -> None:
+    trace = gscli.trace(
+        "torch.embedding_bag",
+        {"input": [0, 1, 2, 3], "weight": BITS.reshape(4, 1), "offsets": [0, 2]},
+        {"mode": "sum"},
+    )
+    wrong = np.array([trace.output[0], [0.5]])
+    assert OutputDiagnosis(trace, wrong, "want").describe()[1] == "reached by 2 of 4 entries: c, d"
+
+
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["gather", "scatter"])

@@ -17,6 +17,7 @@ from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.steps import first_output, views_after
+from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import KEY_LINES, Frames, run_step_keys, show_steps
 
 
@@ -61,6 +62,21 @@ def test_gather_fills_its_output() -> None:
     found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0, 1]})
     rows = [screen(found, number).splitlines()[4].split()[-3:] for number in range(3)]
     assert rows == [["a:30", "·", "·"], ["30", "b:10", "·"], ["30", "10", "c:20"]]
+
+
+def test_a_bag_has_its_value_when_its_last_entry_is_in() -> None:
+    table = np.array([[1.0], [2.0], [3.0], [4.0]])
+    run = trace(
+        "torch.embedding_bag",
+        {"input": [0, 1, 2, 3], "weight": table, "offsets": [0, 2]},
+        {"mode": "sum"},
+    )
+    frames = [screen(run, number) for number in range(4)]
+    rows = [[line.split()[-1] for line in frame.splitlines()[4:6]] for frame in frames]
+    assert rows == [["a:·", "·"], ["b:3", "·"], ["3", "c:·"], ["3", "d:7"]]
+    assert "weight[2,0] = 3 → output[1,0]\n" in frames[2]
+    told = make_explanation(run, PLAIN, plain=True)
+    assert "weight[2,0], which is 3, goes into output[1,0]." in told
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -137,10 +137,10 @@ class TraceView:
             )
             for subject, sheets in self._sheets
         ]
-        unreached = self.trace.unreached_cells
-        if unreached is not None:
+        last = self.trace.last_folded
+        if last is not None:
             texts = tensors[-1].texts.items()
-            tensors[-1].initial_texts |= {cell: text for cell, text in texts if unreached[cell]}
+            tensors[-1].initial_texts |= {cell: text for cell, text in texts if last[cell] < 0}
         return tensors
 
     @property

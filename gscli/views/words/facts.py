@@ -33,8 +33,9 @@ MAX_BRACKETED_CELLS, TOLD_CELLS = 8, 100
 class EntryFacts(Record):
     """What became of one entry, the texts that tell it, and what else is worth a note.
 
-    `case`: empty; filled or read by a gather; of a scatter dropped, unknown (too large to be
-    replayed), set, met (combined with what was there), mean, or first (the first value to count).
+    `case`: empty; filled or read by a gather, folded where its cells are; of a scatter dropped,
+    unknown (too large to be replayed), set, met (combined with what was there), mean, or first (the
+    first value to count).
     `amount`: whether the texts hold one value, some of a slice, or none of many;
     "alone": no update goes with an entry that is dropped.
     """
@@ -77,9 +78,12 @@ class Describer:
         }
         if self.trace.kind == "gather":
             assert entry.result is not None
-            read = take_box(self.trace.output, entry.result)
+            case, read = "read", take_box(self.trace.output, entry.result)
+            data = self.trace.tensor("data")
+            if self.trace.layout.fold is not None and data is not None:
+                case, read = "folded", take_box(data.array, entry.target)
             texts["new"] = self.format_values(read)
-            return EntryFacts("read", texts, _classify_amount(read, texts))
+            return EntryFacts(case, texts, _classify_amount(read, texts))
         return self._describe_write(entry, texts)
 
     def _describe_skipped(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
