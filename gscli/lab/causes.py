@@ -30,8 +30,16 @@ from gscli.lab.sample import (
     run_candidates,
     take_cells,
 )
-from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction
-from gscli.plan.indices import profile_indices
+from gscli.layout.axes import (
+    CLIP_OUTSIDE,
+    SKIP_OUTSIDE,
+    WRAP_OUTSIDE,
+    OutOfBounds,
+    Policy,
+    Reduction,
+)
+from gscli.plan.indices import IndexOutcome, fits_axis
+from gscli.plan.outcomes import outcome_of
 from gscli.traces import Trace
 
 MAX_TRANSPOSED_AXES = 4
@@ -100,19 +108,24 @@ def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
 
 # --- other rules for the same addresses ---------------------------------------------------------
 
-_NEGATIVE, _BEYOND = "negative", "beyond"
+_OTHER_POLICIES = (
+    CLIP_OUTSIDE, Policy(out_of_bounds=OutOfBounds.CLIP), WRAP_OUTSIDE,
+    SKIP_OUTSIDE, Policy(out_of_bounds=OutOfBounds.SKIP),
+)  # fmt: skip
 
-_POLICY_MISTAKES = {
-    "negative indices are read as 0": (Negative.OUTSIDE, OutOfBounds.CLIP, _NEGATIVE),
-    "negative indices count from the end": (Negative.FROM_END, OutOfBounds.CLIP, _NEGATIVE),
-    "indices out of range are clipped to the nearest end":
-        (Negative.FROM_END, OutOfBounds.CLIP, _BEYOND),
-    "indices are wrapped around until they fit": (Negative.OUTSIDE, OutOfBounds.WRAP, _BEYOND),
-    "entries with a negative index are dropped": (Negative.OUTSIDE, OutOfBounds.SKIP, _NEGATIVE),
-    "entries with an index out of range are dropped":
-        (Negative.FROM_END, OutOfBounds.SKIP, _BEYOND),
-}  # fmt: skip
-"""How index numbers become coordinates, and which of them there have to be."""
+_NEGATIVE_CAUSES: dict[IndexOutcome, str] = {
+    "from_end": "negative indices count from the end",
+    "clipped": "negative indices are read as 0",
+    "wrapped": "negative indices count from the end",
+    "below": "entries with a negative index are dropped",
+    "outside": "entries with a negative index are dropped",
+}
+_BEYOND_CAUSES: dict[IndexOutcome, str] = {
+    "clipped": "indices out of range are clipped to the nearest end",
+    "wrapped": "indices are wrapped around until they fit",
+    "outside": "entries with an index out of range are dropped",
+}
+"""What becomes of index numbers from -size to -1, and of those beyond both ends."""
 
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
 """Types in which a reduction may be computed before it is rounded once."""
@@ -171,24 +184,36 @@ def _other_reductions(
 
 
 def iter_policy_mistakes(trace: Trace) -> Iterator[tuple[str, Policy]]:
-    """Other rules for index numbers, of which there are some that they speak of."""
-    layout = trace.layout
+    """Other rules for index numbers that occur, each with what it changes of the call's own."""
+    layout, own = trace.layout, trace.layout.policy
     # These policies speak of numbers that name one row each; a wrapped window could end outside.
     rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
-    occurring = _unusual_indices(trace) if rows else set()
-    for cause, (negative, beyond, needed) in _POLICY_MISTAKES.items():
-        if needed in occurring:
-            yield cause, Policy(negative, beyond)
+    occurring = _unusual_indices(trace) if rows else (False, False)
+    causes = dict[str, Policy]()
+    for policy in _OTHER_POLICIES:
+        rules = zip(_policy_words(own), _policy_words(policy), occurring, strict=True)
+        changes = [after for before, after, occurs in rules if after and occurs and before != after]
+        if own.negative is policy.negative:  # numbers below zero are out of range like others
+            changes = changes[-1:]
+        if changes:
+            causes.setdefault(" and ".join(changes), policy)
+    yield from causes.items()
 
 
-def _unusual_indices(trace: Trace) -> set[str]:
-    """Whether index numbers below zero occur, and any that lie on neither side of their axis."""
-    layout, kinds = trace.layout, set[str]()
+def _policy_words(policy: Policy) -> tuple[str | None, str | None]:
+    negative, beyond = outcome_of(policy, negative=True), outcome_of(policy)
+    return _NEGATIVE_CAUSES.get(negative), _BEYOND_CAUSES.get(beyond)
+
+
+def _unusual_indices(trace: Trace) -> tuple[bool, bool]:
+    """Whether index numbers from -size to -1 occur, and any beyond both ends of their axis."""
+    layout, negative, beyond = trace.layout, False, False
     for column, at in zip(layout.addressing.columns, layout.column_axes, strict=True):
-        profile = profile_indices(trace.plan.input_column(column), layout.axes[at], Policy())
-        kinds |= {_NEGATIVE} if profile.negative else set()
-        kinds |= {_BEYOND} if profile.out_of_range else set()
-    return kinds
+        numbers = trace.plan.input_column(column)
+        fits = fits_axis(numbers, layout.axes[at], Policy())
+        negative |= bool((fits & (numbers < 0)).any())
+        beyond |= not fits.all()
+    return negative, beyond
 
 
 def read_untouched(call: CallVariants) -> Array:
@@ -335,8 +360,8 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
 
 def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     """The right result with its axes in another order."""
-    output = call.trace.output
-    for order in _other_orders(output) if call.cells is None else ():
+    output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
+    for order in _other_orders(output) if is_whole else ():
         yield "the result is transposed", partial(np.transpose, output, order)
 
 

@@ -191,7 +191,11 @@ class CallVariants(Record):
     cells: Indices | None = None
 
     def output_of(self, plan: ValidatedPlan) -> Array:
-        """What a variant gives; InputRefused where it has no such cells."""
+        """What a variant gives; InputRefused where it has no such cells, or keeps a rule that
+        refuses the call, whose plan drops entries only to be drawn.
+        """
+        if plan.layout.policy.is_refused:
+            raise InputRefused("the call is refused")
         if self.cells is None:
             return run_kernel(plan)
         return run_at_cells(plan, self.cells, self.trace.output.size)
@@ -230,7 +234,8 @@ def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
     count = layout.entry_count * max(layout.window_size, 1)
     few = call.cells is not None or count <= MAX_REORDERED_UPDATES
     numbers = layout.dtype != "str" and layout.data_name is not None and few
-    if layout.kind != "scatter" or not numbers or layout.is_noop:
+    runs = layout.kind == "scatter" and not layout.is_noop and not call.trace.is_refused
+    if not numbers or not runs:
         return
     rule, orders = REDUCTIONS[layout.reduction], dict[str, str]()
     if rule.ufunc is None:

@@ -252,6 +252,36 @@ def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
     assert found.differing_entries == ("b",)
 
 
+FROM_END, CLIPPED = "negative indices count from the end", "indices out of range are clipped"
+DROPPED = "entries with an index out of range are dropped"
+
+
+@pytest.mark.parametrize(
+    ("call", "indices", "expected", "cause"),
+    [
+        ("torch gather --dim 0", "[-1,0,9]", "[4,4,7]", CLIPPED),
+        ("torch gather --dim 0", "[-1,0,9]", "[7,4,7]", f"{FROM_END} and {CLIPPED}"),
+        ("torch gather --dim 0", "[-1,0,9]", "[7,4,5]", "indices are wrapped around until"),
+        ("torch gather --dim 0", "[-1,0,9]", "[0,4,0]", DROPPED),
+        ("torch gather --dim 0", "[-1,0,9]", "[7,4,0]", f"{FROM_END} and {DROPPED}"),
+        ("torch gather --dim 0", "[-1,0,2]", "[4,4,6]", "negative indices are read as 0"),
+        ("onnx gather", "[-1,0,9]", "[7,4,7]", CLIPPED),
+        ("onnx gather", "[-1,0,9]", "[4,4,7]", f"negative indices are read as 0 and {CLIPPED}"),
+        ("jax at-get --mode fill", "[-1,0,9]", "[7,4,7]", CLIPPED),
+        ("jax at-get --mode clip", "[-1,0,9]", "[4,4,7]", "negative indices are read as 0"),
+    ],
+)
+def test_a_rule_for_indices_is_told_by_what_it_changes(
+    call: str, indices: str, expected: str, cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a call that is refused for all of them nothing is explained that would stay refused."""
+    words = [*call.split(), "[4,5,6,7]", indices, "--expect", expected, "--width", "200"]
+    assert run_safely(words) in (1, 65)
+    causes = capsys.readouterr().out.split("what you get when\n")[1].splitlines()
+    found = [line[2:] for line in causes if not line.startswith("  the rules are those of")]
+    assert [line[: len(cause)] for line in found] == [cause]
+
+
 def test_what_explains_a_part_is_told_as_a_part() -> None:
     expected = BITS[[0, 1, 2, 0]]
     expected[3] += 0.5
