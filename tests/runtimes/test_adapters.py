@@ -43,8 +43,8 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 ALL = [*NAMES, BACKEND.name]
 
 
-def fuzzed(name: str, cases: int) -> FuzzReport:
-    with RuntimeProcess(build_runtime_command(name)) as runtime:
+def fuzzed(name: str, cases: int, patience: float = 20.0) -> FuzzReport:
+    with RuntimeProcess(build_runtime_command(name), patience=patience) as runtime:
         operators = select_supported(runtime.start(), ())
         check_adapter(runtime, operators)
         return fuzz(runtime, operators, FuzzOptions(cases))
@@ -230,7 +230,8 @@ def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at(cas
 @pytest.mark.slow  # importing the evaluator takes seconds, which the next test but one does daily
 @needs("onnx")
 def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
-    report = fuzzed("onnx", 300)
+    # By an index that is far too large `np.choose` counts down; others answer in milliseconds.
+    report = fuzzed("onnx", 300, patience=2.0)
     assert "crash" not in {found.mismatch.kind for found in report.differences}
     failures = report.failures(strict=False)
     operators = {found.case.operator.full_name for found in failures}
