@@ -27,7 +27,7 @@ from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120
-DESCRIPTORS = 3
+DESCRIPTORS = 4
 LATE = ("encodings.utf_8_sig", "numpy.ma", "rich.console", "rich.text")
 """What functions of gscli import when they need it."""
 
@@ -61,6 +61,11 @@ def run_on(
     """Exit status of a command whose standard streams are these descriptors."""
     request = {"words": [*words], "cwd": str(cwd or Path.cwd()), "environment": {**environment}}
     return _server(os.getpid()).run(request, streams)
+
+
+def answer_on(streams: Sequence[int], module: str) -> int:
+    """Exit status of what answers about the file of the fourth stream in `gscli.files.isolated`."""
+    return _server(os.getpid()).run({"library": module}, streams)
 
 
 @cache
@@ -120,13 +125,15 @@ def _serve(number: int) -> None:
                 return
             while not text.endswith(b"\n"):
                 text += asked.recv(1 << 16)
-            if b".zarr" in text:  # its library takes longer than all of gscli
-                with suppress(ImportError):
-                    import_module("zarr")
+            for word, library in ((b".zarr", "zarr"), (b"hdf5_library", "h5py")):
+                if word in text:  # each takes longer than all of gscli
+                    with suppress(ImportError):
+                        import_module(library)
             child = os.fork()
             if child == 0:
                 asked.close()
-                _become(streams, **json.loads(text))
+                request = json.loads(text)
+                (_answer if "library" in request else _become)(streams, **request)
             for stream in streams:
                 os.close(stream)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -151,12 +158,7 @@ def _become(
     streams: Sequence[int], words: Sequence[str], cwd: str, environment: Mapping[str, str]
 ) -> NoReturn:
     """The command itself, with the streams that a shell would give it."""
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    sys.stdin = os.fdopen(0, encoding="utf-8")
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
-    sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
+    _take(streams)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
@@ -165,6 +167,26 @@ def _become(
 
     main()
     raise AssertionError("it has left")
+
+
+def _answer(streams: Sequence[int], library: str) -> NoReturn:
+    """The process of a library that trusts the files it reads."""
+    *standard, descriptor = streams
+    _take(standard)
+    from gscli.files import isolated
+
+    isolated.run(library, descriptor)
+    os._exit(0)
+
+
+def _take(streams: Sequence[int]) -> None:
+    """Have these as the standard streams."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = os.fdopen(0, encoding="utf-8")
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
 
 
 if __name__ == "__main__":
