@@ -178,8 +178,9 @@ def at_power() -> None:
 def at_min() -> None:
     """Keep the smaller value in the cells or slices that an index tuple names.
 
-    Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
-    part, then by imaginary part; bool is AND.
+    Shapes, modes and types as in at.set. NaN on either side stays (of complex
+    numbers JAX 0.10 keeps the update then); those compare by real part, then by imaginary part;
+    bool is AND.
     """
 
 
@@ -187,8 +188,9 @@ def at_min() -> None:
 def at_max() -> None:
     """Keep the larger value in the cells or slices that an index tuple names.
 
-    Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
-    part, then by imaginary part; bool is OR.
+    Shapes, modes and types as in at.set. NaN on either side stays (of complex
+    numbers JAX 0.10 keeps the update then); those compare by real part, then by imaginary part;
+    bool is OR.
     """
 
 

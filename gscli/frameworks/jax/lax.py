@@ -178,8 +178,9 @@ def lax_scatter_mul() -> None:
 def lax_scatter_min() -> None:
     """Keep the smaller of each cell and its update, a window per index vector.
 
-    Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
-    real part, then by imaginary part; bool is AND.
+    Windows and modes as in lax.scatter. NaN on either side stays (of complex
+    numbers JAX 0.10 keeps the update then); those compare by real part, then by imaginary part;
+    bool is AND.
     """
 
 
@@ -187,8 +188,9 @@ def lax_scatter_min() -> None:
 def lax_scatter_max() -> None:
     """Keep the larger of each cell and its update, a window per index vector.
 
-    Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
-    real part, then by imaginary part; bool is OR.
+    Windows and modes as in lax.scatter. NaN on either side stays (of complex
+    numbers JAX 0.10 keeps the update then); those compare by real part, then by imaginary part;
+    bool is OR.
     """
 
 

@@ -199,7 +199,8 @@ def segment_sum() -> None:
 def segment_prod() -> None:
     """Multiply the rows of data that carry the same id; a segment without rows is 1.
 
-    Shapes and ids as in segment-sum.
+    Shapes and ids as in segment-sum. What NumPy makes NaN of complex infinities stays NaN, where
+    TensorFlow has infinities.
     """
 
 
