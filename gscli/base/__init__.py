@@ -10,10 +10,11 @@ An error is data: what is wrong, where, the legal range, how to go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 from warnings import catch_warnings
 
@@ -103,9 +104,11 @@ class GscliError(Exception):
     `problem` is one short line without a full stop; `where` names the file or argument and the
     position; `detail_items` are lines with the numbers, some with a part that is pointed at;
     `valid` is the legal range; `hint` a literal thing to do or type. All are made safe to print.
+    `document`: what a document has beside the error.
     """
 
     code: ClassVar[ExitCode] = ExitCode.INVALID_DATA
+    document: Mapping[str, object] = MappingProxyType({})
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ def report_error(error: GscliError, arguments: Sequence[str]) -> int:
     if is_json_requested(arguments):
         import json
 
-        print_stderr(json.dumps({"error": error.to_dict()}) + "\n")
+        print_stderr(json.dumps({"error": error.to_dict(), **error.document}) + "\n")
     else:
         print_message(error, stderr_screen(arguments))
     return int(error.code)

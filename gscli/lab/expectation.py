@@ -298,11 +298,14 @@ class OutputDiagnosis:
         return lines
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        document = self.difference.to_dict() | {"held_against": self.name}
+        """The JSON form; a call that is refused has no output that could differ."""
+        runs = not self.trace.is_refused
+        document: dict[str, object] = self.difference.to_dict() if runs else {"equal": False}
+        document["held_against"] = self.name
         if not self.is_equal:
-            document["entries"] = list(self.differing_entries)
-            document["slices"] = self.differing_slice_count
+            if runs:
+                document["entries"] = list(self.differing_entries)
+                document["slices"] = self.differing_slice_count
             document["causes"] = [
                 {"cause": fit.cause, "exact": fit.is_exact, "cells": fit.cells,
                  "entries": list(fit.entries)}

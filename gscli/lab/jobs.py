@@ -8,8 +8,9 @@ member of one, arange:3x4. Untyped updates take data's type. Operators and attri
 names of Python or of the shell, or as recorded cases do. A result is `{"id", "output": {…}}`,
 with `"warnings": […]` where there are any, a refusal `{"id", "error": {…}}`; a bad line does not
 stop the rest. `"expect"` is an answer to hold the output against, given as an input is, with
-`"rtol"` and `"atol"`; what was found stands in the result as `"expectation"`. `"output"` is a file
-that the output is written to as `-o` does; the result names it in place of the values.
+`"rtol"` and `"atol"`; what was found stands in the result as `"expectation"`, of a refused index
+too. `"output"` is a file that the output is written to as `-o` does; the result names it in place
+of the values.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base import ContentRefused, GscliError, IndexRefused, LimitRefused, UsageError
 from gscli.base.words import sanitize
 from gscli.files import LoadedInput, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
@@ -66,9 +67,7 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         if trace.warnings:
             result["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
-            loaded = _load(job["expect"], "expect")
-            tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0)
-            result["expectation"] = diagnose_output(trace, loaded, tolerance).to_dict()
+            result["expectation"] = _diagnose(job, trace)
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_identify_line(name, number), "error": refused.to_dict()}
@@ -76,8 +75,13 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         if "--max-bytes" in error.hint:  # which belongs to the commands of operators
             error.hint = "a batch has fixed limits; the operator's own command takes --max-bytes"
         error.hint = error.hint or "what a line holds: gscli batch --help"
-        return {**_identify_line(name, number), "error": error.to_dict()}
+        return {**_identify_line(name, number), "error": error.to_dict(), **error.document}
     return result
+
+
+def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:
+    tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0)
+    return diagnose_output(trace, _load(job["expect"], "expect"), tolerance).to_dict()
 
 
 def _identify_line(name: object, number: int) -> dict[str, object]:
@@ -114,8 +118,14 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
     loaded, attrs = read_call(job, load_part)
     inputs = CallInputs.from_loaded(loaded, operator, attrs)
     plan = prepare(operator, inputs, strict=False, max_bytes=MAX_OUTPUT_BYTES)
-    done = run_plan(operator, plan, max_bytes=MAX_OUTPUT_BYTES)
-    return Trace(operator, *done, dict.fromkeys(loaded, "inline"), tuple(inputs.notices))
+    facts = dict.fromkeys(loaded, "inline"), tuple(inputs.notices)
+    try:
+        return Trace(operator, *run_plan(operator, plan, max_bytes=MAX_OUTPUT_BYTES), *facts)
+    except IndexRefused as error:
+        if "expect" in job:
+            trace = Trace(operator, *run_plan(operator, plan.skip_refused()), *facts)
+            error.document = {"expectation": _diagnose(job, trace)}
+        raise
 
 
 def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput:

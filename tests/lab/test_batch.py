@@ -142,16 +142,19 @@ def test_an_output_is_held_against_what_is_expected(
         {**job, "expect": [10, 31], "atol": 1},
         {**job, "expect": [10.5, 30], "rtol": 0.1},
         {**job, "expect": [[10, 30]]},
+        {**job, "inputs": {"data": [10, 20], "indices": [8]}, "expect": [20]},
     )
     status, found = answers(data, tmp_path, capsys)
     assert status == 1
+    assert found[5]["error"]["problem"] == "index out of range"
     told = [one["expectation"] for one in found]
-    assert [one["equal"] for one in told] == [True, False, True, False, False]
+    assert [one["equal"] for one in told] == [True, False, True, False, False, False]
     assert told[0]["held_against"].endswith("right.npy")
     assert told[1]["entries"] == ["b"]
     assert "negative indices are read as 0" in [one["cause"] for one in told[1]["causes"]]
     assert told[3]["dtype"] == ["int64", "float64"]
     assert told[4]["shape"] == [[2], [1, 2]]
+    assert told[5]["causes"][-1]["cause"] == "indices out of range are clipped to the nearest end"
     assert run_safely(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
     assert json.loads(capsys.readouterr().out.splitlines()[0])["id"] == "wrong"
     (tmp_path / "jobs.jsonl").write_bytes(lines({**job, "expect": [10, 30]}))

@@ -93,6 +93,17 @@ def test_the_document_carries_the_comparison() -> None:
     assert "of updates to the same cell only the first one counts" in causes
 
 
+@pytest.mark.parametrize("asked", [["--json"], ["--json=output", "-q"]])
+def test_the_document_of_a_refused_call_carries_the_causes(asked: list[str]) -> None:
+    done = gscli("gather", "[1,2,3]", "[0,7]", "--expect", "[1,3]", *asked)
+    assert (done.returncode, done.stdout) == (65, b"")
+    document = json.loads(done.stderr)
+    assert document["error"]["problem"] == "index out of range"
+    causes = document["expectation"].pop("causes")
+    assert document["expectation"] == {"equal": False, "held_against": "the expected answer"}
+    assert "indices out of range are clipped to the nearest end" in [one["cause"] for one in causes]
+
+
 def test_a_result_that_goes_to_a_file_is_held_against_it_too(tmp_path: Path) -> None:
     rows = np.arange(1 << 20, dtype=np.float32).reshape(-1, 64)  # streamed: 4 MiB
     np.save(tmp_path / "data.npy", rows)

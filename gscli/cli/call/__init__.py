@@ -62,8 +62,8 @@ def run_operator(call: Call) -> int:
     try:
         streamed = call.run_to_file()
         trace = streamed or call.run_in_memory()
-    except IndexRefused:
-        call.show_refused(expected)
+    except IndexRefused as error:
+        call.show_refused(error, expected)
         raise
     saves = settings.is_result_saved and not streamed
     code = show_run(trace, settings, expected, saves=saves)
@@ -262,9 +262,9 @@ class Call:
         print_warnings(trace.warnings, self.settings)
         return trace
 
-    def show_refused(self, expected: Expected | None) -> None:
-        """Draw a call with a bad index where a picture was asked for, or say what would give an
-        expected answer; nothing else is written.
+    def show_refused(self, error: IndexRefused, expected: Expected | None) -> None:
+        """Draw a call with a bad index where a picture was asked for, and say what would give an
+        expected answer, in a document beside the error; nothing else is written.
         """
         settings = self.settings._replace(expect=None, output=None, format=None, json=None)
         if settings.json != self.settings.json:
@@ -275,10 +275,10 @@ class Call:
         trace = self.make_trace(*execute.run_plan(self.operator, self.plan.skip_refused()))
         if any(pictures):
             show_run(trace, settings, None)
-        if expected is not None and not settings.quiet:
+        if expected is not None and (self.settings.json or not settings.quiet):
             from gscli.cli.call.results import report_causes
 
-            report_causes(trace, expected, settings)
+            error.document = report_causes(trace, expected, settings)
 
     def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""

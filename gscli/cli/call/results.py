@@ -149,14 +149,15 @@ def report_difference(
     return int(not difference.is_equal)
 
 
-def report_causes(trace: Trace, expected: Expected, settings: Settings) -> None:
-    """What would give the expected answer of a call that is refused."""
+def report_causes(trace: Trace, expected: Expected, settings: Settings) -> dict[str, object]:
+    """Print what would give the expected answer of a call that is refused; its JSON form."""
     from gscli.lab.expectation import diagnose_output
     from gscli.views.lines import wrap_text
 
-    width = make_view_options(settings).width
-    for line in diagnose_output(trace, *expected).describe():
+    diagnosis, width = diagnose_output(trace, *expected), make_view_options(settings).width
+    for line in [] if settings.quiet else diagnosis.describe():
         sys.stdout.writelines(f"{part}\n" for part in wrap_text(line, width, "    "))
+    return {"expectation": diagnosis.to_dict()}
 
 
 def render_difference(
