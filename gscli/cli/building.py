@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,15 +15,14 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from gscli.base import GscliError, UsageError
 from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.options import (
-    COMPLETION_VARIABLE,
     MAX_NUMBER,
     SHARED_OPTIONS,
-    Argument,
     CommandOption,
     Settings,
     argument,
     check_combinations,
     complete_declaration,
+    complete_names,
     make_value_error,
     split_at_end,
 )
@@ -41,10 +39,6 @@ else:
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 Parameter: TypeAlias = TyperOption | TyperArgument
-
-Completer: TypeAlias = Callable[[str], list[str]]
-"""What a shell offers for a word that is not complete."""
-
 
 OperatorAction: TypeAlias = Callable[..., int]
 """What a command does with a `Call` (gscli.cli.call); it takes options of its own by name."""
@@ -112,7 +106,7 @@ class Command(HintedCommand, TyperCommand):
 
     def __init__(
         self, name: str, function: Callable[..., int], help_text: str,
-        declared: Sequence[CommandOption | Argument], inputs: Sequence[str] = (),
+        declared: Sequence[CommandOption], inputs: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(
             name, callback=function, params=[*map(make_parameter, declared)],
@@ -122,11 +116,11 @@ class Command(HintedCommand, TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Options that stand before the command count where it was not given its own."""
-        before: dict[str, object] = ctx.find_root().obj or {}
-        for name, value in before.items():
-            source = ctx.get_parameter_source(name)
-            if name in ctx.params and source is not None and source.name != "COMMANDLINE":
-                ctx.params[name] = value
+        root = ctx.find_root()
+        for name in root.params.keys() & ctx.params.keys():
+            sources = [each.get_parameter_source(name).name for each in (root, ctx)]
+            if sources[0] == "COMMANDLINE" != sources[1]:
+                ctx.params[name] = root.params[name]
         return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -148,36 +142,34 @@ class Command(HintedCommand, TyperCommand):
                     formatter.write_dl(rows)
 
 
-def make_parameter(declared: CommandOption | Argument) -> Parameter:
+def make_parameter(declared: CommandOption) -> Parameter:
     """An option or a word as the parser has it; help and completion leave a hidden one out."""
-    default = None if declared.default is ... else declared.default
-    if isinstance(declared, Argument):
-        return TyperArgument(
-            param_decls=[declared.name], nargs=-1 if declared.many else 1,
-            required=declared.default is ..., default=None if declared.many else default,
-            metavar=declared.metavar, help=declared.help, hidden=declared.is_hidden,
-            autocompletion=declared.complete and partial(_complete_argument, declared),
-        )  # fmt: skip
-    complete = declared.complete or find_completer(declared.choices, declared.name)
+    facts: dict[str, Any] = {
+        "param_decls": [declared.name, *declared.flags],
+        "required": declared.default is ...,
+        "default": None if declared.default is ... or declared.is_many else declared.default,
+        "hidden": declared.is_hidden,
+        "autocompletion": partial(_complete, declared),
+    }
+    if declared.is_word:
+        many = -1 if declared.is_many else 1
+        return TyperArgument(**facts, nargs=many, metavar=declared.metavar, help=declared.help)
     return TyperOption(
-        param_decls=[declared.name, *declared.flags],
+        **facts,
         is_flag=declared.kind is bool,
         type=None if declared.kind is bool else _choose_parser(declared),
-        default=default,
-        required=declared.default is ...,
         help=format_option_help(declared),
-        hidden=declared.is_hidden,
         metavar=declared.metavar or ("" if declared.alone else None),
         envvar=declared.environment or None,
         show_envvar=bool(declared.environment),
-        autocompletion=complete and (lambda _context, _words, word: complete(word)),
         rich_help_panel=declared.heading,
     )
 
 
-def _complete_argument(argument: Argument, context: Any, _words: object, word: str) -> list[str]:
-    before = [str(context.params.get(argument.follows))] if argument.follows else []
-    return argument.complete(*before, word) if argument.complete else []
+def _complete(declared: CommandOption, context: Any, _words: object, word: str) -> list[str]:
+    before = [str(context.params.get(declared.follows))] if declared.follows else []
+    complete: Callable[..., list[str]] = declared.complete or complete_names(declared.choices)
+    return complete(*before, word)
 
 
 def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int]], Command]:
@@ -199,13 +191,13 @@ def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int
     return build
 
 
-def list_declarations(function: Callable[..., int]) -> list[CommandOption | Argument]:
+def list_declarations(function: Callable[..., int]) -> list[CommandOption]:
     """The options and words that the parameters of a command's function declare."""
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [
         complete_declaration(parameter.name, parameter.annotation, parameter.default)
         for parameter in parameters
-        if isinstance(parameter.default, CommandOption | Argument)
+        if isinstance(parameter.default, CommandOption)
     ]
 
 
@@ -214,7 +206,7 @@ def make_tool_command(
     function: Callable[..., int],
     shared: Sequence[CommandOption],
     help_text: str,
-    own: Sequence[CommandOption | Argument],
+    own: Sequence[CommandOption],
     inputs: Sequence[str] = (),
 ) -> Command:
     """The command of a function, with declarations of its own and some of the shared options."""
@@ -239,18 +231,6 @@ def complete_file(incomplete: str) -> list[str]:
 
 WORDS = argument("", "", complete_file, default=(), is_hidden=True)
 """Every positional word; which input it is, is decided when all are known."""
-
-
-def find_completer(choices: Sequence[str], special: str = "") -> Completer | None:
-    """What completes one of some names, or what is `special`; None where no shell asks for it.
-
-    typer looks at the signature of each such function, which takes a tenth of a small run.
-    """
-    if not os.environ.get(COMPLETION_VARIABLE):
-        return None
-    from gscli.cli.completion import COMPLETERS, complete_names
-
-    return COMPLETERS.get(special) or (complete_names(choices) if choices else None)
 
 
 def format_option_help(option: CommandOption) -> str:
@@ -387,7 +367,7 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
             name=f"attr_{attribute.name}",
             kind=bool if is_switch else str,
             flag=f"{flag}/--no-{flag[2:]}" if is_switch else flag,
-            complete=find_completer(attribute.choices),
+            complete=complete_names(attribute.choices),
         )
     for item in operator.inputs:
         if item.kind != "many" and item.name not in names:

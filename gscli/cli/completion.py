@@ -1,51 +1,18 @@
-"""What a shell may complete a word to: names, lists of names, files that gscli reads. Light."""
+"""What a shell may complete a word to: operators, and files that gscli reads. Light."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from gscli.base.words import ALL_DTYPES
-from gscli.cli.options import COMPLETION_VARIABLE
+from gscli.cli.options import COMPLETION_VARIABLE, complete_names
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
 
 BASH_SYNTAX = re.compile(r"""[\s$`"'\\;&|<>()*?\[\]{}!#~]""")
 """What bash would read of a name, for it puts what we offer on the line as it stands."""
-
-
-def complete_names(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Completes a word to one of some names.
-
-    >>> complete_names(["none", "add", "max"])("a")
-    ['add']
-    """
-    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
-
-
-def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Completes the last of several names with commas between them; each is named once.
-
-    >>> make_list_completer(["onnx", "numpy", "torch"])("numpy,")
-    ['numpy,onnx', 'numpy,torch']
-    """
-
-    def complete(incomplete: str) -> list[str]:
-        before, comma, last = incomplete.rpartition(",")
-        rest = [name for name in names if name not in before.split(",")]
-        return [before + comma + name for name in rest if name.startswith(last)]
-
-    return complete
-
-
-COMPLETERS = {
-    "dtype": complete_names(ALL_DTYPES),
-    "show": make_list_completer(("data", "indices", "updates", "output")),
-}
-"""Shared options whose words a shell completes, besides those with choices."""
 
 
 def complete_operator(framework_name: str, incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ Annotations of `Settings` are evaluated on purpose: kinds and choices are read f
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_ori
 
 from gscli.base import UsageError
 from gscli.base.records import Record, set_defaults
-from gscli.base.words import quote_word
+from gscli.base.words import ALL_DTYPES, quote_word
 
 if TYPE_CHECKING:
     from gscli.views.look import ViewOptions
@@ -105,22 +105,6 @@ def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
     return UsageError(f"{name} takes {kind}", where=f"--{name} {text}"[:100], valid=valid)
 
 
-class Argument(Record):
-    """A word of a command, or all that follow: how usage and help call it, what completes it.
-
-    `follows`: the argument before it whose value the completer takes too. `many`: all that follow.
-    """
-
-    metavar: str
-    help: str
-    complete: Callable[..., list[str]] | None = None
-    default: object = ...
-    follows: str = ""
-    name: str = ""
-    many: bool = False
-    is_hidden: bool = False
-
-
 class CommandOption(Record):
     """One option, of many commands or of one. `has_variable`: GSCLI_NAME sets its default.
 
@@ -128,7 +112,9 @@ class CommandOption(Record):
     `minimum` and `maximum`. `flag`: what it is called where the name is another. `shows_default`:
     help tells it.
     `alone`: its value where it stands without one. `excludes`: what it cannot stand with, `needs`:
-    what it is nothing without, `why`: the refusal.
+    what it is nothing without, `why`: the refusal. `complete`: what a shell offers for a word.
+    `is_word`: it is a word of its own without a flag, `is_many`: all words that follow. `follows`:
+    the one before it, whose value the completer takes too.
     """
 
     help: str
@@ -144,16 +130,21 @@ class CommandOption(Record):
     maximum: float = MAX_NUMBER
     flag: str = ""
     shows_default: bool = False
-    complete: Callable[[str], list[str]] | None = None
+    complete: Callable[..., list[str]] | None = None
     excludes: tuple[str, ...] = ()
     needs: str = ""
     why: str = ""
     alone: str = ""
     is_hidden: bool = False
+    is_word: bool = False
+    is_many: bool = False
+    follows: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """`-o` and `--output`."""
+        """`-o` and `--output`; a word has none."""
+        if self.is_word:
+            return ()
         flag = self.flag or f"--{self.name.replace('_', '-')}"
         return (self.short, flag) if self.short else (flag,)
 
@@ -166,9 +157,41 @@ class CommandOption(Record):
 OTHER_RESULTS = ("output", "format", "expect", "in_place", "step", "svg", "html")
 """What cannot stand with an option that prints a text of its own."""
 
-argument: Callable[..., Any] = Argument
 option: Callable[..., Any] = CommandOption
 """What a field of `Settings` or a parameter of a command's function has for its default."""
+
+
+def argument(
+    metavar: str, text: str, complete: Callable[..., list[str]] | None = None,
+    default: object = ..., **facts: object,
+) -> Any:  # fmt: skip
+    """A word of a command, or all that follow: how usage and help call it, what completes it."""
+    return option(text, metavar, complete=complete, default=default, is_word=True, **facts)
+
+
+def complete_names(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes a word to one of some names.
+
+    >>> complete_names(["none", "add", "max"])("a")
+    ['add']
+    """
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes the last of several names with commas between them; each is named once.
+
+    >>> make_list_completer(["onnx", "numpy", "torch"])("numpy,")
+    ['numpy,onnx', 'numpy,torch']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        rest = [name for name in names if name not in before.split(",")]
+        return [before + comma + name for name in rest if name.startswith(last)]
+
+    return complete
+
 
 _of_result = partial(option, heading="Result")
 _on_picture = partial(option, heading="Picture")
@@ -177,14 +200,13 @@ _on_screen = partial(option, heading="Screen", has_variable=True)
 
 def complete_declaration(name: str, annotation: Any, declared: Any) -> Any:
     """A declaration with the name, kind, default and choices of what it is the default of."""
-    if isinstance(declared, Argument):
-        return declared._replace(name=name, many=get_origin(annotation) is Sequence)
     kinds = (annotation, *get_args(annotation))
     plain = next((kind for kind in (bool, int, float) if kind in kinds), str)
     kind = plain if declared.kind is str else declared.kind
     default = False if kind is bool and declared.default is None else declared.default
     choices = get_args(annotation) if get_origin(annotation) is Literal else declared.choices
-    return declared._replace(name=name, kind=kind, default=default, choices=choices)
+    many = get_origin(annotation) is Sequence
+    return declared._replace(name=name, kind=kind, default=default, choices=choices, is_many=many)
 
 
 class Settings(Record):
@@ -229,13 +251,17 @@ class Settings(Record):
         needs="in_place", why="--message is what a commit of --in-place says",
     )  # fmt: skip
     dtype: str | None = _of_result(
-        "element type of data and updates, converted without loss", "NAME"
-    )
+        "element type of data and updates, converted without loss", "NAME",
+        complete=complete_names(ALL_DTYPES),
+    )  # fmt: skip
     max_bytes: int | None = _of_result(
         "limit for inputs built in memory and for the result (default 1G)", "SIZE",
         has_variable=True, kind=parse_byte_limit,
     )  # fmt: skip
-    show: str | None = _on_picture("tensors to draw: data,indices,updates,output", "LIST")
+    show: str | None = _on_picture(
+        "tensors to draw: data,indices,updates,output", "LIST",
+        complete=make_list_completer(("data", "indices", "updates", "output")),
+    )  # fmt: skip
     full: bool = _on_picture("draw every cell, however many")
     rows: int | None = _on_picture("rows to draw of a large tensor", "N")
     edge: int | None = _on_picture("rows and columns to draw at the edges", "N")
@@ -370,15 +396,14 @@ def is_set(value: object) -> bool:
     return value is not None and value is not False
 
 
-def check_combinations(options: Collection[Any], values: Mapping[str, object]) -> None:
+def check_combinations(options: Collection[CommandOption], values: Mapping[str, object]) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
-    own = [option for option in options if isinstance(option, CommandOption)]
-    known = {**SHARED_OPTIONS, **{option.name: option for option in own}}
+    known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
     defaults = {name: known[name].default for name in values if name in known}
     present = {
         name for name, value in values.items() if is_set(value) and value != defaults.get(name)
     }
-    for option in (option for option in own if option.name in present):
+    for option in (option for option in options if option.name in present):
         flags = [known[name].flags[-1] for name in option.excludes if name in present]
         if flags:
             hint = f"leave out {' and '.join(flags)}"

@@ -62,16 +62,6 @@ class LazyGroup(HintedCommand, TyperGroup):
             raise typer.Exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Keep the options that stand before the command, for `Command.invoke`."""
-        if ctx.parent is None:
-            values = {name: ctx.params[name] for name in GLOBAL_OPTIONS}
-            ctx.obj = {
-                name: value for name, value in values.items()
-                if value != SHARED_OPTIONS[name].default
-            }  # fmt: skip
-        return super().invoke(ctx)
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return [name for rows in self.sections().values() for name in rows]
 

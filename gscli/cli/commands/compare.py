@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from gscli.base import UsageError
 from gscli.cli.building import WORDS, list_declarations, make_tool_command
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
-from gscli.cli.completion import make_list_completer
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     SHARED_OPTIONS,
     Settings,
+    make_list_completer,
     make_value_error,
     make_view_options,
     option,

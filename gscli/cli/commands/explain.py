@@ -7,8 +7,13 @@ from functools import partial
 
 from gscli.base import IndexRefused, UsageError
 from gscli.cli.building import Call
-from gscli.cli.completion import make_list_completer
-from gscli.cli.options import OTHER_RESULTS, detect_screen, option, print_report
+from gscli.cli.options import (
+    OTHER_RESULTS,
+    detect_screen,
+    make_list_completer,
+    option,
+    print_report,
+)
 from gscli.cli.tree import make_operator_group
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gscli.base import UsageError
 from gscli.base.words import suggest_names
 from gscli.cli.building import Call
-from gscli.cli.completion import make_list_completer
 from gscli.cli.options import (
     OTHER_RESULTS,
     Settings,
+    make_list_completer,
     make_view_options,
     option,
 )

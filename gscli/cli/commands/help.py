@@ -24,8 +24,14 @@ from gscli.cli.building import (
     suggest_commands,
     tool,
 )
-from gscli.cli.completion import complete_names
-from gscli.cli.options import SHARED_OPTIONS, CommandOption, Settings, argument, detect_screen
+from gscli.cli.options import (
+    SHARED_OPTIONS,
+    CommandOption,
+    Settings,
+    argument,
+    complete_names,
+    detect_screen,
+)
 from gscli.cli.topics import EXIT_CODES, TOPICS, read_topic, rewrap
 from gscli.cli.tree import SUMMARY, TITLES, TOOLS, LazyGroup, make_root_group
 from gscli.frameworks import NAMES, load_framework

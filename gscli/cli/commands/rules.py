@@ -18,8 +18,16 @@ from collections.abc import Sequence
 
 from gscli.base import UsageError
 from gscli.cli.building import tool
-from gscli.cli.completion import complete_names, complete_operator
-from gscli.cli.options import JSON_OPTION, Settings, argument, make_view_options, option, print_json
+from gscli.cli.completion import complete_operator
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    complete_names,
+    make_view_options,
+    option,
+    print_json,
+)
 from gscli.frameworks import ALIASES, NAMES, find_operators, iter_called, operators
 from gscli.frameworks.operator import Operator
 

@@ -25,12 +25,12 @@ from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_columns, format_count, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.completion import complete_names
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     Settings,
     argument,
+    complete_names,
     option,
     print_report,
     print_stderr,

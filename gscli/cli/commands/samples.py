@@ -30,11 +30,11 @@ from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
 from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.building import tool
-from gscli.cli.completion import complete_names
 from gscli.cli.options import (
     JSON_OPTION,
     Settings,
     argument,
+    complete_names,
     detect_screen,
     option,
     print_json,
