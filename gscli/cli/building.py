@@ -99,17 +99,28 @@ REFUSED: Any = typer.BadParameter.__base__
 
 
 class Command(HintedCommand, TyperCommand):
-    """A command whose help lists options under headings, its own before the shared ones.
+    """The command of a function, with declarations of its own and some of the shared options, which
+    come as the function's keyword `settings`.
 
-    `inputs`: what the usage line shows of them, under the framework's own names.
+    Help lists options under headings, its own before the shared ones. `inputs`: what the usage line
+    shows of them, under the framework's own names.
     """
 
     def __init__(
-        self, name: str, function: Callable[..., int], help_text: str,
-        declared: Sequence[CommandOption], inputs: Sequence[str] = (),
+        self, name: str, function: Callable[..., int], shared: Sequence[CommandOption],
+        help_text: str, own: Sequence[CommandOption], inputs: Sequence[str] = (),
     ) -> None:  # fmt: skip
+        unsaid = {entry.name: entry.default for entry in list_declarations(function)}
+
+        def run(**arguments: Any) -> int:
+            check_combinations([*own, *shared], arguments)
+            values = {entry.name: arguments.pop(entry.name) for entry in shared}
+            if shared:
+                arguments["settings"] = Settings(**values)
+            return function(**{**unsaid, **arguments})
+
         super().__init__(
-            name, callback=function, params=[*map(make_parameter, declared)],
+            name, callback=run, params=[*map(make_parameter, [*own, *shared])],
             help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
         )  # fmt: skip
         self.input_metavars = inputs
@@ -181,12 +192,11 @@ def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int
 
     def build(function: Callable[..., int]) -> Command:
         text = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[2].rstrip()
-        settled = [SHARED_OPTIONS[entry] if isinstance(entry, str) else entry for entry in shared]
-        untitled = [
-            entry._replace(heading="Options") if entry.heading == "Result" else entry
-            for entry in settled
-        ]
-        return make_tool_command(name, function, untitled, text, list_declarations(function))
+        known = [SHARED_OPTIONS[entry] if isinstance(entry, str) else entry for entry in shared]
+        for at, entry in enumerate(known):
+            if entry.heading == "Result":
+                known[at] = entry._replace(heading="Options")
+        return Command(name, function, known, text, list_declarations(function))
 
     return build
 
@@ -199,27 +209,6 @@ def list_declarations(function: Callable[..., int]) -> list[CommandOption]:
         for parameter in parameters
         if isinstance(parameter.default, CommandOption)
     ]
-
-
-def make_tool_command(
-    name: str,
-    function: Callable[..., int],
-    shared: Sequence[CommandOption],
-    help_text: str,
-    own: Sequence[CommandOption],
-    inputs: Sequence[str] = (),
-) -> Command:
-    """The command of a function, with declarations of its own and some of the shared options."""
-    unsaid = {entry.name: entry.default for entry in list_declarations(function)}
-
-    def run(**arguments: Any) -> int:
-        check_combinations([*own, *shared], arguments)
-        values = {entry.name: arguments.pop(entry.name) for entry in shared}
-        if shared:
-            arguments["settings"] = Settings(**values)
-        return function(**{**unsaid, **arguments})
-
-    return Command(name, run, help_text, [*own, *shared], inputs)
 
 
 def complete_file(incomplete: str) -> list[str]:
@@ -321,7 +310,7 @@ def make_operator_command(
         return action(Call(operator, words, texts, settings), **options)
 
     words = complete_declaration("words", Sequence[str], WORDS)
-    return make_tool_command(
+    return Command(
         operator.command, run, [*_shared_options(operator, unused)], _format_help(operator, path),
         [words, *list_own_options(operator), *own], format_input_metavars(operator),
     )  # fmt: skip

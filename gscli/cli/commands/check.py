@@ -17,9 +17,9 @@ from gscli.base import (
 from gscli.base.words import format_count
 from gscli.cli.building import (
     Call,
+    Command,
     complete_file,
     list_declarations,
-    make_tool_command,
 )
 from gscli.cli.options import (
     JSON_OPTION,
@@ -136,7 +136,7 @@ class CheckGroup(LazyGroup):
         if not cmd_name.lower().endswith(".onnx"):
             return super().get_command(ctx, cmd_name)
         shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in ("max_bytes", *GLOBAL_OPTIONS))]
-        return make_tool_command(
+        return Command(
             cmd_name, partial(check_model, path=cmd_name), shared, check_model.__doc__ or "",
             list_declarations(check_model),
         )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
-from gscli.cli.building import WORDS, list_declarations, make_tool_command
+from gscli.cli.building import WORDS, Command, list_declarations
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.options import (
     ANY_NUMBER,
@@ -52,7 +52,7 @@ def _build_command(name: str) -> Any:
         if getattr(concept, f"takes_{entry.name}", True)
     ]  # fmt: skip
     run, metavars = partial(compare_concept, concept_name), map(str.upper, concept.inputs)
-    return make_tool_command(name, run, shared, _help(concept_name), declared, (*metavars,))
+    return Command(name, run, shared, _help(concept_name), declared, (*metavars,))
 
 
 def _explain_wrong_name(name: str) -> None:
