@@ -117,6 +117,15 @@ def format_count(count: int, thing: str, things: str = "") -> str:
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
+def join_lines(lines: Iterable[str]) -> str:
+    r"""Lines as one text.
+
+    >>> join_lines(["a", "b"])
+    'a\nb\n'
+    """
+    return "".join(f"{line}\n" for line in lines)
+
+
 def format_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of texts as lines, their columns two blanks apart.
 

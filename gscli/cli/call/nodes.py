@@ -10,7 +10,7 @@ from typing import Any
 from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.words import format_columns, format_count, quote_word, sanitize
+from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
 from gscli.cli.options import Settings, print_report, print_stderr
 from gscli.files.request import list_keys
@@ -187,7 +187,7 @@ def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
         flow = f"{inputs} -> {outputs}  {sanitize(attributes, 80)}"
         texts.append((sanitize(row["node"], 60), row["op"], flow))
     lines = [f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]
-    return "".join(f"{line}\n" for line in lines), rows
+    return join_lines(lines), rows
 
 
 def _format_tensor(tensor: Mapping[str, str]) -> str:

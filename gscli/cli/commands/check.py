@@ -14,7 +14,7 @@ from gscli.base import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.words import format_count
+from gscli.base.words import format_count, join_lines
 from gscli.cli.building import (
     Call,
     Command,
@@ -66,7 +66,7 @@ def check_operator(call: Call) -> int:
     print_report(
         settings,
         lambda: {"count": count, "findings": [finding.to_dict() for finding in findings]},
-        lambda: _format_findings(findings, count),
+        partial(_format_findings, findings, count),
     )
     return int(bool(findings))
 
@@ -74,8 +74,8 @@ def check_operator(call: Call) -> int:
 def _format_findings(findings: Sequence[CheckFinding], count: int) -> str:
     """A line or more for each finding, and how many there are."""
     dots = "…" if detect_screen(sys.stdout).utf8 else ".."
-    texts = [*(each.text().replace("…", dots) for each in findings), format_count(count, "finding")]
-    return "".join(f"{text}\n" for text in texts)
+    texts = [each.text().replace("…", dots) for each in findings]
+    return join_lines([*texts, format_count(count, "finding")])
 
 
 def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
+from gscli.base.words import join_lines
 from gscli.cli.building import WORDS, Command, list_declarations
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.options import (
@@ -200,7 +201,7 @@ def _print_gradients(
         options = make_view_options(settings)
         options = options._replace(utf8=options.utf8 and not settings.plain)
         lines = describe_comparison(result, options, is_short=settings.quiet)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.write(join_lines(lines))
     return int(not result.agree)
 
 

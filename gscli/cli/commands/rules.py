@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from gscli.base import UsageError
 from gscli.cli.building import tool
@@ -26,7 +27,7 @@ from gscli.cli.options import (
     complete_names,
     make_view_options,
     option,
-    print_json,
+    print_report,
 )
 from gscli.frameworks import ALIASES, NAMES, find_operators, iter_called, operators
 from gscli.frameworks.operator import Operator
@@ -58,21 +59,20 @@ def rules(
         sys.stdout.write(format_article_table(table))
         return 0
     rows = computing.compute_rules(_select_operators(name, operator))
-    if settings.json is not None:
-        print_json(computing.rules_to_dicts(rows))
-    elif markdown:
-        sys.stdout.write(computing.format_markdown(rows))
-    else:
-        _print_table(computing.HEADS, [[rule.label, *rule.behaviours] for rule in rows], settings)
+    cells = [[rule.label, *rule.behaviours] for rule in rows]
+    make_text = partial(_format_table, computing.HEADS, cells, settings)
+    make_markdown = partial(computing.format_markdown, rows)
+    make_document = partial(computing.rules_to_dicts, rows)
+    print_report(settings, make_document, make_markdown if markdown else make_text)
     return 0
 
 
-def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], settings: Settings) -> None:
+def _format_table(heads: Sequence[str], rows: Sequence[Sequence[str]], settings: Settings) -> str:
     from gscli.views.lines import render_text
     from gscli.views.terminal.tables import make_rules_drawing
 
     options = make_view_options(settings)
-    sys.stdout.write(render_text(make_rules_drawing(heads, rows, options), options))
+    return render_text(make_rules_drawing(heads, rows, options), options)
 
 
 def _print_conventions(settings: Settings) -> int:
@@ -80,14 +80,13 @@ def _print_conventions(settings: Settings) -> int:
     from gscli.gradients.conventions import CONVENTIONS
     from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
 
-    if settings.json is not None:
-        print_json({
-            name: {**convention._asdict(), "missing": dict(convention.missing)}
-            for name, convention in CONVENTIONS.items()
-        })  # fmt: skip
-        return 0
+    document = {
+        name: {**convention._asdict(), "missing": dict(convention.missing)}
+        for name, convention in CONVENTIONS.items()
+    }
     rows = [describe_convention(convention) for convention in CONVENTIONS.values()]
-    _print_table(CONVENTION_HEADS, rows, settings)
+    make_text = partial(_format_table, CONVENTION_HEADS, rows, settings)
+    print_report(settings, lambda: document, make_text)
     return 0
 
 

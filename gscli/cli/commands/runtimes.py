@@ -18,12 +18,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
 from gscli.base.records import Record, group_pairs
-from gscli.base.words import format_columns, format_count, sanitize
+from gscli.base.words import format_columns, format_count, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     ANY_NUMBER,
@@ -178,11 +179,7 @@ def _print_hello(name: str, python: str | None, settings: Settings) -> int:
         names = [operator.full_name for operator in operators]
     facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
     lines = [f"{hello.title}, its adapter passed the self-test", *map("  {}".format, names)]
-    print_report(
-        settings,
-        lambda: {**facts, "operators": names},
-        lambda: "".join(f"{line}\n" for line in lines),
-    )
+    print_report(settings, lambda: {**facts, "operators": names}, partial(join_lines, lines))
     return 0
 
 
@@ -197,11 +194,7 @@ def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
         more = f"needs {' '.join(missing)}" if member.version and missing else ""
         more += f"  :{adapter.variants}" if adapter.variants else ""
         rows.append((adapter.name, member.version or "-", more))
-    print_report(
-        settings,
-        lambda: documents,
-        lambda: "".join(f"{line}\n" for line in format_columns(rows)),
-    )
+    print_report(settings, lambda: documents, lambda: join_lines(format_columns(rows)))
 
 
 @contextmanager

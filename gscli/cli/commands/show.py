@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.base.words import format_columns, format_shape, sanitize
+from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     Settings,
@@ -140,7 +140,7 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         for m, size in zip(members, sizes, strict=True)
     ])  # fmt: skip
     lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
-    table = "".join(f"{line}\n" for line in (lines if members else ["no tensors", *lines]))
+    table = join_lines(lines if members else ["no tensors", *lines])
     document = {"file": text, "members": rows, **history, **nodes}
     print_report(settings, lambda: document, lambda: table + node_table)
 

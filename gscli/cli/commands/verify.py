@@ -54,12 +54,11 @@ from gscli.cli.options import (
     argument,
     detect_screen,
     option,
-    print_json,
+    print_report,
 )
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
-    from gscli.lab.cases import Case
     from gscli.runtimes.findings import FuzzFinding
     from gscli.runtimes.recorded import CaseResult
 
@@ -84,19 +83,14 @@ def verify(
     junit: str | None = JUNIT,
     reports: str | None = REPORT._replace(needs="on", why="--report is about a runtime"),
     report_format: str = option(
-        "how failures are printed",
-        "NAME",
-        flag="--format",
-        choices=FORMATS,
-        default="text",
-        excludes=("json",),
-        why="--json is a format of its own",
+        "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text",
+        excludes=("json",), why="--json is a format of its own",
     ),
     strict: bool = option("also fail where a runtime answers and the record refuses"),
     quiet: bool = option("only the summary", short="-q"),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     from gscli.lab.cases import read_cases
     from gscli.runtimes.findings import FuzzReport
     from gscli.runtimes.recorded import run_case, run_case_on
@@ -115,7 +109,7 @@ def verify(
         for path in files:
             for case in read_cases(path, partial(tally.refuse, path)):
                 if only in case.id:
-                    tally.add(run(case), case, path)
+                    tally.add(run(case), path)
                     progress.advance()
     accepted.warn_of_unmatched(name for failure in tally.failures for name in failure.names)
     was_tried = len(tally.passed) + len(tally.failures) > len(tally.refusals)
@@ -127,7 +121,11 @@ def verify(
         ReportFolder(reports, on).update(FuzzReport(runtime.hello, {}, tally.findings))
     if junit is not None:
         _save_junit(junit, tally, on, time.monotonic() - began)
-    _print_counts(tally, tally.to_dict(is_runtime=bool(on)), settings)
+    counts = tally.to_dict(is_runtime=bool(on))
+    failures = [failure.to_dict() for failure in tally.select("failed")]
+    refusals = [refusal.to_dict() for refusal in tally.refusals]
+    document = {**counts, "failures": failures} | ({"refusals": refusals} if refusals else {})
+    print_report(settings, lambda: document, partial(_format_counts, tally, counts))
     if not was_tried and only:
         raise _nothing_run_error(tally, only)
     if tally.refusals and not tally.count("failed"):
@@ -137,17 +135,9 @@ def verify(
     return int(bool(tally.count("failed")))
 
 
-def _print_counts(tally: _CaseCounts, counts: dict[str, int], settings: Settings) -> None:
-    """The last lines, or the document of --json."""
-    if settings.json is not None:
-        failures = [failure.to_dict() for failure in tally.select("failed")]
-        refusals = [refusal.to_dict() for refusal in tally.refusals]
-        more = {"refusals": refusals} if refusals else {}
-        print_json({**counts, "failures": failures, **more})
-        return
-    if tally.form == "text":
-        sys.stdout.writelines(_format_causes(tally.findings))
-    sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
+def _format_counts(tally: _CaseCounts, counts: dict[str, int]) -> str:
+    causes = _format_causes(tally.findings) if tally.form == "text" else ()
+    return "".join(causes) + ", ".join(f"{count} {what}" for what, count in counts.items()) + "\n"
 
 
 def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
@@ -260,27 +250,23 @@ class _CaseCounts:
         if self.form is not None:
             sys.stdout.write(failure.format_text(self.form))
 
-    def add(self, result: CaseResult | None, case: Case, path: str) -> None:
+    def add(self, result: CaseResult | None, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
-        if result is None:
-            self.skipped += 1
-            return
-        if not result.problem:
-            self.passed.append(case.id)
-            return
         from gscli.lab.cases import build_repro_command
 
-        outcome: Outcome = "failed"
-        command = build_repro_command(case, path)
-        failure = FailedCase(
-            outcome, case.id, result.problem, command, path, case.line,
-            result.finding,
-        )  # fmt: skip
-        if any(map(self.accepted.match, failure.names)):
-            failure = failure._replace(outcome="known")
-        elif result.is_tolerated and not self.strict:
-            failure = failure._replace(outcome="warning")
-        self._note(failure)
+        if result is None:
+            self.skipped += 1
+        elif not result.problem:
+            self.passed.append(result.case.id)
+        else:
+            case, command = result.case, build_repro_command(result.case, path)
+            facts = case.id, result.problem, command, path, case.line, result.finding
+            failure = FailedCase("failed", *facts)
+            if any(map(self.accepted.match, failure.names)):
+                failure = failure._replace(outcome="known")
+            elif result.is_tolerated and not self.strict:
+                failure = failure._replace(outcome="warning")
+            self._note(failure)
 
 
 def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
