@@ -96,13 +96,13 @@ def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: Preamble
 def _judge(answer: Snippet, translation: Translation) -> Snippet:
     """The answer with what is true of its lines."""
     op = translation.op
-    broken = list_breaking_inputs(translation)
+    broken = tuple(list_breaking_inputs(translation))
     apart = describe_value_difference(translation)
     return answer._replace(
         verdict="differs" if apart else "exact for these indices" if broken else "exact",
         operation=op.name if op else "nothing is moved",
         composed=translation.composed,
-        breaks=tuple(broken),
+        breaks=broken,
         notes=tuple(_list_notes(translation)),
         reason=apart,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gscli.base.words import FLOAT16S, FLOATS
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, has_partial_windows
@@ -23,33 +25,29 @@ UNCHECKED_WORDS = {OUTCOMES["from_end"].cell: FROM_END, "unchecked": "is not che
 """What a framework does that does not check an index, as a policy names it; others as they are."""
 
 
-def list_breaking_inputs(translation: Translation) -> list[str]:
+def list_breaking_inputs(translation: Translation) -> Iterator[str]:
     """What would make lines differ from the call that they are for, each in a sentence."""
     analysis, target, native = translation.analysis, translation.target, translation.op
     if native is None:
-        return ["any cell that is moved: these inputs move none"]
-    sentences = list[str]()
+        yield "any cell that is moved: these inputs move none"
+        return
     if analysis.has_index_numbers:
-        sentences += _breaking_indices(translation, native)
+        yield from _breaking_indices(translation, native)
     layout = analysis.layout
     if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(analysis)):
-        sentences.append(f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them")
+        yield f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them"
     if analysis.has_mask:
-        sentences.append("another mask: the shapes and positions here are those of this one")
-    sentences += [
-        f"other {name}: the number of rows here is that of these"
-        for name in analysis.operator.counted_inputs(layout.attributes)
-    ]
-    sentences += [
-        f"other {item.recipe.source}: nothing holds them against the axis"
-        for item in layout.addressing.generated if isinstance(item.recipe, SegmentNumbers)
-    ]  # fmt: skip
+        yield "another mask: the shapes and positions here are those of this one"
+    for name in analysis.operator.counted_inputs(layout.attributes):
+        yield f"other {name}: the number of rows here is that of these"
+    for item in layout.addressing.generated:
+        if isinstance(item.recipe, SegmentNumbers):
+            yield f"other {item.recipe.source}: nothing holds them against the axis"
     if layout.kind == "scatter":
         replaces = layout.reduction == "none" and layout.can_share_cells
         if replaces and not target.keeps_last_write:
-            sentences.append(_describe_duplicates(analysis, target))
-        sentences += _breaking_values(analysis, target)
-    return sentences
+            yield _describe_duplicates(analysis, target)
+        yield from _breaking_values(analysis, target)
 
 
 def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
@@ -181,12 +179,10 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
 
 
-def _breaking_values(analysis: CallAnalysis, target: TargetFramework) -> list[str]:
-    layout, sentences = analysis.layout, list[str]()
-    nan = _describe_nan_difference(analysis, target)
+def _breaking_values(analysis: CallAnalysis, target: TargetFramework) -> Iterator[str]:
+    layout, nan = analysis.layout, _describe_nan_difference(analysis, target)
     if nan:
-        sentences.append(nan)
+        yield nan
     summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate_dtype is None
     if summed and layout.dtype in FLOAT16S and target.sums_halves_in_float32:
-        sentences.append(f"many halves: {target.title} rounds their sum once, not after every step")
-    return sentences
+        yield f"many halves: {target.title} rounds their sum once, not after every step"

@@ -65,15 +65,11 @@ class IndexNormalizer:
         skips = (skips or (profile.negative and policy.negative is Negative.SKIP)) and not drops
         moves = policy.out_of_bounds is OutOfBounds.CLIP and profile.out_of_range
         from_end = profile.negative and policy.negative is Negative.FROM_END
-        alone = (
-            native.out_of_bounds is OutOfBounds.CLIP
-            and not native.negative_from_end
-            and native.form != "cells"
-        )
+        clips_alone = native.out_of_bounds is OutOfBounds.CLIP and not native.negative_from_end
         return IndexHandling(
             counts_from_end=from_end and (not native.negative_from_end or moves or skips),
             is_unsigned=profile.negative and policy.truncation is Truncation.UNSIGNED,
-            clips=moves and not alone,
+            clips=moves and not (clips_alone and native.form != "cells"),
             skips=skips,
         )
 

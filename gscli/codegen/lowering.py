@@ -345,7 +345,11 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
     lowering, composed = IndexLowering(analysis, target), False
     steps = lowering.steps
     if layout.is_noop:
-        return Translation(analysis, target, steps, _emit_unchanged(lowering))
+        output = steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
+        if layout.kind == "scatter" and "data" in lowering.inputs:
+            output = steps.reshape(lowering.inputs["data"], layout.output_shape)
+        eliminate_dead_code(steps, output)
+        return Translation(analysis, target, steps, output)
     if layout.kind == "gather":
         output, indices = emit_gather(lowering)
     else:
@@ -366,11 +370,3 @@ def eliminate_dead_code(steps: SnippetProgram, output: Value) -> None:
             needed |= {operand.number for operand in step.operands}
             kept.append(step)
     steps.steps[:] = reversed(kept)
-
-
-def _emit_unchanged(lowering: IndexLowering) -> Value:
-    """What comes out where no cell is read or written."""
-    steps, layout = lowering.steps, lowering.layout
-    if layout.kind == "scatter" and "data" in lowering.inputs:
-        return steps.reshape(lowering.inputs["data"], layout.output_shape)
-    return steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")

@@ -17,7 +17,6 @@ from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_part
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
 from gscli.codegen.steps import Constant, Value, broadcast_shape
-from gscli.layout import Layout
 from gscli.layout.axes import (
     Axis,
     Column,
@@ -120,15 +119,15 @@ class IndexLowering(IndexNormalizer):
 
     def _is_suitable(self, native: NativeOp, form: IndexForm) -> bool:
         if form.numbers is not None:
-            return not (
-                self.analysis.has_skips
-                and (not self.is_scatter or has_partial_windows(self.layout))
-            )
+            leaves_out = self.is_scatter and not has_partial_windows(self.layout)
+            return leaves_out or not self.analysis.has_skips
         if native.form == "vectors" and self.analysis.has_skips:
             return self.is_scatter and self.is_dropped_by_op(native)
         if native.form == "along":
             crops = native.can_crop_data and not self.is_scatter
-            return native.takes_smaller or crops or self._is_covered(form.axis)
+            pairs = zip(self.layout.view_shape, self.addressing.entry_shape, strict=True)
+            off_axis = (pair for at, pair in enumerate(pairs) if at != form.axis)
+            return native.takes_smaller or crops or all(size == own for size, own in off_axis)
         return not form.batch or self._has_own_batch(native, form)
 
     def _has_own_batch(self, native: NativeOp, form: IndexForm) -> bool:
@@ -138,11 +137,6 @@ class IndexLowering(IndexNormalizer):
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
         return native.takes_batch and (native.takes_batch_of_1 or not alone) and not rows
-
-    def _is_covered(self, axis: int) -> bool:
-        """Whether indices are as large as data off the axis."""
-        pairs = zip(self.layout.view_shape, self.addressing.entry_shape, strict=True)
-        return all(size == other for at, (size, other) in enumerate(pairs) if at != axis)
 
     # One array of index numbers.
 
@@ -161,9 +155,8 @@ class IndexLowering(IndexNormalizer):
         shape, values, live_shape = index.shape, layout.result_shape, index.shape
         if native.form == "take":
             between, behind = axis - form.batch, len(layout.axes) - axis - 1
-            live_shape = (
-                *shape[: form.batch], *(1,) * between, *shape[form.batch :], *(1,) * behind
-            )  # fmt: skip
+            batch, entries = shape[: form.batch], shape[form.batch :]
+            live_shape = (*batch, *(1,) * between, *entries, *(1,) * behind)
             if native.needs_rank_1_indices or (native.refuses_rank_0 and not shape):
                 index = steps.reshape(index, (prod(shape),))
                 values = (*layout.view_shape[:axis], prod(shape), *layout.view_shape[axis + 1 :])
@@ -222,8 +215,11 @@ class IndexLowering(IndexNormalizer):
         for axis in self.layout.axes[: len(self.layout.axes) - self.addressing.traveling]:
             cell, alive = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
-            if alive is not None:
-                live = alive if live is None else self._and(live, alive)
+            if live is not None and alive is not None:
+                shape = broadcast_shape(live.shape, alive.shape)
+                live = self.steps.add("both", "live", shape, "bool", live, alive)
+            else:
+                live = live or alive
         if not cells:
             cells = [self.steps.iota(range(1), 0, len(grid))]
         if broadcast_shape(*(cell.shape for cell in cells)) != grid:
@@ -243,22 +239,19 @@ class IndexLowering(IndexNormalizer):
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         return self.normalize(index, axes, native, dim)[0]
 
-    def _and(self, first: Value, other: Value) -> Value:
-        shape = broadcast_shape(first.shape, other.shape)
-        return self.steps.add("both", "live", shape, "bool", first, other)
-
     def _lower_axis(
         self, axis: Axis, native: NativeOp, grid: Shape, whole: Value | None
     ) -> tuple[Value, Value | None]:
         """The sum of an axis's terms, shaped to the grid; which entries are live on it."""
         terms: list[Value] = []
         live: Value | None = None
+        judges_cells = axis.window is not None and not self.layout.policy.is_atomic
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
+            profile = self.analysis.index_profiles[axis.column]
             number = self._column_value(column, whole)
             if whole is None and self._is_read(column):
-                if _is_judged_by_cell(axis, self.layout):
-                    profile = self.analysis.index_profiles[axis.column]
+                if judges_cells:
                     number = self.cast_to_integers(number, native, profile)
                 else:
                     number, live = self.normalize(number, [axis], native)
@@ -276,19 +269,12 @@ class IndexLowering(IndexNormalizer):
         cell = terms[0]
         for term in terms[1:]:
             cell = self.steps.plus(cell, self.steps.cast(term, cell.dtype))
-        if _is_judged_by_cell(axis, self.layout):
-            cell, live = self._mask_window_cells(cell, axis, native)
+        if axis.column is not None and judges_cells:
+            drops = self.is_scatter and self.is_dropped_by_op(native)
+            skips = (profile.out_of_range or profile.negative) and not drops
+            self.handlings.append(IndexHandling(skips=skips))
+            live = self.steps.is_inside(cell, axis.size - 1) if skips else None
         return self.steps.cast(cell, "int64"), live
-
-    def _mask_window_cells(
-        self, cell: Value, axis: Axis, native: NativeOp
-    ) -> tuple[Value, Value | None]:
-        """Each cell of a window is judged alone."""
-        profile = self.analysis.index_profiles[axis.column or 0]
-        drops = self.is_scatter and self.is_dropped_by_op(native)
-        skips = (profile.out_of_range or profile.negative) and not drops
-        self.handlings.append(IndexHandling(skips=skips))
-        return cell, self.steps.is_inside(cell, axis.size - 1) if skips else None
 
     def _column_value(self, column: Column, whole: Value | None) -> Value:
         """The numbers of one column as an array of its input's shape, without the vector axis."""
@@ -344,8 +330,3 @@ class IndexLowering(IndexNormalizer):
         shape = (1,) * (entries - len(value.shape)) + value.shape
         shape = (*shape[len(shape) - entries :], *(1,) * (len(grid) - entries))
         return self.steps.reshape(value, shape)
-
-
-def _is_judged_by_cell(axis: Axis, layout: Layout) -> bool:
-    """Whether each cell of a window on an axis is judged alone."""
-    return axis.column is not None and axis.window is not None and not layout.policy.is_atomic
