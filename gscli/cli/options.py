@@ -357,6 +357,11 @@ class Settings(Record):
         views = (self.json, self.svg, self.html, self.expect, self.step)
         return self.is_streamable and not self.is_picture_drawn and not any(views)
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How files are read, as `gscli.files.load` takes it."""
+        return {"dtype": self.dtype, "empty_dtype": "int64", "max_bytes": self.max_bytes}
+
     def to_environment(self) -> dict[str, str]:
         """Variables that give another gscli these options of the screen.
 

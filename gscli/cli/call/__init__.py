@@ -157,17 +157,14 @@ def load_inputs(
     and converts those that are to be `converted`; what else it means needs a layout. The input
     `left` stays in its Zarr store, if it lies in one, or its .npy file open.
     """
-    common: dict[str, Any] = {
-        "dtype": settings.dtype, "empty_dtype": "int64", "max_bytes": settings.max_bytes
-    }  # fmt: skip
+    options = settings.reading
     if isinstance(source, str):
-        return files.load_many(source, names, optional=optional, **common)
-    return {
-        name: files.load(
-            str(text), name=name, opaque_only=name not in converted, leave=name == left, **common
-        )
-        for name, text in source.items()
-    }
+        return files.load_many(source, names, optional=optional, **options)
+    loaded: dict[str, files.LoadedInput] = {}
+    for name, text in source.items():
+        how = {"opaque_only": name not in converted, "leave": name == left, **options}
+        loaded[name] = files.load(str(text), name=name, **how)
+    return loaded
 
 
 def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:

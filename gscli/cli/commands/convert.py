@@ -72,11 +72,7 @@ def convert(
 
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
-    limit = settings.max_bytes
-    load = partial(
-        files.load, source, name="tensor", empty_dtype="int64", max_bytes=limit,
-        dtype=settings.dtype,
-    )  # fmt: skip
+    load = partial(files.load, source, name="tensor", **settings.reading)
     try:
         loaded = load(opaque_only=cast)
     except ContentRefused as error:
@@ -90,7 +86,7 @@ def convert(
         array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
     with ProgressBar("writing", array.nbytes, unit="bytes") as bar:
         files.save(
-            target, array, format=settings.format, max_bytes=limit, chunks=chunks,
+            target, array, format=settings.format, max_bytes=settings.max_bytes, chunks=chunks,
             progress=bar.advance,
         )  # fmt: skip
     if settings.json is not None:

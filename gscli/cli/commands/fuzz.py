@@ -16,12 +16,12 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.base.words import format_count
+from gscli.base.words import format_count, join_lines
 from gscli.cli.building import tool
 from gscli.cli.commands.runtimes import (
     JUNIT,
@@ -44,7 +44,7 @@ from gscli.cli.options import (
     Settings,
     argument,
     option,
-    print_json,
+    print_report,
     print_stderr,
 )
 
@@ -93,7 +93,12 @@ def fuzz(
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
-    from gscli.runtimes.reports import format_junit
+    from gscli.runtimes.reports import (
+        format_junit,
+        format_report,
+        format_summary,
+        report_to_dict,
+    )
     from gscli.views.progress_bar import ProgressBar
 
     if not on:
@@ -122,7 +127,12 @@ def fuzz(
             report = put_calls(runtime, chosen, limits, accepted.patterns, watch)
         write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
-    _print_report(report, settings, strict=strict, quiet=quiet, to_stderr=output == "-")
+    lines = (format_summary if quiet else format_report)(report, strict=strict)
+    if output == "-":
+        print_stderr(join_lines(lines))
+    else:
+        make_document = partial(report_to_dict, report, strict=strict)
+        print_report(settings, make_document, lambda: join_lines(lines))
     if junit is not None:
         save_text(junit, format_junit(report, strict=strict))
     if output is not None:
@@ -159,20 +169,3 @@ def _report_writer(reports: str | None, runtime_spec: str) -> Callable[[FuzzRepo
     from gscli.codegen.reproduction import ReportFolder
 
     return ReportFolder(reports, runtime_spec).update
-
-
-def _print_report(
-    report: FuzzReport, settings: Settings, *, strict: bool, quiet: bool, to_stderr: bool
-) -> None:
-    """Print what was found; on standard error where the cases go to standard output."""
-    from gscli.runtimes.reports import format_report, format_summary, report_to_dict
-
-    if settings.json is not None:
-        print_json(report_to_dict(report, strict=strict))
-        return
-    lines = format_summary if quiet else format_report
-    text = "".join(line + "\n" for line in lines(report, strict=strict))
-    if to_stderr:
-        print_stderr(text)
-    else:
-        sys.stdout.write(text)

@@ -22,7 +22,6 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING
 from gscli.base import InputRefused, UsageError
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import JSON_OPTION, Settings, argument, is_set, option, print_json
+from gscli.cli.options import JSON_OPTION, Settings, argument, is_set, option, print_report
 
 if TYPE_CHECKING:
     from gscli.lab.node_tests import NodeTestResult
@@ -107,13 +106,13 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
     counts.update(outcome.status for outcome in outcomes)
     if counts["skipped"] == len(outcomes):
         raise _nothing_to_run_error(outcomes)
-    if settings.json is not None:
-        print_json({**counts, "tests": [outcome.to_dict() for outcome in outcomes]})
-        return int(counts["failed"] > 0)
-    if not settings.quiet:
-        sys.stdout.writelines(_format_results(outcomes, verbose=settings.verbose))
-    shown = [status for status, count in counts.items() if count or status != "skipped"]
-    sys.stdout.write(", ".join(f"{counts[status]} {status}" for status in shown) + "\n")
+    listed = () if settings.quiet else _format_results(outcomes, verbose=settings.verbose)
+    shown = [f"{n} {status}" for status, n in counts.items() if n or status != "skipped"]
+    print_report(
+        settings._replace(quiet=False),
+        lambda: {**counts, "tests": [outcome.to_dict() for outcome in outcomes]},
+        lambda: "".join([*listed, ", ".join(shown), "\n"]),
+    )
     return int(counts["failed"] > 0)
 
 
@@ -135,13 +134,9 @@ def _format_results(outcomes: Sequence[NodeTestResult], *, verbose: bool) -> Ite
         skipped += outcome.status == "skipped"
         hidden = outcome.status == "passed" or (outcome.status == "skipped" and skipped > LISTED)
         if verbose or not hidden:
-            yield _format_result(outcome)
+            place = f"{outcome.folder}/{outcome.data_set}".rstrip("/")
+            word = "FAILED" if outcome.status == "failed" else outcome.status
+            reason = outcome.problem or outcome.skipped
+            yield f"{word} {place}" + (f": {reason}" if reason else "") + "\n"
     if skipped > LISTED and not verbose:
         yield f"and {skipped - LISTED} more skipped: -v\n"
-
-
-def _format_result(outcome: NodeTestResult) -> str:
-    place = f"{outcome.folder}/{outcome.data_set}".rstrip("/")
-    word = "FAILED" if outcome.status == "failed" else outcome.status
-    reason = outcome.problem or outcome.skipped
-    return f"{word} {place}" + (f": {reason}" if reason else "") + "\n"

@@ -59,9 +59,8 @@ def show(
 
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
-    limit = settings.max_bytes
     for number, text in enumerate(words):
-        listed = _list_several(text, limit)
+        listed = _list_several(text, settings.max_bytes)
         if len(words) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not stat  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
@@ -69,10 +68,7 @@ def show(
             _print_statistics(text, listed, settings)
         elif listed is None:
             drawn = not (settings.plain or settings.json or settings.dtype)
-            loaded = files.load(
-                text, name="tensor", dtype=settings.dtype, empty_dtype="int64", max_bytes=limit,
-                leave=drawn,
-            )  # fmt: skip
+            loaded = files.load(text, name="tensor", leave=drawn, **settings.reading)
             _print_tensor(loaded, settings)
         elif settings.slice is not None:
             hint = f"name one of them: {member_word(text, listed[0].name)}" if listed else ""
@@ -162,10 +158,7 @@ def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Sett
     width = max((len(sanitize(name)) for name in words), default=0)
     documents = list[dict[str, object]]()
     for name, word in words.items():
-        array = files.load(
-            word, name="tensor", dtype=settings.dtype, empty_dtype="int64",
-            max_bytes=settings.max_bytes,
-        ).array  # fmt: skip
+        array = files.load(word, name="tensor", **settings.reading).array
         summary = compute_statistics(*_take_chosen(array, settings))
         line = f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text()
         write_results([array], settings, text="" if settings.json is not None else f"{line}\n")
