@@ -17,8 +17,8 @@ from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.words import NARROW_FLOATS
 from gscli.kernel import loops, tiles
 from gscli.kernel.reductions import REDUCTIONS, canonical_updates, prepare_updates, saturating_cast
-from gscli.kernel.tiles import Region, Tile, Tiling
-from gscli.kernel.tuning import DEFAULT, WHOLE, ThreadShare, Tuning, empty_aligned, run_parallel
+from gscli.kernel.tiles import Region, Tile, Tiling, split_range
+from gscli.kernel.tuning import DEFAULT, Tuning, empty_aligned, run_parallel
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 
@@ -142,16 +142,16 @@ class ScatterOutput:
             self.rows[self.counts > 0] = self.rule.identity(self.rows.dtype)
 
     def apply_updates(
-        self, tile: Tile, updates: Array, rows: Array | None = None, share: ThreadShare = WHOLE
+        self, tile: Tile, updates: Array, rows: Array | None = None, own: slice | None = None
     ) -> None:
         """Write or combine the updates (*region, run) of one tile in entry order; `rows`: where, if
-        not in the output's.
+        not in the output's; `own`: the range of them that they may go to.
         """
         rows = self.rows if rows is None else rows
         if self.keeps_lone:  # the addresses are read twice
             tile = tile._replace(deferred=tile.addresses)
         ufunc = self.rule.select_ufunc(rows.dtype, updates.dtype)
-        tiles.write(rows, tile, updates, ufunc, share)
+        tiles.write(rows, tile, updates, ufunc, own)
         if self.keeps_lone and self.counts is not None:
             numbers, _ = tile.flat_addresses()
             lone = self.counts[numbers] == 1
@@ -217,8 +217,8 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
         return
     source = None if target.source is None else target.source.reshape(target.rows.shape)
 
-    def apply(part: tuple[Region, ThreadShare]) -> None:
-        partition, share = part
+    def apply(part: tuple[Region, slice | None]) -> None:
+        partition, own = part
         rows = target.rows
         if tiling.is_packed:  # cells go into a copy of their own, and back
             rows = tiling.pack_cells(rows if source is None else source, partition)
@@ -227,13 +227,14 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
             walk = (tile._replace(initial_rows=source[tile.row_range]) for tile in walk)
         for tile in walk:
             values = prepare_updates(layout, updates[tile.region], dtype)
-            target.apply_updates(tile, values, rows, share)
+            target.apply_updates(tile, values, rows, own)
         if rows is not target.rows:
             cells = tiling.own_cells(target.rows, partition)
             cells[...] = rows.reshape(cells.shape)
 
-    count = threads if sharing == "rows" else 1
-    shares = [ThreadShare(number, count) for number in range(count)]
+    count, shares = len(target.rows) // layout.form.data_dims[1], list[slice | None]([None])
+    if sharing == "rows":
+        shares = [*split_range(0, count, -(-count // threads))]
     run_parallel([*product(tiling.partitions, shares)], apply, threads)
 
 

@@ -23,7 +23,6 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, real_part
 from gscli.kernel import tuning
-from gscli.kernel.tuning import WHOLE, ThreadShare
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 10
@@ -240,10 +239,10 @@ def take(rows: Array, addresses: Indices | Deferred, target: Array, parts: int =
 
 def write(
     rows: Array, addresses: Indices | Deferred, items: Array, ufunc: Any = None,
-    share: ThreadShare = WHOLE, parts: int = 1, source: Array | None = None,
+    own: slice | None = None, parts: int = 1, source: Array | None = None,
 ) -> bool:  # fmt: skip
-    """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)` for a
-    share of the rows. `parts` as in `take`; `source`: what rows will hold before.
+    """`rows[addresses] = items[…, :]` in entry order, or `rows[a] = ufunc(rows[a], item)`, maybe
+    for its `own` range of rows alone. `parts` as in `take`; `source`: what rows will hold before.
     """
     run, to = rows.shape[1], (rows, addresses, items)
     if ufunc is None:
@@ -252,7 +251,8 @@ def write(
     if known is None or not rows.flags.aligned or not items.flags.aligned:
         return False
     operation, number, cells = known
-    after = run * cells, share != WHOLE, *share.row_range(len(rows) // parts)
+    picked = own or slice(0, 0)
+    after = run * cells, own is not None, picked.start, picked.stop
     return _call_native("gscli_combine", (operation, number), *to, after, parts, source)
 
 

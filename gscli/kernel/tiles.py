@@ -26,7 +26,6 @@ from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, parse_dtyp
 from gscli.base.records import Record
 from gscli.kernel import loops, tuning
 from gscli.kernel.loops import Deferred
-from gscli.kernel.tuning import WHOLE, ThreadShare
 from gscli.layout.axes import Negative, Number
 from gscli.layout.forms import build_cells_form
 from gscli.plan.indices import unravel_range
@@ -95,21 +94,20 @@ def take_with_numpy(
 
 
 def write(
-    rows: Array, tile: Tile, items: Array, ufunc: Any = None, share: ThreadShare = WHOLE
+    rows: Array, tile: Tile, items: Array, ufunc: Any = None, own: slice | None = None
 ) -> None:
     """Write items (*region, run) to the rows of one tile, or combine them by `ufunc`, in turn; only
-    to a `share` of the rows, so that threads never meet in one.
+    to its `own` range of rows, where threads share them, so that they never meet in one.
     """
     target = rows[tile.row_range]
-    where = share, tile.repeats, tile.initial_rows
+    where = own, tile.repeats, tile.initial_rows
     if tile.live is None and loops.write(target, tile.deferred, items, ufunc, *where):
         return
     if tile.initial_rows is not None:
         target[...] = tile.initial_rows
-    if share != WHOLE:
+    if own is not None:
         addresses = tile.addresses
-        top, bottom = share.row_range(len(target) // tile.repeats)
-        mine = (top <= addresses) & (addresses < bottom)
+        mine = (own.start <= addresses) & (addresses < own.stop)
         live = mine if tile.live is None else mine & tile.live
         tile = tile._replace(deferred=addresses, live=live)
     write_with_numpy(target, *tile.repeated_addresses(), items, ufunc)
@@ -189,7 +187,7 @@ class Tiling:
         self.has_whole_tiles = wide == width and self.tall == entries
         whole = ordered or self.is_packed
         sizes = batches, together, entries if whole else self.tall, wide
-        pieces = [_split_range(0, *each) for each in zip(grid, sizes, strict=True)]
+        pieces = [split_range(0, *each) for each in zip(grid, sizes, strict=True)]
         self.partitions: list[Region] = list(product(*pieces))
         if is_cells:
             self.windows = WindowRows(plan)
@@ -199,7 +197,7 @@ class Tiling:
     def iter_tiles(self, partition: Region) -> Iterator[Tile]:
         """The tiles of one partition, in entry order."""
         batches, outer, entries, own = partition
-        for piece in _split_range(entries.start, entries.stop, self.tall):
+        for piece in split_range(entries.start, entries.stop, self.tall):
             yield self.make_tile((batches, outer, piece, own))
 
     def iter_all_tiles(self) -> Iterator[Tile]:
@@ -321,7 +319,8 @@ def deferrable_axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
     return axes
 
 
-def _split_range(begin: int, end: int, size: int) -> list[slice]:
+def split_range(begin: int, end: int, size: int) -> list[slice]:
+    """A range in pieces of one size, the last one maybe shorter."""
     size = max(size, 1)
     return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
 

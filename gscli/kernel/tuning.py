@@ -67,24 +67,6 @@ def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return block[first : first + size].view(dtype).reshape(shape)
 
 
-class ThreadShare(Record):
-    """Which of `total` equal shares of the rows of a scatter a thread works on."""
-
-    number: int
-    total: int
-
-    def row_range(self, count: int) -> tuple[int, int]:
-        """The rows of the share, of `count` in all.
-
-        >>> ThreadShare(1, 3).row_range(10)
-        (3, 6)
-        """
-        return count * self.number // self.total, count * (self.number + 1) // self.total
-
-
-WHOLE = ThreadShare(0, 1)
-
-
 def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:
     """Work on all partitions, in up to `threads` threads; the first failure is raised here.
 

@@ -24,8 +24,8 @@ from gscli.frameworks import find_operator
 from gscli.kernel import loops, tiles
 from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.tiles import Tile, write
-from gscli.kernel.tuning import ThreadShare, Tuning, run_parallel
+from gscli.kernel.tiles import Tile, split_range, write
+from gscli.kernel.tuning import Tuning, run_parallel
 from gscli.plan import infer_layout
 from gscli.plan import plan as plans
 from gscli.plan.plan import Plan
@@ -116,11 +116,11 @@ def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -
         rows, updates = values((11, run), dtype), values((100, run), dtype, 2)
         expected = expected_rows(dtype, reduction, run, place)
         step = Tile(slice(None), addresses, None, (slice(None),))
-        for count in (1, 3):
+        for shares in ([None], split_range(0, 11, 4)):
             actual = rows.copy()
             with np.errstate(all="ignore"):
-                for number in range(count):
-                    write(actual, step, updates, ufunc, ThreadShare(number, count))
+                for own in shares:
+                    write(actual, step, updates, ufunc, own)
             assert_same(actual, expected)
 
 

@@ -23,7 +23,6 @@ from gscli.frameworks import find_operator
 from gscli.kernel import ScatterOutput, gather, loops, tiles, tuning
 from gscli.kernel.loops import Deferred
 from gscli.kernel.tiles import Tile
-from gscli.kernel.tuning import ThreadShare
 from gscli.plan import infer_layout
 from gscli.plan.plan import Plan
 
@@ -179,8 +178,8 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
         assert loops.write(put, where, items, np.add)
         np.add.at(expected, addresses, items.reshape(count, 1))
         assert_same(put, expected)
-        for share in (tuning.ThreadShare(0, 2), tuning.ThreadShare(1, 2)):
-            assert loops.write(put, where, items, np.subtract, share=share)
+        for own in tiles.split_range(0, 2500, 1250):
+            assert loops.write(put, where, items, np.subtract, own=own)
         assert_same(put, data)
 
 
@@ -200,7 +199,7 @@ def test_no_number_outside_is_followed(run: int, dtype: Any) -> None:
             with pytest.raises(IndexError):
                 work(data, where, items)
         with pytest.raises(IndexError):
-            loops.write(data, where, items, np.add, share=ThreadShare(0, 2))
+            loops.write(data, where, items, np.add, own=slice(0, 3))
     assert not held[7:].any()
 
 
