@@ -145,7 +145,7 @@ LARGER, LARGEST = 4, 64
 """How many more entries a tile may have where nobody stores their addresses, and where it is all
 its thread does."""
 
-CACHE_CELLS, SEVERAL = 1 << 20, 1 << 22
+CACHE_CELLS, SEVERAL = 1 << 20, 1 << 23
 """Cells of outer positions that share their entries: copied and soon written, or read."""
 
 
