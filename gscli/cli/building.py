@@ -346,7 +346,6 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
 
     Their values stay words. A switch has both ways in one flag.
     """
-    names = {attribute.name for attribute in operator.attributes}
     for attribute in operator.attributes:
         flag, is_switch = f"--{attribute.name.replace('_', '-')}", attribute.kind == "bool"
         yield CommandOption(
@@ -359,7 +358,7 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
             complete=complete_names(attribute.choices),
         )
     for item in operator.inputs:
-        if item.kind != "many" and item.name not in names:
+        if item.kind != "many" and item.name not in operator.attributes_by_name:
             yield CommandOption("", name=f"input_{item.name}", flag=item.flag, is_hidden=True)
 
 
@@ -367,7 +366,7 @@ def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[Com
     """The shared options, but unused ones and those whose flag the operator needs for an attribute
     of its own. Those that nobody can use here are hidden.
     """
-    names = {attribute.name for attribute in operator.attributes}.union(unused)
+    names = {*operator.attributes_by_name, *unused}
     for name, shared in SHARED_OPTIONS.items():
         if name not in names:
             useless = name in IN_PLACE and not operator.is_in_place_capable

@@ -176,7 +176,8 @@ class Signature:
         return tuple(map(attribute_from_parameter, self._parameters(keywords=True)))
 
     @cached_property
-    def _attributes_by_name(self) -> Mapping[str, Attribute]:
+    def attributes_by_name(self) -> Mapping[str, Attribute]:
+        """The attributes by name, in declared order."""
         return {attribute.name: attribute for attribute in self.attributes}
 
     @cached_property
@@ -217,7 +218,7 @@ class Signature:
 
     def bind_attributes(self, attrs: Mapping[str, object]) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
-        known = self._attributes_by_name
+        known = self.attributes_by_name
         for name in attrs:
             if name not in known:
                 raise self._unknown_name_error("attribute", name, list(known))

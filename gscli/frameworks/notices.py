@@ -39,9 +39,8 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
 
 def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
-    defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
-        if name in POLICY_ATTRIBUTES and value != defaults[name]:
+        if name in POLICY_ATTRIBUTES and value != operator.attributes_by_name[name].default:
             return
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():

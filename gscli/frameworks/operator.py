@@ -199,7 +199,6 @@ class Operator(Signature):
     def _complete(self, entry: Comparison) -> Comparison:
         """A comparison with what the signature tells."""
         axis, reduction = self.attribute("axis"), self.attribute("reduction")
-        has_batches = any(item.name == "batch_dims" for item in self.attributes)
         words: dict[str, object] = {self._reduction: self.name}
         if not entry.reductions and reduction is not None:
             words = {parse_reduction(word): word for word in reversed(reduction.choices)}
@@ -209,7 +208,7 @@ class Operator(Signature):
             inputs=entry.inputs or self.input_names[: 2 + entry.scatters],
             reductions=entry.reductions or words,
             axis="" if axis is None else axis.name,
-            batch_dims="batch_dims" * has_batches,
+            batch_dims="batch_dims" * ("batch_dims" in self.attributes_by_name),
             axis_input="axis" * ("axis" in self.input_names),
             shape_input="shape" * ("shape" in self.input_names),
         )

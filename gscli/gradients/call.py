@@ -61,7 +61,7 @@ class Gradients:
             if array is not None and dtype_name(array.dtype) in DIFFERENTIABLE:
                 flow = flows[name] if name in flows else np.zeros(array.shape)
                 gradients[name] = flow.astype(array.dtype, copy=False)
-        if any(item.name == VALUE for item in operator.attributes) and VALUE in flows:
+        if VALUE in operator.attributes_by_name and VALUE in flows:
             gradients[VALUE] = flows[VALUE]
         return gradients
 

@@ -207,8 +207,8 @@ def _format_option(operator: Operator, name: str, value: object) -> list[str]:
     if name == "subscript" and isinstance(value, str):
         return [f"--{flag}", f"[{sanitize(value)}]"]  # None alone would be no subscript
     if isinstance(value, bool):
-        known = {attribute.name: attribute.kind for attribute in operator.attributes}
-        if known.get(name) == "bool":
+        declared = operator.attributes_by_name.get(name)
+        if declared is not None and declared.kind == "bool":
             return [f"--{flag}" if value else f"--no-{flag}"]
         return [f"--{flag}", str(value).lower()]
     if isinstance(value, (list, tuple)):

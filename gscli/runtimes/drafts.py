@@ -57,9 +57,7 @@ class Roles(Record):
 
     def has_parameter(self, name: str) -> bool:
         """Whether the operator has an attribute or input of this name."""
-        return name in self.operator.input_names or any(
-            attribute.name == name for attribute in self.operator.attributes
-        )
+        return name in (*self.operator.input_names, *self.operator.attributes_by_name)
 
 
 @dataclass

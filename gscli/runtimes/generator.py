@@ -91,15 +91,15 @@ def generate_cases(
     (['data', 'indices'], True)
     """
     roles = infer_roles(operator)
-    known = {attribute.name for attribute in operator.attributes}
-    kept = {name: value for name, value in (fixed or {}).items() if name in known}
+    known = operator.attributes_by_name
+    own = {name: value for name, value in (fixed or {}).items() if name in known}
     dice = Rng(Random(f"{seed}/{operator.full_name}"))  # noqa: S311  not for secrets
     in_vain = 0
     for number in count():
         if number % calls_per_shape == 0:
             shapes = dice.random.getstate()
         dice.random.setstate(shapes)
-        trial = _draw_case(roles, dice, kept)
+        trial = _draw_case(roles, dice, own)
         fits = isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused
         if not fits and not (in_vain < MAX_REJECTIONS and dice.draw_bool(REFUSED_SHARE)):
             in_vain += 1
@@ -168,13 +168,11 @@ def _draw_promises(trial: FuzzCase, dice: Rng) -> FuzzCase:
         several = None if plan.layout.kind == "gather" else find_duplicate_cells(plan)
         is_unique = all(len({*array.tolist()}) == array.size for array in flat)
         keeps["unique_indices"] = is_unique and (several is None or not several.any())
-    known = {attribute.name for attribute in trial.operator.attributes}
-    promises: dict[str, object] = {
-        name: True
-        for name, is_kept in keeps.items()
-        if is_kept and name in known and dice.contents.random() < PROMISED
-    }
-    return replace(trial, attrs={**trial.attrs, **promises}) if promises else trial
+    known = trial.operator.attributes_by_name
+    kept = [name for name, is_kept in keeps.items() if is_kept and name in known]
+    promises = [name for name in kept if dice.contents.random() < PROMISED]
+    attrs = {**trial.attrs, **dict.fromkeys(promises, True)}
+    return replace(trial, attrs=attrs) if promises else trial
 
 
 def _mix_values(roles: Roles, trial: FuzzCase, dice: Rng) -> FuzzCase:
@@ -185,7 +183,7 @@ def _mix_values(roles: Roles, trial: FuzzCase, dice: Rng) -> FuzzCase:
         return trial
     is_exact = trial.plan is not None and trial.plan.layout.reduction in ("none", "max", "min")
     mixed = dict(inputs)
-    for name in (roles.layout.data_name, roles.updates):
+    for name in roles.layout.value_names:
         if name is not None and name in inputs:
             pool = _list_unusual_values(inputs[name].dtype, mode, is_exact=is_exact)
             cells = inputs[name].reshape(-1).tolist()

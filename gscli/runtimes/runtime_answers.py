@@ -72,9 +72,9 @@ def _list_rules(
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:
     """Whether the runtime has the operator, and goes by this row's rules for its device."""
-    defaults = {attribute.name: attribute.default for attribute in row.operator.attributes}
-    rules = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
-    attrs = {name: row.attrs.get(name, defaults[name]) for name in rules}
+    known = row.operator.attributes_by_name
+    rules = {name: value for name, value in runtime.hello.rules.items() if name in known}
+    attrs = {name: row.attrs.get(name, known[name].default) for name in rules}
     return row.operator.full_name in runtime.hello.ops and attrs == rules
 
 

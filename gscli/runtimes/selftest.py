@@ -72,10 +72,9 @@ def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> N
 def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[FuzzCase]:
     """The examples of the operators with as few attributes as can be, in 64 and in 32 bits."""
     for operator in operators:
-        known = {attribute.name: attribute for attribute in operator.attributes}
-        probe = build_probe(
-            operator, {name: value for name, value in rules.items() if name in known}
-        )
+        known = operator.attributes_by_name
+        own = {name: value for name, value in rules.items() if name in known}
+        probe = build_probe(operator, own)
         if probe is None:
             continue
         for bits in ("64", "32"):

@@ -201,11 +201,11 @@ class Trace:
     @cached_property
     def nondefault_attributes(self) -> dict[str, object]:
         """Attributes that differ from their defaults, or were written all the same."""
-        defaults = {item.name: item.default for item in self.operator.attributes}
+        known = self.operator.attributes_by_name
         return {
             name: value
             for name, value in self.attributes.items()
-            if name != "opset" and (value != defaults[name] or name in self.stated)
+            if name != "opset" and (value != known[name].default or name in self.stated)
         }
 
     @cached_property

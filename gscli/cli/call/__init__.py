@@ -174,7 +174,7 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
     >>> parse_attributes(gather, {"axis": "-1"})
     {'axis': -1}
     """
-    known = {attribute.name: attribute for attribute in operator.attributes}
+    known = operator.attributes_by_name
     try:
         return {name: known[name].parse(text) for name, text in texts.items()}
     except UsageError as error:

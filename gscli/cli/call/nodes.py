@@ -103,14 +103,14 @@ def _read_model(place: ModelReference, settings: Settings) -> OnnxModel:
 
 def _attribute_texts(node: ModelNode) -> dict[str, str]:
     """The node's attributes as words of a command line, the model's opset among them."""
-    known = {attribute.name for attribute in node.operator.attributes}
+    known = node.operator.attributes_by_name
     texts: dict[str, str] = {}
     for name, value in node.call_attributes.items():
         if name not in known or not isinstance(value, (str, int)):
             raise ContentRefused(
                 f"{node.op_type} has no attribute {sanitize(name, 60)} of this kind",
                 where=sanitize(node.address, 60),
-                valid=" ".join(sorted(known - {"opset"})),
+                valid=" ".join(sorted(known.keys() - {"opset"})),
             )
         texts[name] = str(value)
     return texts
