@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from gscli.base.records import Record
+from gscli.frameworks import find_operator
 from gscli.watch.judging import ProgramCall
 
 INDEX_PREFIXES = ("ind", "lengths", "offsets", "target")
@@ -17,22 +18,34 @@ CODES = {"mode": ("sum", "mean", "max"), "reduction": ("none", "mean", "sum")}
 
 
 class AtenRule(Record):
-    """An operator, its inputs as `ours=theirs`, its attributes; `?`: where there is one.
+    """The operator that a function is. Its inputs and attributes have the names that they have
+    here, the first input that of `self`, too, and the `renamed` ones others, as `ours=theirs`.
 
-    `write`: how a plain write is read back, of which the values are `updates`; "mask" where values
-    go to the true cells of a mask, one after the other, "segments" where they are reduced.
+    `unread`: attributes of the function that say something else. `write`: how a plain write is read
+    back, of which the values are the last input; "mask" where values go to the true cells of a
+    mask, one after the other, "segments" where they are reduced.
     """
 
     operator: str
-    inputs: str
-    attrs: str = ""
     write: str = ""
-    updates: str = ""
+    renamed: Mapping[str, str] = MappingProxyType({})
+    unread: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What the function calls its inputs and attributes, in the order of this rule."""
-        return tuple(theirs for _, theirs, _ in _parse_words(f"{self.inputs} {self.attrs}"))
+        """The operator's inputs and attributes, in the order in which Python's function has them.
+
+        >>> COMPOSITES["one_hot"].parameters
+        ('input', 'num_classes')
+        """
+        operator = find_operator(self.operator)
+        return (*operator.input_names, *operator.attributes_by_name)
+
+    @property
+    def updates(self) -> str:
+        """The input whose values are read back; empty where nothing is."""
+        is_read = self.write not in ("", "mask", "segments")
+        return find_operator(self.operator).input_names[-1] if is_read else ""
 
     def bind(self, arguments: Mapping[str, Any]) -> ProgramCall:
         """The tensors and attributes of a call by our names.
@@ -41,85 +54,58 @@ class AtenRule(Record):
         >>> call.operator, call.inputs, call.attrs
         ('torch.gather', {'input': 1, 'index': 2}, {'dim': 0})
         """
+        operator = find_operator(self.operator)
+        values = {operator.input_names[0]: arguments.get("self"), **arguments}
+        values |= {ours: arguments[theirs] for ours, theirs in self.renamed.items()}
+        known = {name: value for name, value in values.items() if value is not None}
         attrs: dict[str, object] = {
-            name: CODES[name][arguments[name]] if name in CODES else arguments[name]
-            for name, _, _ in _parse_words(self.attrs) if arguments.get(name) is not None
+            name: CODES[name][known[name]] if name in CODES else known[name]
+            for name in operator.attributes_by_name if name in known and name not in self.unread
         }  # fmt: skip
         tensors, index_names = dict[str, Any](), list[str]()
-        for ours, theirs, may_lack in _parse_words(self.inputs):
-            if may_lack and arguments.get(theirs) is None:
-                continue
-            value = arguments[theirs]
-            here = {ours: value}
-            if isinstance(value, list):
-                parts = [part for part in value if part is not None]
-                here = {f"{ours}_{number}": part for number, part in enumerate(parts)}
-                if len(parts) < len(value):
-                    attrs["subscript"] = ", ".join(":" if part is None else "i" for part in value)
+        for name in filter(known.__contains__, operator.input_names):
+            here = {name: known[name]}
+            if isinstance(known[name], list):
+                parts = [part for part in known[name] if part is not None]
+                here = {f"{name}_{number}": part for number, part in enumerate(parts)}
+                if len(parts) < len(known[name]):
+                    words = (":" if part is None else "i" for part in known[name])
+                    attrs["subscript"] = ", ".join(words)
             tensors |= here
-            index_names += here if theirs.startswith(INDEX_PREFIXES) else ()
+            index_names += here if self.renamed.get(name, name).startswith(INDEX_PREFIXES) else ()
         names = tuple(index_names) or (*tensors,)[:1]
         return ProgramCall(self.operator, tensors, attrs, dict(tensors), index_names=names)
 
 
-@cache
-def _parse_words(words: str) -> tuple[tuple[str, str, bool], ...]:
-    """`ours=theirs?` as the two names, and whether it may lack.
-
-    >>> _parse_words("input=self src?")
-    (('input', 'self', False), ('src', 'src', True))
-    """
-    pairs = [word.rstrip("?").partition("=") for word in words.split()]
-    marks = [word.endswith("?") for word in words.split()]
-    return tuple(
-        (ours, theirs or ours, mark) for (ours, _, theirs), mark in zip(pairs, marks, strict=True)
-    )
-
-
-_ELEMENTS, _SLICES = "input=self index src", "input=self index source"
+_SAME_NAMES = (
+    "gather", "take", "index_select", "index", "scatter_add", "scatter_reduce", "index_add",
+    "index_fill", "index_reduce",
+)  # fmt: skip
+_BY_INDICES = {"input": "indices"}
 
 _RULES: dict[str, AtenRule] = {
-    "gather": AtenRule("torch.gather", "input=self index", "dim"),
-    "take": AtenRule("torch.take", "input=self index"),
-    "index_select": AtenRule("torch.index_select", "input=self index", "dim"),
-    "index _unsafe_index": AtenRule("torch.index", "input=self indices"),
-    "index_put _index_put_impl _unsafe_index_put": AtenRule(
-        "torch.index_put_", "self indices values", "accumulate", "index", "values"
-    ),
-    "scatter": AtenRule(
-        "torch.scatter", "input=self index src=src?", "dim value? reduce?", "gather", "src"
-    ),
-    "scatter_add": AtenRule("torch.scatter_add", _ELEMENTS, "dim"),
-    "scatter_reduce": AtenRule("torch.scatter_reduce", _ELEMENTS, "dim reduce include_self"),
-    "index_add": AtenRule("torch.index_add", _SLICES, "dim alpha"),
-    "index_copy": AtenRule("torch.index_copy", _SLICES, "dim", "index_select", "source"),
-    "index_fill": AtenRule("torch.index_fill", "input=self index", "dim value"),
-    "index_reduce": AtenRule("torch.index_reduce", _SLICES, "dim reduce include_self"),
-    "put": AtenRule("torch.put_", "self index source", "accumulate", "take", "source"),
-    "masked_scatter": AtenRule("torch.masked_scatter", "input=self mask source", write="mask"),
-    "embedding": AtenRule("torch.embedding", "input=indices weight"),
+    **{name: AtenRule(f"torch.{name}") for name in _SAME_NAMES},
+    "_unsafe_index": AtenRule("torch.index"),
+    "index_put _index_put_impl _unsafe_index_put": AtenRule("torch.index_put_", "index"),
+    "scatter": AtenRule("torch.scatter", "gather"),
+    "index_copy": AtenRule("torch.index_copy", "index_select"),
+    "put": AtenRule("torch.put_", "take"),
+    "masked_scatter": AtenRule("torch.masked_scatter", "mask"),
+    "embedding": AtenRule("torch.embedding", "", _BY_INDICES, ("padding_idx",)),
     "_embedding_bag _embedding_bag_forward_only": AtenRule(
-        "torch.embedding_bag", "input=indices weight offsets per_sample_weights?",
-        "mode include_last_offset padding_idx", "segments",
+        "torch.embedding_bag", "segments", _BY_INDICES
     ),
-    "embedding_renorm": AtenRule("torch.index_select", "input=self index=indices"),
-    "segment_reduce": AtenRule(
-        "torch.segment_reduce", "data lengths? offsets?", "reduce axis unsafe initial", "segments"
-    ),
-    "max_unpool2d": AtenRule("torch.max_unpool2d", "input=self indices"),
-    "max_unpool3d": AtenRule("torch.max_unpool3d", "input=self indices"),
-    "nll_loss_forward nll_loss2d_forward": AtenRule(
-        "torch.nll_loss", "input=self target weight?", "ignore_index reduction"
-    ),
-}  # fmt: skip
+    "embedding_renorm": AtenRule("torch.index_select", "", {"index": "indices"}),
+    "segment_reduce": AtenRule("torch.segment_reduce", "segments"),
+    "max_unpool2d": AtenRule("torch.max_unpool2d", unread=("output_size",)),
+    "max_unpool3d": AtenRule("torch.max_unpool3d", unread=("output_size", "stride", "padding")),
+    "nll_loss_forward nll_loss2d_forward": AtenRule("torch.nll_loss"),
+}
 
 RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
 """By name, without the underscore of what works in place."""
 
-COMPOSITES: dict[str, AtenRule] = {
-    "one_hot": AtenRule("torch.one_hot", "input", "num_classes?"),
-    "take_along_dim": AtenRule("torch.take_along_dim", "input indices", "dim?"),
-}
+COMPOSITES = {name: AtenRule(f"torch.{name}") for name in ("one_hot", "take_along_dim")}
 """What ATen composes of other functions, so that its own index is only seen where Python calls."""
 
 

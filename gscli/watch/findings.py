@@ -251,12 +251,8 @@ class ProgramFinding:
         facts = self.error.to_dict() | {"kind": self.kind, "count": self.count}
         if isinstance(self.error, IndexRefused) and self.error.findings:
             first = self.error.findings[0]
-            facts |= {
-                "position": list(first.position),
-                "value": first.value,
-                "total": self.error.total,
-            }
-            facts |= {"legal": [first.low, first.high]}
+            facts |= {"position": list(first.position), "value": first.value}
+            facts |= {"total": self.error.total, "legal": [first.low, first.high]}
         return facts
 
 

@@ -39,14 +39,11 @@ MODES = {
     "CLIP": "clip", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "promise_in_bounds",
     "ONE_HOT": "clip",
 }  # fmt: skip
-SCATTERS = ("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max", "scatter-sub")
-INPUTS = {
-    "gather": ("operand", "start_indices"),
-    "dynamic_slice": ("operand",),
-    "dynamic_update_slice": ("operand", "update"),
-    **dict.fromkeys(SCATTERS, ("operand", "scatter_indices", "updates")),
-}
-"""The primitives that are judged, and their inputs; where a window begins stands behind these."""
+PRIMITIVES = (
+    "gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add", "scatter-mul",
+    "scatter-min", "scatter-max", "scatter-sub",
+)  # fmt: skip
+"""The primitives that are judged."""
 KINDS: dict[str, WatchKind] = {"index": "moved", "moved": "moved", "duplicate": "lost"}
 LOOPS = ("while", "scan", "cond")
 """What runs compiled even so, under vmap."""
@@ -56,9 +53,10 @@ def bind_primitive(
     name: str, params: Mapping[str, Any], values: Sequence[Any]
 ) -> ProgramCall | None:
     """A gather, scatter or dynamic slice in our names; None for another primitive."""
-    names = INPUTS.get(name)
-    if names is None:
+    if name not in PRIMITIVES:
         return None
+    operator = find_operator(f"jax.lax.{name.replace('-', '_')}")
+    names = operator.input_names
     inputs, attrs = dict(zip(names, values, strict=False)), dict[str, object]()
     if "slice_sizes" in params:
         attrs["slice_sizes"] = tuple(params["slice_sizes"])
@@ -70,14 +68,14 @@ def bind_primitive(
         if mode in MODES:
             drops = mode == "FILL_OR_DROP" and name != "gather"
             attrs["mode"] = "drop" if drops else MODES[mode]
-    else:  # one window, which is moved inside
-        starts = [int(start) for start in values[len(names) :]]
+    else:  # one window, which is moved inside; where it begins are the last values
+        starts = [int(start) for start in values[len(names) - 1 :]]
         if not starts:
             return None
         inputs["start_indices"] = np.array(starts)
         attrs["allow_negative_indices"] = False
     arrays = {key: np.asarray(value) for key, value in inputs.items()}
-    return ProgramCall(f"jax.lax.{name.replace('-', '_')}", arrays, attrs, inputs, name)
+    return ProgramCall(operator.full_name, arrays, attrs, inputs, name)
 
 
 class JaxWatch(CallWatch):

@@ -11,6 +11,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -208,18 +209,17 @@ def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
 def _watch_runtime(
     watch: ModelWatch, feeds: Mapping[str, Array], runtime: str, python: str
 ) -> None:
-    model = watch.model
-    nodes = [node for node in model.supported_nodes if node.graph.outer is None]
+    nodes = [node for node in watch.model.supported_nodes if node.graph.outer is None]
     names = [name for node in nodes for name in (*node.inputs, *node.outputs) if name]
-    ask = _Asker(model, feeds, runtime, python)
+    ask = partial(_ask_runtime, watch.model, feeds, runtime, python)
     try:
-        tensors, stop = ask.values(names), None
+        tensors, stop = ask(names), None
     except RuntimeStopped as error:
         tensors, stop = {}, error
     for node in nodes:
         if stop is not None:  # what is before this node still runs
             try:
-                tensors = ask.values([name for name in node.inputs if name])
+                tensors = ask([name for name in node.inputs if name])
             except RuntimeStopped:
                 break
         values = [tensors[name] if name else None for name in node.inputs]
@@ -234,45 +234,40 @@ def _watch_runtime(
         raise stop
 
 
-class _Asker:
-    """Asks a runtime for tensors of the main graph, with only the nodes that they need."""
+def _ask_runtime(
+    model: OnnxModel, feeds: Mapping[str, Array], runtime: str, python: str, names: Sequence[str]
+) -> dict[str, Array]:
+    """The values of tensors of the main graph, of which a runtime makes those that nobody knows.
 
-    def __init__(
-        self, model: OnnxModel, feeds: Mapping[str, Array], runtime: str, python: str
-    ) -> None:
-        self._model, self._feeds, self._runtime, self._python = model, feeds, runtime, python
-        to_array = import_extra("onnx.numpy_helper", "onnx").to_array
-        self._known = {
-            name: to_array(tensor) for name, tensor in model.graphs[0].iter_tensors()
-        } | dict(feeds)
-
-    def values(self, names: Sequence[str]) -> dict[str, Array]:
-        """The values of tensors; RuntimeStopped where the runtime does not come so far."""
-        known = {name: self._known[name] for name in names if name in self._known}
-        unknown = [name for name in dict.fromkeys(names) if name not in known]
-        return known | (self._run(unknown) if unknown else {})
-
-    def _run(self, names: list[str]) -> dict[str, Array]:
-        message = _cut_model(self._model.message, names)
-        inputs = {value.name for value in message.graph.input}
-        with TemporaryDirectory() as folder:
-            Path(folder, "model.onnx").write_bytes(message.SerializeToString())
-            Path(folder, "names.json").write_text(json.dumps(names), encoding="utf-8")
-            feeds = {name: array for name, array in self._feeds.items() if name in inputs}
-            np.savez(f"{folder}/feeds.npz", **feeds)  # type: ignore[arg-type]  # names of tensors
-            try:
-                with Child(python_program(self._python, _ASK, self._runtime, folder)) as child:
-                    start = child.exchange(b"", PATIENCE)
-                    if isinstance(start, Failure):
-                        raise make_start_error(start.text)
-                    line = child.exchange(b"", PATIENCE)
-            except OSError as error:
-                raise make_start_error(f"{self._python}: {error.strerror}"[-300:]) from None
-            text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
-            if text:
-                raise _make_stop(self._runtime, text, self._model)
-            with np.load(f"{folder}/values.npz") as archive:
-                return {name: archive[str(at)] for at, name in enumerate(names)}
+    Only the nodes run that they need. RuntimeStopped where the runtime does not come so far.
+    """
+    to_array = import_extra("onnx.numpy_helper", "onnx").to_array
+    initializers = dict(model.graphs[0].iter_tensors())
+    known = {name: to_array(initializers[name]) for name in names if name in initializers}
+    known |= {name: feeds[name] for name in names if name in feeds}
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    if not unknown:
+        return known
+    message = _cut_model(model.message, unknown)
+    inputs = {value.name for value in message.graph.input}
+    with TemporaryDirectory() as folder:
+        Path(folder, "model.onnx").write_bytes(message.SerializeToString())
+        Path(folder, "names.json").write_text(json.dumps(unknown), encoding="utf-8")
+        own = {name: array for name, array in feeds.items() if name in inputs}
+        np.savez(f"{folder}/feeds.npz", **own)  # type: ignore[arg-type]  # names of tensors
+        try:
+            with Child(python_program(python, _ASK, runtime, folder)) as child:
+                start = child.exchange(b"", PATIENCE)
+                if isinstance(start, Failure):
+                    raise make_start_error(start.text)
+                line = child.exchange(b"", PATIENCE)
+        except OSError as error:
+            raise make_start_error(f"{python}: {error.strerror}"[-300:]) from None
+        text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
+        if text:
+            raise _make_stop(runtime, text, model)
+        with np.load(f"{folder}/values.npz") as archive:
+            return known | {name: archive[str(at)] for at, name in enumerate(unknown)}
 
 
 def _cut_model(message: Any, outputs: Sequence[str]) -> Any:

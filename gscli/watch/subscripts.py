@@ -38,6 +38,9 @@ FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
 
 ARRAYS = (np.ndarray, list)
 
+_ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+"""Expressions that may do something else when they are evaluated once more."""
+
 
 class _Rewriter(ast.NodeTransformer):
     """Order and number of evaluations stay: the value of an assignment comes first."""
@@ -67,24 +70,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
-        plain = isinstance(target, ast.Subscript) and not any(
-            isinstance(part, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
-            for part in ast.walk(target)
-        )
+        acts = any(isinstance(part, _ACTS) for part in ast.walk(target))
         node.value = self.visit(node.value)
-        if not plain:
+        if acts or not isinstance(target, ast.Subscript):
             return node
-        assert isinstance(target, ast.Subscript)
-        again = ast.parse(ast.unparse(target), mode="eval").body  # evaluated once more, before
-        assert isinstance(again, ast.Subscript)
-        call = _call("update", target, again.value, _make_key(again.slice))
+        call = _call("update", target, target.value, _make_key(target.slice))  # evaluated before
         return [ast.copy_location(ast.Expr(call), node), node]
 
 
 def _call(method: str, place: ast.AST, *arguments: ast.expr) -> ast.Call:
     function = ast.Attribute(ast.Name(NAME, ast.Load()), method, ast.Load())
-    call = ast.copy_location(ast.Call(function, [*arguments], []), place)
-    return ast.fix_missing_locations(call)
+    return ast.copy_location(ast.Call(function, [*arguments], []), place)
 
 
 def _make_key(key: ast.expr) -> ast.expr:

@@ -425,7 +425,8 @@ class _FunctionMode(TorchFunctionMode):
         function, seen = self._functions.get(func), None
         if function is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        if len(args) + len(kwargs or ()) >= len(function.rule.inputs.split()):
+        inputs = find_operator(function.rule.operator).input_names
+        if len(args) + len(kwargs or ()) >= len(inputs):
             seen = self._watch.judge(function, args, kwargs or {})
         output = func(*args, **(kwargs or {}))
         if seen and seen.moved:  # PyTorch 2.4 refuses what later ones take modulo the size

@@ -218,10 +218,8 @@ def test_every_rule_names_an_operator_and_its_inputs() -> None:
     for name, rule in (RULES | COMPOSITES).items():
         operator = find_operator(rule.operator)
         assert not name.endswith("_") or rule is find_rule(name)
-        names = {word.partition("=")[0].rstrip("?") for word in rule.inputs.split()}
-        assert names <= set(operator.input_names), name
-        known = {attribute.name for attribute in operator.attributes}
-        assert {word.rstrip("?") for word in rule.attrs.split()} <= known, name
+        assert rule.renamed.keys() <= set(operator.input_names), name
+        assert set(rule.unread) <= operator.attributes_by_name.keys(), name
 
 
 def test_ranges_of_shapes_that_do_not_fit_are_a_refusal() -> None:
