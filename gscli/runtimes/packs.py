@@ -201,7 +201,7 @@ class SuiteCoverage(Record):
     rules: Mapping[str, int]
 
 
-def measure_suites(path: str, name: str = "") -> dict[str, SuiteCoverage]:
+def measure_suites(path: str) -> dict[str, SuiteCoverage]:
     """Cases of others by operator: a folder of ONNX node tests, or a file of recorded cases.
 
     Node tests of operators that gscli does not have are passed over.
@@ -211,7 +211,7 @@ def measure_suites(path: str, name: str = "") -> dict[str, SuiteCoverage]:
     for trial in _read_cases(path):
         cases[trial.operator.full_name] += 1
         rules[trial.operator.full_name].update(trial.covered_rules)
-    return {op: SuiteCoverage(name or sanitize(path), cases[op], rules[op]) for op in cases}
+    return {op: SuiteCoverage(sanitize(path), cases[op], rules[op]) for op in cases}
 
 
 def _read_cases(path: str) -> Iterator[FuzzCase]:

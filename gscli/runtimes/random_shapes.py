@@ -35,7 +35,10 @@ SpecGenerator: TypeAlias = Callable[[Roles, Rng], CallSpec]
 def _fill(
     roles: Roles, dice: Rng, data: Shape, addressing: Addressing, **attrs: object
 ) -> CallSpec:
-    """A call that addresses data so: numbers for each column, and updates where it has some."""
+    """A call that addresses data so: numbers for each column, and updates where it has some.
+
+    Of `attrs` it has those that the operator has.
+    """
     axes = {axis.column: axis for axis in addressing.axes}
     columns = [
         dice.draw_indices(addressing.entry_shape, axes[at].size - axes[at].span + 1)
@@ -43,7 +46,8 @@ def _fill(
     ]
     dim = addressing.columns[0].vector_dim
     indices = columns[0] if dim is None else np.stack(columns, dim)
-    return CallSpec(data, addressing.result_shape, {roles.index_name: indices}, attrs)
+    own = {name: value for name, value in attrs.items() if roles.has_parameter(name)}
+    return CallSpec(data, addressing.result_shape, {roles.index_name: indices}, own)
 
 
 def _tensor(shape: Shape) -> Tensor:
@@ -73,10 +77,9 @@ def draw_take(roles: Roles, dice: Rng) -> CallSpec:
         batch = dice.random.randint(1, place)
     grid = dice.draw_shape(0, 0 if has_rows else 2 - roles.is_by_cell)
     indices = _tensor((*data[:batch], *grid))
-    draft = _fill(roles, dice, data, address_axis(_tensor(data), indices, place, batch))
-    facts = {"batch_dims": batch, "num_segments": data[place], "num_classes": data[place]}
-    draft.attrs |= {name: fact for name, fact in facts.items() if roles.has_parameter(name)}
-    return _set_axis(roles, draft, axis)
+    counts = {"batch_dims": batch, "num_segments": data[place], "num_classes": data[place]}
+    addressing = address_axis(_tensor(data), indices, place, batch)
+    return _set_axis(roles, _fill(roles, dice, data, addressing, **counts), axis)
 
 
 def draw_elements(roles: Roles, dice: Rng) -> CallSpec:
@@ -233,18 +236,16 @@ def draw_windows(roles: Roles, dice: Rng) -> CallSpec:
     vector = dice.random.randint(0, len(grid)) if is_free else len(grid)
     inside = len(free) - len(gone)
     offset = tuple(sorted(dice.random.sample(range(len(grid) + inside), inside)))
-    own = (item.name for item in roles.operator.attributes if item.name in DIMENSION_ORDER)
+    own = DIMENSION_ORDER.keys() & roles.operator.attributes_by_name
     numbers = DimensionNumbers(
         offset, gone, batching, tuple(at + (at >= vector) for at in partners), mapped, vector,
         tuple(sorted(own, key=DIMENSION_ORDER.__getitem__)),
     )  # fmt: skip
     indices = _tensor((*grid[:vector], len(mapped), *grid[vector:]))
-    facts = {**numbers.lists, "index_vector_dim": vector, "slice_sizes": box}
-    attrs = {
-        name: list(fact) if isinstance(fact, tuple) else fact
-        for name, fact in facts.items()
-        if roles.has_parameter(name) and (fact != () or not name.endswith("batching_dims"))
+    attrs: dict[str, object] = {
+        name: [*dims] for name, dims in numbers.lists.items() if dims or "batching" not in name
     }
+    attrs |= {"index_vector_dim": vector, "slice_sizes": box}
     return _fill(roles, dice, data, numbers.address(_tensor(data), indices, box), **attrs)
 
 
@@ -255,8 +256,7 @@ def draw_single_window(roles: Roles, dice: Rng) -> CallSpec:
     every = tuple(range(len(data)))
     numbers = DimensionNumbers(every, (), (), (), every, 0)
     addressing = numbers.address(_tensor(data), _tensor((len(data),)), box)
-    sizes = {"slice_sizes": box} if roles.has_parameter("slice_sizes") else {}
-    return _fill(roles, dice, data, addressing, **sizes)
+    return _fill(roles, dice, data, addressing, slice_sizes=box)
 
 
 def draw_unpooled(roles: Roles, dice: Rng) -> CallSpec:
@@ -272,7 +272,7 @@ def draw_unpooled(roles: Roles, dice: Rng) -> CallSpec:
 def choose_generator(roles: Roles) -> SpecGenerator:
     """The family of an operator, by what it declares and how its layout addresses data."""
     operator = roles.operator
-    names = {*operator.input_names, *(attribute.name for attribute in operator.attributes)}
+    names = {*operator.input_names, *operator.attributes_by_name}
     kinds = {item.kind for item in operator.inputs}
     columns = roles.layout.addressing.columns
     choices: tuple[tuple[bool, SpecGenerator], ...] = (

@@ -85,36 +85,29 @@ def _format_finding(diff: FuzzFinding, name: str) -> Iterator[str]:
     if diff.mismatch.kind == "sequence":
         yield f"  asked after {format_count(diff.calls_before, 'call')} of the same process"
     width = max(len("rules"), len(name)) + 2
-    expected, answer = diff.case.expected_result, diff.reply
-    if isinstance(expected, GscliError) or answer.output is None:
-        rules, theirs = str(expected), answer.text or answer.status
-        if not isinstance(expected, GscliError):
-            rules = format_values(expected.output)
-        if answer.output is not None:
-            theirs = format_values(answer.output)
-        yield f"    {'rules':<{width}}{sanitize(rules, LONGEST_VALUE)}"
-        yield f"    {name:<{width}}{sanitize(theirs, LONGEST_VALUE)}"
-    else:
-        yield from _format_tensors(diff, name, width)
+    for title, *lines in _list_answers(diff):
+        yield from [f"    {title}"] * bool(title)
+        for label, line in zip(("rules", name, ""), lines, strict=True):
+            yield from [f"    {label:<{width}}{line}"] * bool(label or line)
     yield f"  known as: {diff.signature}"
 
 
-def _format_tensors(diff: FuzzFinding, runtime: str, width: int) -> Iterator[str]:
-    """The output, or each gradient, that is not what the rules give."""
+def _list_answers(diff: FuzzFinding) -> Iterator[tuple[str, ...]]:
+    """What the rules and what the runtime give, with carets: refusals, or each tensor by its name
+    that is not what the rules give. The output has none.
+    """
+    expected, reply = diff.case.expected_result, diff.reply
+    if isinstance(expected, GscliError) or reply.output is None:
+        rules = expected if isinstance(expected, GscliError) else format_values(expected.output)
+        theirs = reply.text or reply.status
+        theirs = theirs if reply.output is None else format_values(reply.output)
+        yield "", sanitize(str(rules), LONGEST_VALUE), sanitize(theirs, LONGEST_VALUE), ""
+        return
     for name, own in diff.case.expected_tensors().items():
-        other = diff.reply.tensors.get(name)
-        if other is None or (name and compare_tensors(other, own).is_equal):
-            continue
-        if not name and diff.mismatch.kind in GRADIENT_KINDS:
-            continue
-        if name:
-            yield f"    {name}"
-        yield f"    {'rules':<{width}}{sanitize(format_values(own), LONGEST_VALUE)}"
-        line = sanitize(format_values(other), LONGEST_VALUE)
-        yield f"    {runtime:<{width}}{line}"
-        marks = format_carets(own, other)
-        if marks:
-            yield f"    {'':<{width}}{marks}"
+        other, is_right = reply.tensors.get(name), diff.mismatch.kind in GRADIENT_KINDS
+        if other is not None and not (compare_tensors(other, own).is_equal if name else is_right):
+            texts = (sanitize(format_values(array), LONGEST_VALUE) for array in (own, other))
+            yield name, *texts, format_carets(own, other)
 
 
 def format_values(array: Array) -> str:

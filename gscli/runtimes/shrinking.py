@@ -15,7 +15,6 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, unequal_cells
-from gscli.declare import variadic_names
 from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch
 
@@ -102,8 +101,7 @@ def _count_odd_values(array: Array) -> int:
 
 
 def _index_names(trial: FuzzCase) -> set[str]:
-    variadic = trial.operator.variadic
-    several = () if variadic is None else variadic_names(variadic, tuple(trial.inputs))
+    several = trial.operator.variadic_inputs(trial.inputs)
     return {*infer_roles(trial.operator).layout.index_inputs, *several}
 
 
@@ -208,40 +206,32 @@ def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
 
 
 def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
-    for attribute in trial.operator.attributes:
-        if attribute.name in trial.attrs and not attribute.is_required:
-            attrs = {k: v for k, v in trial.attrs.items() if k != attribute.name}
-            yield replace(trial, attrs=attrs)
+    for name, attribute in trial.operator.attributes_by_name.items():
+        if name in trial.attrs and not attribute.is_required:
+            yield replace(trial, attrs={k: v for k, v in trial.attrs.items() if k != name})
 
 
 def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
-    roles = infer_roles(trial.operator)
-    values = (roles.layout.data_name, roles.updates)
-    own = {name: array for name, array in trial.inputs.items() if name in values}
-    if any(array.dtype.kind not in "biufV" for array in own.values()):
+    """With all values in a usual type that holds them, or one input of indices in int64."""
+    names = infer_roles(trial.operator).layout.value_names
+    values = {name: array for name, array in trial.inputs.items() if name in names}
+    if any(array.dtype.kind not in "biufV" for array in values.values()):
         return
-    for kind in ("int64", "float64", "float32"):
-        with np.errstate(all="ignore"):
-            changed = {name: array.astype(kind) for name, array in own.items()}
-        if all(_is_same(array, changed[name]) for name, array in own.items()):
-            yield replace(trial, inputs={**trial.inputs, **changed})
+    changes = [(values, kind) for kind in ("int64", "float64", "float32")]
     for name, array in trial.inputs.items():
-        if array.dtype.kind in "iu" and name not in values:
-            wide = array.astype("int64")
-            if _is_same(array, wide):
-                yield replace(trial, inputs={**trial.inputs, name: wide})
-
-
-def _is_same(array: Array, other: Array) -> bool:
-    """Whether a type holds all values of another: those that matter are not changed by it."""
-    return not unequal_cells(array, other).any()
+        if array.dtype.kind in "iu" and name not in names:
+            changes.append(({name: array}, "int64"))
+    for arrays, kind in changes:
+        with np.errstate(all="ignore"):
+            changed = {name: array.astype(kind) for name, array in arrays.items()}
+        if not any(unequal_cells(array, changed[name]).any() for name, array in arrays.items()):
+            yield replace(trial, inputs={**trial.inputs, **changed})
 
 
 def _list_plain_values(trial: FuzzCase) -> dict[str, Array]:
     """Small whole numbers, or one letter each, in the shapes and types of data and updates."""
-    roles = infer_roles(trial.operator)
     values: dict[str, Array] = {}
-    for first, name in enumerate((roles.layout.data_name, roles.updates)):
+    for first, name in enumerate(infer_roles(trial.operator).layout.value_names):
         if name is not None and name in trial.inputs:
             array = trial.inputs[name]
             plain = np.array([*"abcdefghijkl"] if array.dtype.kind == "U" else range(1, 13))

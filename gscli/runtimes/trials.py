@@ -193,9 +193,8 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
     if answer.status == "unsupported":
         return None
     if answer.status in ("crash", "hang", "memory", "garbage"):
-        return Mismatch(
-            answer.status, normalize_message(answer.text) if answer.status == "crash" else ""
-        )
+        reason = normalize_message(answer.text) if answer.status == "crash" else ""
+        return Mismatch(answer.status, reason)
     expected = trial.expected_result
     if isinstance(expected, GscliError):
         # A limit is gscli's own, and an attribute that is none yet is not put to a function.
