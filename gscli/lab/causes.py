@@ -380,9 +380,8 @@ def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
     for name, value in axes.items():
         if not isinstance(value, int) or isinstance(value, bool):
             continue
-        for axis in range(rank):
-            if axis == value % rank:
-                continue
+        others = [axis for axis in range(rank) if axis != value % rank]
+        for axis in others:
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})

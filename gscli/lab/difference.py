@@ -113,12 +113,8 @@ class TensorDifference(Record):
             "cells": self.cell_count,
             "different": self.differing_count,
             "first": [
-                {
-                    "at": list(cell.at),
-                    "is": to_json(cell.actual),
-                    "expected": to_json(cell.expected),
-                }
-                for cell in self.cells
+                {"at": list(at), "is": to_json(actual), "expected": to_json(expected)}
+                for _, at, actual, expected in self.cells
             ],
         }
         if self.largest is not None:

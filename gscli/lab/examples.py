@@ -94,16 +94,13 @@ def build_probe(
     needed = {item.name for item in operator.attributes if item.is_required}
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
-    usual = {
-        name: value
-        for name, value in attrs.items()
-        if name in needed or name not in BEHAVIOUR_ATTRIBUTES
-    }
-    for chosen in (usual, fewer):
+    chosen = {*BEHAVIOUR_ATTRIBUTES} - needed
+    usual = {name: value for name, value in attrs.items() if name not in chosen}
+    for attrs in (usual, fewer):
         with suppress(GscliError):
-            inputs.attrs = chosen
+            inputs.attrs = attrs
             layout = resolve_dtypes(operator, inputs, strict=False)
-            return Probe(operator, inputs.arrays, chosen, layout)
+            return Probe(operator, inputs.arrays, attrs, layout)
     return None
 
 

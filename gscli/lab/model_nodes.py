@@ -61,12 +61,37 @@ class ModelNode(Record):
     @property
     def operator(self) -> Operator:
         """Its operator here; ForeignNode where there is none."""
-        return find_operator(self.op_type, self.message.domain)
+        if self.message.domain not in ONNX_DOMAINS:
+            domain = sanitize(self.message.domain, 60)
+            raise ForeignNode(f"{sanitize(self.op_type, 60)} is of the domain {domain}")
+        name = to_gscli_name("onnx", self.op_type).removeprefix("onnx.")
+        operator = load_framework("onnx").operators.get(name)
+        if operator is None:
+            raise ForeignNode(f"gscli has no operator {sanitize(self.op_type, 60)}")
+        return operator
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether gscli has an operator for it."""
+        with suppress(ForeignNode):
+            return bool(self.operator)
+        return False
 
     @property
     def attributes(self) -> dict[str, object]:
-        """Its attributes as the operator takes them; ContentRefused for what no operator has."""
-        return read_attributes(self.message)
+        """Its attributes by name; ContentRefused for one without a value, or twice there."""
+        helper = import_extra("onnx.helper", "onnx")
+        values: dict[str, object] = {}
+        for item in self.message.attribute:
+            name = sanitize(item.name, 60)
+            if item.name in values:
+                raise ContentRefused(f"the attribute {name} stands twice")
+            try:
+                value = helper.get_attribute_value(item)
+            except ValueError:  # a reference into a function around it, or a type yet to come
+                raise ContentRefused(f"the attribute {name} has no value") from None
+            values[item.name] = value.decode("utf-8", "replace") if type(value) is bytes else value
+        return values
 
     @property
     def call_attributes(self) -> dict[str, object]:
@@ -98,39 +123,3 @@ def iter_nodes(graph: Graph, opset: int) -> Iterator[ModelNode]:
         own = node.name if names[node.name] == 1 else ""
         address = own or next(iter(node.output), "") or f"{node.op_type}#{number}"
         yield ModelNode(graph.prefix + address, node, graph, number, opset)
-
-
-def find_operator(op_type: str, domain: str) -> Operator:
-    """The operator of a node; ForeignNode where gscli has none."""
-    if domain not in ONNX_DOMAINS:
-        raise ForeignNode(f"{sanitize(op_type, 60)} is of the domain {sanitize(domain, 60)}")
-    operator = load_framework("onnx").operators.get(
-        to_gscli_name("onnx", op_type).removeprefix("onnx.")
-    )
-    if operator is None:
-        raise ForeignNode(f"gscli has no operator {sanitize(op_type, 60)}")
-    return operator
-
-
-def read_attributes(node: Any) -> dict[str, object]:
-    """The attributes of a node by name; ContentRefused for one without a value, or twice there."""
-    helper = import_extra("onnx.helper", "onnx")
-    values: dict[str, object] = {}
-    for item in node.attribute:
-        if item.name in values:
-            raise ContentRefused(f"the attribute {sanitize(item.name, 60)} stands twice")
-        try:
-            values[item.name] = helper.get_attribute_value(item)
-        except ValueError:  # a reference into a function around the node, or a type yet to come
-            raise ContentRefused(f"the attribute {sanitize(item.name, 60)} has no value") from None
-    return {
-        name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        for name, value in values.items()
-    }
-
-
-def is_supported(message: Any) -> bool:
-    """Whether gscli has an operator for a node."""
-    with suppress(ForeignNode):
-        return bool(find_operator(message.op_type, message.domain))
-    return False

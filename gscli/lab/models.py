@@ -27,7 +27,7 @@ from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
 from gscli.files.request import list_keys
 from gscli.frameworks import load_framework
-from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, is_supported, iter_nodes
+from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, iter_nodes
 
 SHAPE_BYTES = 1 << 12
 """Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes."""
@@ -76,7 +76,7 @@ class OnnxModel:
     @cached_property
     def supported_nodes(self) -> tuple[ModelNode, ...]:
         """The nodes that gscli has an operator for."""
-        return tuple(node for node in self.nodes if is_supported(node.message))
+        return tuple(node for node in self.nodes if node.is_supported)
 
     @cached_property
     def _sources(self) -> dict[Graph, dict[str, Any]]:

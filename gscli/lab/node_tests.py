@@ -43,12 +43,8 @@ class NodeTestResult(Record):
 
     def to_dict(self) -> dict[str, str]:
         """The JSON form."""
-        return {
-            "folder": self.folder,
-            "data_set": self.data_set,
-            "status": self.status,
-            "problem": self.problem or self.skipped,
-        }
+        document = {"folder": self.folder, "data_set": self.data_set, "status": self.status}
+        return {**document, "problem": self.problem or self.skipped}
 
 
 def find_test_folders(paths: list[str]) -> list[Path]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gscli.base.arrays import Array, parse_dtype
-from gscli.base.records import Record
+from gscli.base.records import Record, group_pairs
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.examples import (
@@ -66,15 +66,11 @@ def compute_rules(operators: Sequence[Operator]) -> list[Rule]:
     """
     rules: list[Rule] = []
     for operator in operators:
-        own: dict[tuple[str, ...], Rule] = {}
-        for rule in _operator_rules(operator):
-            twin = own.setdefault(rule.behaviours, rule)
-            if twin is not rule:
-                own[rule.behaviours] = twin._replace(
-                    versions=tuple(dict.fromkeys(twin.versions + rule.versions)),
-                    variants=tuple(dict.fromkeys(twin.variants + rule.variants)),
-                )
-        rules += own.values()
+        groups = group_pairs((rule.behaviours, rule) for rule in _operator_rules(operator))
+        for alike in groups.values():
+            versions = dict.fromkeys(version for rule in alike for version in rule.versions)
+            variants = dict.fromkeys(name for rule in alike for name in rule.variants)
+            rules.append(alike[0]._replace(versions=tuple(versions), variants=tuple(variants)))
     return rules
 
 
