@@ -247,12 +247,12 @@ def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindi
         return
     duplicates = find_duplicate_writers(plan, listed)
     windows = plan.layout.has_overlapping_windows
+    thing = "cell" if plan.layout.window_size == 1 else "cells" if windows else "slice"
     for group in duplicates.groups:
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
-        problem = f"entries {names}{more} write the same cell{'s' * windows}"
+        problem = f"entries {names}{more} write the same {thing}"
         yield CheckFinding("duplicate", problem, hint=reason)
-    things = (
-        "groups of entries that write the same cells" if windows else "cells written more than once"
-    )
+    together = f"groups of entries that write the same {thing}"
+    things = together if windows else f"{thing}s written more than once"
     yield from _unlisted_finding("duplicate", things, duplicates.total - len(duplicates.groups))

@@ -319,6 +319,13 @@ def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
     assert "--strict" not in text
 
 
+def test_an_operator_of_a_framework_is_named_as_compare_has_it() -> None:
+    refused = forked("compare", "torch", "gather", "[[1,2]]", "[[0]]", "--dim", "1")
+    assert b"valid: gather-elements (for gather, take-along-dim), scatter" in refused.stderr
+    way = forked("compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch")
+    assert way.returncode == 0
+
+
 def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
     refused = forked("gather", "[1,2]", "[true,false]").stderr.decode()
     assert "help: write the positions of true: '[0]'" in refused

@@ -85,6 +85,10 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     assert lines[1].startswith("entries a (entry 0), c (entry 2) write the same cell")
     status, lines = check(capsys, *words, "--reduction", "add")
     assert len(lines) == 2, "a sum has no order; the negative index is left"
+    rows = ("scatter-nd", "zeros:2x2", "[[0],[0],[1],[1]]", "[[1,2],[3,4],[5,6],[7,8]]")
+    _, lines = check(capsys, *rows, "--limit", "1")
+    assert lines[0].startswith("entries a (entry 0), b (entry 1) write the same slice")
+    assert lines[1].startswith("1 more slices written more than once")
 
 
 def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,10 +59,14 @@ def _build_command(name: str) -> Any:
 def _explain_wrong_name(name: str) -> None:
     """Say which operation to compare, where a framework or an operator of one was named."""
     if name in NAMES:
+        commands: dict[str, dict[str, None]] = {}
+        for operator, comparison in list_mappings():
+            if operator.framework_name == name:
+                commands.setdefault(comparison.concept, {})[operator.command] = None
         raise UsageError(
             f"compare takes an operation that frameworks share, not the framework {name}",
-            valid=" ".join(CONCEPTS),
-            hint=f"name the operation, and --as {name} behind it",
+            valid=", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items()),
+            hint=f"name the operation with its own options, and --as {name} behind it",
         )
     for operator, comparison in list_mappings():
         if operator.command == name:
