@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from math import isfinite
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[Any]
+    Arrays: TypeAlias = Mapping[str, Array]
     Indices: TypeAlias = NDArray[np.int64]
     BoolArray: TypeAlias = NDArray[np.bool_]
     LiveIndices: TypeAlias = tuple[Indices, BoolArray | None]
     DType: TypeAlias = np.dtype[Any]
 else:
     Array = Indices = BoolArray = np.ndarray
+    Arrays = Mapping
     LiveIndices = tuple
     DType = np.dtype
 

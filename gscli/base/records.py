@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
-__all__ = ["Record", "cached_property", "former_names", "group_pairs", "set_defaults"]
+__all__ = ["Arguments", "Record", "cached_property", "former_names", "group_pairs", "set_defaults"]
+
+Arguments: TypeAlias = Mapping[str, object]
+"""What a call is given by name: its attributes, or inputs that need not be arrays yet."""
 
 _Class = TypeVar("_Class", bound=type)
 _Key = TypeVar("_Key")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base import UsageError
-from gscli.base.records import Record, set_defaults
+from gscli.base.records import Arguments, Record, set_defaults
 from gscli.base.words import ALL_DTYPES, quote_word
 
 if TYPE_CHECKING:
@@ -401,7 +401,7 @@ def is_set(value: object) -> bool:
     return value is not None and value is not False
 
 
-def check_combinations(options: Collection[CommandOption], values: Mapping[str, object]) -> None:
+def check_combinations(options: Collection[CommandOption], values: Arguments) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
     defaults = {name: known[name].default for name in values if name in known}

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array, dtype_name
+from gscli.base.records import Arguments
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
@@ -133,8 +134,8 @@ _WRITERS: dict[str, type[SnippetWriter]] = {
 
 def code(
     name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
+    inputs: Arguments,
+    attrs: Arguments | None = None,
     *,
     to: str | Sequence[str] = "all",
     check: bool = False,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
-from gscli.base.arrays import Array, dtype_name, parse_dtype
+from gscli.base.arrays import Array, Arrays, dtype_name, parse_dtype
 from gscli.codegen.native import TARGETS
 from gscli.codegen.render import load_language
 from gscli.codegen.target_answers import Code, Snippet
@@ -29,7 +29,7 @@ MAX_INPUT_CELLS = 1 << 20
 class SnippetProcess(RuntimeProcess):
     """A framework that runs printed lines."""
 
-    def run_snippet(self, answer: Snippet, inputs: Mapping[str, Array]) -> Said:
+    def run_snippet(self, answer: Snippet, inputs: Arrays) -> Said:
         """What the lines of an answer give for these inputs."""
         code = "\n".join([*build_preamble(answer, inputs), *answer.call])
         sent = {name: _to_wire_array(array, answer.target) for name, array in inputs.items()}
@@ -40,7 +40,7 @@ class SnippetProcess(RuntimeProcess):
         })  # fmt: skip
 
 
-def build_preamble(answer: Snippet, inputs: Mapping[str, Array]) -> list[str]:
+def build_preamble(answer: Snippet, inputs: Arrays) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
     spoken = load_language(answer.target)
     lines = [line for line in answer.preamble if line.startswith(("import", "from", "jax."))]
@@ -79,7 +79,7 @@ def run_checks(code: Code, python: str | None = None) -> Code:
     ))  # fmt: skip
 
 
-def check_input_sizes(inputs: Mapping[str, Array]) -> None:
+def check_input_sizes(inputs: Arrays) -> None:
     """LimitRefused for inputs that are too large to be sent to other processes."""
     for name, array in inputs.items():
         if array.size > MAX_INPUT_CELLS:

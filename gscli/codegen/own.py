@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from gscli.base.records import Arguments
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.native import find_declared_layout
 from gscli.frameworks.operator import Operator
@@ -77,7 +78,7 @@ def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
 def format_own_call(
     operator: Operator,
     variables: Mapping[str, str],
-    values: Mapping[str, object],
+    values: Arguments,
     index_variables: Sequence[str],
     shape: Sequence[int],
 ) -> list[str] | None:
@@ -129,7 +130,7 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     return on_cpu and not (text and analysis.layout.kind == "scatter") and not empty
 
 
-def _list_given_attributes(operator: Operator, values: Mapping[str, object]) -> dict[str, object]:
+def _list_given_attributes(operator: Operator, values: Arguments) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
     return {
         item.name: values.get(item.name, item.default)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Arrays, dtype_name
 from gscli.base.words import sanitize
 from gscli.codegen.own import format_own_call
 from gscli.codegen.preamble import format_literal, list_imports
@@ -193,7 +193,7 @@ def format_expected(finding: FuzzFinding) -> str:
     return _format_tensors(finding.case.expected_tensors())
 
 
-def _format_tensors(tensors: Mapping[str, Array]) -> str:
+def _format_tensors(tensors: Arrays) -> str:
     return "; ".join(
         f"{name}{' ' if name else ''}{format_values(array)} {dtype_name(array.dtype)}"
         for name, array in tensors.items()

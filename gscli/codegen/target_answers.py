@@ -8,7 +8,7 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record, former_names
 from gscli.codegen.native import TARGETS
 from gscli.frameworks.operator import Operator
@@ -77,7 +77,7 @@ class Code(Record):
 
     operator: Operator
     output: Array | None
-    inputs: Mapping[str, Array]
+    inputs: Arrays
     answers: tuple[Snippet, ...]
     refusal: str = ""
 

@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import ShapeRefused, UsageError
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
 from gscli.layout import Layout
@@ -216,7 +216,7 @@ class Signature:
             return max(version for version in self.versions if version <= number)
         raise UsageError(problem, where=f"{word} {number}", valid=valid, hint=hint)
 
-    def bind_attributes(self, attrs: Mapping[str, object]) -> dict[str, object]:
+    def bind_attributes(self, attrs: Arguments) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
         known = self.attributes_by_name
         for name in attrs:
@@ -238,9 +238,7 @@ class Signature:
             self._check_version(version, attrs, values)
         return values
 
-    def _check_version(
-        self, version: int, attrs: Mapping[str, object], values: Mapping[str, object]
-    ) -> None:
+    def _check_version(self, version: int, attrs: Arguments, values: Arguments) -> None:
         word = self.version_label
         for attribute in self.attributes:
             option, name = attribute.option, attribute.name
@@ -262,7 +260,7 @@ class Signature:
         near = STRICT_HINT if name == "strict" else suggest_names(name, known, count=1)
         return UsageError(problem[:200], valid=" ".join(known) or "none", hint=near)
 
-    def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
+    def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
         values = self.bind_attributes(attrs)
         self.check_input_names(tensors)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
-from gscli.base.arrays import Array, DType, document_dtype
+from gscli.base.arrays import Array, Arrays, DType, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize, suggest_names
 from gscli.disk.mapped import RegularFile
@@ -107,8 +107,6 @@ NAMES_SHOWN = 12
 MAX_BYTES = 1 << 30
 """Bytes that are built in memory where no other limit is set."""
 
-Arrays = Mapping[str, Array]
-"""What a writer writes: one array, or in a format that has members, several by name."""
 
 Output = Callable[[bytes | memoryview], int]
 """Where a writer puts bytes: all of them are taken, their number is the result."""

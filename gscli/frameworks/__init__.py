@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError
+from gscli.base.records import Arguments
 from gscli.base.words import format_command, format_suggestion, sanitize, suggest_names
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
@@ -123,8 +124,8 @@ def bare_operators() -> Iterator[Operator]:
 @overload
 def run(
     name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
+    inputs: Arguments,
+    attrs: Arguments | None = None,
     *,
     max_bytes: int | None = None,
     out: None = None,
@@ -134,8 +135,8 @@ def run(
 @overload
 def run(
     name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
+    inputs: Arguments,
+    attrs: Arguments | None = None,
     *,
     max_bytes: int | None = None,
     out: str | PathLike[str],
@@ -144,8 +145,8 @@ def run(
 
 def run(
     name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
+    inputs: Arguments,
+    attrs: Arguments | None = None,
     *,
     max_bytes: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -183,9 +184,7 @@ def find_called(name: object, inputs: object, attrs: object) -> Operator:
     return find_operator(name)
 
 
-def assign_inputs(
-    operator: Operator, words: Sequence[str], named: Mapping[str, object]
-) -> dict[str, str]:
+def assign_inputs(operator: Operator, words: Sequence[str], named: Arguments) -> dict[str, str]:
     """Which word is which input: positions in the framework's order, `--NAME` for any of them.
 
     >>> from gscli.frameworks.onnx import gather

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gscli.base import (
@@ -16,6 +16,7 @@ from gscli.base import (
     memory_error,
 )
 from gscli.base.arrays import Array, is_lazy
+from gscli.base.records import Arguments
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
@@ -28,9 +29,7 @@ MAX_WARNED_ENTRIES = 4096
 """Entries of a call from Python that is looked through; a trace of any call has its warnings."""
 
 
-def call_operator(
-    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
-) -> Array:
+def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
     values, attrs = _bind_arguments(operator, inputs, attrs)
     plan, output = execute(operator, values, attrs, leave=True)
@@ -39,8 +38,8 @@ def call_operator(
 
 
 def _bind_arguments(
-    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
-) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    operator: Signature, inputs: Sequence[object], attrs: Arguments
+) -> tuple[Arguments, Arguments]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
     has_second_dim = operator.dim_is_second and len(inputs) > 1 and isinstance(inputs[1], int)
@@ -59,8 +58,8 @@ def _bind_arguments(
 
 
 def _bind_positional_attributes(
-    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
-) -> tuple[Sequence[object], Mapping[str, object]]:
+    operator: Signature, inputs: Sequence[object], attrs: Arguments
+) -> tuple[Sequence[object], Arguments]:
     """Attributes without their names, in the framework's order: behind the inputs, and PyTorch's
     dim, which is a whole number, before the index: gather(x, 1, index), take(x, indices, 1).
     """
@@ -118,8 +117,8 @@ def prepare(
 
 def execute(
     operator: Signature,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
+    inputs: Arguments,
+    attrs: Arguments,
     *,
     max_bytes: int | None = None,
     leave: bool = False,
@@ -135,7 +134,7 @@ def execute(
 
 
 def _prepare_values(
-    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object],
+    operator: Signature, inputs: Arguments, attrs: Arguments,
     *, leave: bool, max_bytes: int | None,
 ) -> Plan:  # fmt: skip
     """The plan of a call from Python, as `execute` has it."""
@@ -180,8 +179,8 @@ def run_plan(
 
 def execute_to_file(
     operator: Signature,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
+    inputs: Arguments,
+    attrs: Arguments,
     path: str,
     *,
     max_bytes: int | None = None,

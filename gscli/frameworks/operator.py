@@ -21,7 +21,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.declare import Signature
 from gscli.declare.attributes import parse_reduction
 from gscli.layout import Layout
@@ -72,7 +72,7 @@ class ConceptCall(Record):
 Attrs: TypeAlias = Mapping[str, object] | None
 """An operator's attributes for a call, or None when it cannot express the call."""
 
-OVERWRITE: Mapping[str, object] = {"none": "none"}
+OVERWRITE: Arguments = {"none": "none"}
 """The reductions of an operator that has none."""
 
 
@@ -96,9 +96,9 @@ class Comparison(Record):
     concept: ConceptName
     label: str
     inputs: tuple[str, ...] = ()
-    fixed_attributes: Mapping[str, object] = MappingProxyType({})
+    fixed_attributes: Arguments = MappingProxyType({})
     reduction: str = ""
-    reductions: Mapping[str, object] = MappingProxyType({})
+    reductions: Arguments = MappingProxyType({})
     build_attributes: Callable[[ConceptCall], Attrs] | None = None
     vector_layout: Literal["last", "first", "tuple", "one"] = "last"
     has_zero_data: bool = False

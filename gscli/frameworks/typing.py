@@ -7,7 +7,6 @@ without loss.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +22,7 @@ from gscli.base import (
 )
 from gscli.base.arrays import (
     Array,
+    Arrays,
     cast_lossless,
     document_dtype,
     find_cast_change,
@@ -51,7 +51,7 @@ def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool
         _resolve_updates_dtype(inputs, refusal)
 
 
-def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Mapping[str, Array]) -> str:
+def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     """Which number the refused indices would lose, or which input was meant; "" where none is lost.
 
     >>> refusal = IndexTypeRefused("", name="ids", allowed=("int64",), where="", is_mask=False)

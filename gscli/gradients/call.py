@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from gscli.base import DtypeRefused, GscliError, ShapeRefused, UpdatesTypeRefused
-from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.base.arrays import Array, Arrays, as_array, dtype_name
+from gscli.base.records import Arguments
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
 from gscli.frameworks.execute import hint_at_files, prepare, resolve_dtypes, run_plan
@@ -68,8 +67,8 @@ class Gradients:
 
 def grad(
     name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
+    inputs: Arguments,
+    attrs: Arguments | None = None,
     cotangent: object = None,
     rules: str | None = None,
 ) -> dict[str, Array]:
@@ -112,7 +111,7 @@ def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
     return dtype
 
 
-def value_inputs(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def value_inputs(layout: Layout, inputs: Arrays) -> dict[str, Array]:
     """The inputs of a call whose values reach the output: data and updates, where there are any.
 
     >>> import gscli

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused
-from gscli.base.arrays import Array, unequal_cells
-from gscli.base.records import Record, cached_property, former_names, group_pairs
+from gscli.base.arrays import Array, Arrays, unequal_cells
+from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import Trace, dump_input
@@ -32,8 +32,8 @@ class RuleSetResult:
 
     label: str
     operator: Operator
-    inputs: Mapping[str, Array]
-    attrs: Mapping[str, object]
+    inputs: Arrays
+    attrs: Arguments
     indices_name: str
     trace: Trace | None = None
     error: GscliError | None = None
@@ -172,7 +172,7 @@ class ComparisonResult:
     """
 
     concept: ConceptName
-    inputs: Mapping[str, Array]
+    inputs: Arrays
     call: ConceptCall
     groups: tuple[ResultGroup, ...]
     unsupported: tuple[UnsupportedRuleSet, ...] = ()

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array, to_json
+from gscli.base.arrays import Arrays, to_json
+from gscli.base.records import Arguments
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
@@ -135,9 +136,7 @@ def _to_python_name(name: object) -> str:
     return str(name).replace("-", "_")
 
 
-def dump_call(
-    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> dict[str, object]:
+def dump_call(operator: Operator, inputs: Arrays, attrs: Arguments) -> dict[str, object]:
     """One call as a document; opset and device stand beside the attributes.
 
     Attributes of which a runtime need not know (`xla`) go with the others.

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from gscli.base import ContentRefused, GscliError, UsageError
-from gscli.base.arrays import Array, dtype_name
-from gscli.base.records import Record
+from gscli.base.arrays import Array, Arrays, dtype_name
+from gscli.base.records import Arguments, Record
 from gscli.base.words import format_command, sanitize
 from gscli.files.content import open_content
 from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
@@ -54,13 +54,13 @@ class Case(Record):
 
     id: str
     operator: str
-    inputs: Mapping[str, Array]
-    attrs: Mapping[str, object]
+    inputs: Arrays
+    attrs: Arguments
     expect: ExpectedOutput
     output: Array | None
     line: int = 1
     cotangent: Array | None = None
-    gradients: Mapping[str, Array] = MappingProxyType({})
+    gradients: Arrays = MappingProxyType({})
 
 
 def read_cases(
@@ -161,7 +161,7 @@ def build_repro_command(case: Case, file: str = "") -> str:
 
 
 def build_command(
-    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, str],
+    operator: Operator, attrs: Arguments, inputs: Mapping[str, str],
     more: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The command line of a call whose inputs are words already, with `more` words behind them.
@@ -187,7 +187,7 @@ def build_command(
     return format_command(words)
 
 
-def format_inputs(inputs: Mapping[str, Array]) -> dict[str, str]:
+def format_inputs(inputs: Arrays) -> dict[str, str]:
     """Arrays inline: as plain lists where a list is read back as the same, else as documents."""
     arrays, words = list(inputs.values()), dict[str, str]()
     for number, (name, array) in enumerate(inputs.items()):

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.base.arrays import Array, as_array, dtype_name
-from gscli.base.records import Record
+from gscli.base.arrays import Array, Arrays, as_array, dtype_name
+from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
@@ -36,18 +36,16 @@ from gscli.plan.masks import expand_masks
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
-ExpressibleCall: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
+ExpressibleCall: TypeAlias = tuple[Operator, Comparison, Arguments]
 """A rule set that can express a call, and the operator's attributes that do."""
 
-CallRunner: TypeAlias = Callable[
-    [Operator, Mapping[str, Array], Mapping[str, object]], tuple[ValidatedPlan, Array]
-]
+CallRunner: TypeAlias = Callable[[Operator, Arrays, Arguments], tuple[ValidatedPlan, Array]]
 """What runs a call: its plan and its output, as `execute` gives them."""
 
 
 def compare(
     concept: ConceptName,
-    inputs: Mapping[str, object],
+    inputs: Arguments,
     *,
     axis: int | None = None,
     batch_dims: int = 0,
@@ -122,11 +120,7 @@ def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]
 
 
 def _build_concept_call(
-    concept: Concept,
-    arrays: Mapping[str, Array],
-    axis: int | None,
-    batch_dims: int,
-    reduction: str,
+    concept: Concept, arrays: Arrays, axis: int | None, batch_dims: int, reduction: str
 ) -> ConceptCall:
     for name in concept.inputs:
         if name not in arrays:
@@ -159,7 +153,7 @@ class RuleSetQuestion(Record):
     """A concept's call as rule sets are asked for it; `typed` and `run` as `compare` takes them."""
 
     call: ConceptCall
-    arrays: Mapping[str, Array]
+    arrays: Arrays
     typed: Mapping[str, bool]
     run: CallRunner
 
@@ -184,9 +178,7 @@ class RuleSetQuestion(Record):
             if any(self._replace(call=call).iter_expressible(pairs))
         ]
 
-    def ask(
-        self, operator: Operator, comparison: Comparison, attrs: Mapping[str, object]
-    ) -> RuleSetResult:
+    def ask(self, operator: Operator, comparison: Comparison, attrs: Arguments) -> RuleSetResult:
         """The answer of a rule set, or its refusal."""
         roles, inputs = self._convert_inputs(comparison)
         row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])

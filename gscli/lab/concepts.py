@@ -10,17 +10,17 @@ An operator's declaration says how a call of a concept becomes a call of it:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
-from gscli.base.records import Record
+from gscli.base.arrays import Arrays
+from gscli.base.records import Arguments, Record
 from gscli.declare.attributes import parse_reduction
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Operator
 from gscli.layout.axes import Reduction
 
 if TYPE_CHECKING:
-    from gscli.base.arrays import Array
+    pass
 
 REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
 """How updates may meet what is there, under neutral names."""
@@ -107,10 +107,7 @@ def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
 
 
 def find_concept_arguments(
-    operator: Operator,
-    comparison: Comparison,
-    attributes: Mapping[str, object],
-    inputs: Mapping[str, Array],
+    operator: Operator, comparison: Comparison, attributes: Arguments, inputs: Arrays
 ) -> dict[str, Any]:
     """The way back: axis, batch axes and reduction of an operator's call under the neutral names.
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import shlex
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
-from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
 
 from gscli import files
 from gscli.base import GscliError
-from gscli.base.arrays import Array
-from gscli.base.records import Record
+from gscli.base.arrays import Arrays
+from gscli.base.records import Arguments, Record
 from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
@@ -38,8 +37,8 @@ class Probe(Record):
     """The operator's example under one variant, and its layout."""
 
     operator: Operator
-    inputs: Mapping[str, Array]
-    attrs: Mapping[str, object]
+    inputs: Arrays
+    attrs: Arguments
     layout: Layout
 
     @property
@@ -74,12 +73,10 @@ class Probe(Record):
         return False
 
 
-def build_probe(
-    operator: Operator, variant: Mapping[str, object], version: int | None = None
-) -> Probe | None:
+def build_probe(operator: Operator, variant: Arguments, version: int | None = None) -> Probe | None:
     """The operator's declared example under a variant, None where that is refused."""
     words, texts = parse_example_line(operator, operator.example)
-    attrs: Mapping[str, object] = {
+    attrs: Arguments = {
         item.name: item.parse(texts[item.name])
         for item in operator.attributes
         if item.name in texts

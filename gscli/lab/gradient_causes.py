@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import Convention, Ties, Writers
@@ -26,7 +26,7 @@ from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
 from gscli.plan.plan import Plan
 from gscli.traces import Trace
 
-Compute: TypeAlias = Callable[[], Mapping[str, Array]]
+Compute: TypeAlias = Callable[[], Arrays]
 
 
 def find_causes(

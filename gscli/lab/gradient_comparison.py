@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
 from gscli.files.formats.jsonarray import dump_json
 from gscli.gradients.call import trace_gradients
@@ -35,7 +35,7 @@ class GradientRow(Record):
     label: str
     operator: str
     convention: Convention | None
-    gradients: Mapping[str, Array]
+    gradients: Arrays
     refusal: str = ""
 
 

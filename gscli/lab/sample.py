@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base import GscliError, InputRefused
 from gscli.base.arrays import Array, Indices, is_lazy, parse_dtype
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.frameworks.execute import run_kernel
@@ -201,7 +201,7 @@ class CallVariants(Record):
         return run_at_cells(plan, self.cells, self.trace.output.size)
 
     def run(
-        self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
+        self, operator: Signature, inputs: Arguments, attrs: Arguments
     ) -> tuple[ValidatedPlan, Array]:
         """A variant's plan and what it gives."""
         plan = plan_call(operator, inputs, attrs).validate()
@@ -218,7 +218,7 @@ class CallVariants(Record):
             inputs[name] = np.ascontiguousarray(change(inputs[name]))
         return self.run(self.trace.operator, inputs, self.trace.attributes)[1]
 
-    def with_attributes(self, changes: Mapping[str, object]) -> Array:
+    def with_attributes(self, changes: Arguments) -> Array:
         """What the operator gives with other attributes."""
         attrs = {**self.trace.attributes, **changes}
         return self.run(self.trace.operator, self.trace.call_inputs, attrs)[1]

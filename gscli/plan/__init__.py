@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gscli.base import LimitRefused, Notice, UsageError
-from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, as_array, dtype_name, is_lazy, parse_dtype
+from gscli.base.arrays import (
+    MAX_CHUNKED_BYTES,
+    Array,
+    Arrays,
+    as_array,
+    dtype_name,
+    is_lazy,
+    parse_dtype,
+)
+from gscli.base.records import Arguments
 from gscli.base.words import format_shape
 from gscli.declare import Signature
 from gscli.disk.mapped import RegularFile
@@ -57,7 +66,7 @@ class CallInputs:
         arrays: dict[str, Array],
         origins: dict[str, str],
         typed: dict[str, bool],
-        attrs: Mapping[str, object] = MappingProxyType({}),
+        attrs: Arguments = MappingProxyType({}),
         file: RegularFile | None = None,
     ) -> None:
         self.arrays, self.origins, self.is_typed, self.attrs = arrays, origins, typed, attrs
@@ -69,7 +78,7 @@ class CallInputs:
         cls,
         loaded: Mapping[str, LoadedInput],
         operator: Signature | None = None,
-        attrs: Mapping[str, object] = MappingProxyType({}),
+        attrs: Arguments = MappingProxyType({}),
     ) -> CallInputs:
         """The inputs as they were read; the masks of an `operator` that takes them become indices.
 
@@ -93,7 +102,7 @@ class CallInputs:
 
     @classmethod
     def from_values(
-        cls, operator: Signature, values: Mapping[str, object], attrs: Mapping[str, object],
+        cls, operator: Signature, values: Arguments, attrs: Arguments,
         *, leave: bool = False, max_bytes: int | None = None,
     ) -> CallInputs:  # fmt: skip
         """The inputs of a caller from Python, whose lists have no type.
@@ -120,11 +129,7 @@ class CallInputs:
 
 
 def plan_call(
-    operator: Signature,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
-    *,
-    max_bytes: int | None = None,
+    operator: Signature, inputs: Arguments, attrs: Arguments, *, max_bytes: int | None = None
 ) -> Plan:
     """The plan of a call from Python whose inputs have the types that the operator takes.
 
@@ -135,7 +140,7 @@ def plan_call(
 
 
 def expand_inputs(
-    operator: Signature, arrays: dict[str, Array], attrs: Mapping[str, object]
+    operator: Signature, arrays: dict[str, Array], attrs: Arguments
 ) -> ExpandedInputs:
     """Numbers that are given as arrays become attributes, and masks index arrays."""
     if not operator.scalar_attributes.isdisjoint(arrays):
@@ -159,7 +164,7 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
     return as_array(value, name)
 
 
-def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> Plan:
+def build_plan(layout: Layout, arrays: Arrays, max_bytes: int | None) -> Plan:
     """The plan of a call whose masks are in place; index values are not checked yet.
 
     What was left in chunks and is not data of a stream, or not in its type, is read after all.
@@ -176,8 +181,8 @@ def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | Non
 
 def infer_layout(
     operator: Signature,
-    arrays: Mapping[str, Array],
-    attrs: Mapping[str, object],
+    arrays: Arrays,
+    attrs: Arguments,
     dtype_errors: list[DtypeError] | None = None,
 ) -> Layout:
     """The layout for these arrays; reads values only of inputs that decide shapes.
@@ -203,10 +208,7 @@ def infer_layout(
 
 
 def _layout_cache_key(
-    operator: Signature,
-    arrays: Mapping[str, Array],
-    attrs: Mapping[str, object],
-    decisions: Mapping[str, object],
+    operator: Signature, arrays: Arrays, attrs: Arguments, decisions: Arguments
 ) -> tuple[object, ...] | None:
     """All that a layout is made from; None where attributes are of types that may compare equal
     and yet mean different things, as 1 and 1.0 or 0.0 and -0.0.
@@ -225,9 +227,7 @@ def _layout_cache_key(
     return tuple(parts)
 
 
-def drop_index_count(
-    operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
-) -> Mapping[str, object]:
+def drop_index_count(operator: Signature, arrays: Arguments, attrs: Arguments) -> Arguments:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
     if operator.variadic is None or "indices_per_axis" not in attrs:
         return attrs
@@ -238,8 +238,8 @@ def drop_index_count(
 
 
 def bind_scalar_arrays(
-    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> tuple[dict[str, Array], Mapping[str, object]]:
+    operator: Signature, arrays: Arrays, attrs: Arguments
+) -> tuple[dict[str, Array], Arguments]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
     known = operator.scalar_attributes
     numbers = {name: array for name, array in arrays.items() if name in known}
@@ -264,7 +264,7 @@ def _shape_values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     return tuple(array.reshape(-1).tolist())
 
 
-def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+def check_output_size(layout: Layout, arrays: Arrays, max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
     if layout.data_name is not None:
         width = arrays[layout.data_name].dtype.itemsize
@@ -285,7 +285,7 @@ def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: in
     check_rule(needed <= limit, problem, *about, kind=LimitRefused, valid=legal, hint=hint)
 
 
-def _check_entry_count(layout: Layout, arrays: Mapping[str, Array]) -> None:
+def _check_entry_count(layout: Layout, arrays: Arrays) -> None:
     """Every entry is judged and visited: there may not be far more of them than values. Shapes with
     a zero can promise any number of entries, each of which moves nothing.
     """

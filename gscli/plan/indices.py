@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gscli.base import CannotRead, IndexRefused
-from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name
+from gscli.base.arrays import Array, Arrays, BoolArray, Indices, LiveIndices, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import format_count
 from gscli.layout import Layout
@@ -62,12 +61,12 @@ class BoundLayout:
     index numbers that the layout makes itself are put beside them.
     """
 
-    def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
+    def __init__(self, layout: Layout, inputs: Arrays) -> None:
         self.layout, self.inputs = layout, inputs
         if layout.addressing.generated:
             self.inputs = {**inputs, **_made_numbers(layout, inputs)}
 
-    def __reduce__(self) -> tuple[type[BoundLayout], tuple[Layout, Mapping[str, Array]]]:
+    def __reduce__(self) -> tuple[type[BoundLayout], tuple[Layout, Arrays]]:
         """Pickled without what was computed from these two."""
         return type(self), (self.layout, self.inputs)
 
@@ -141,7 +140,7 @@ class BoundLayout:
         return tuple(position)
 
 
-def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indices]:
+def _made_numbers(layout: Layout, inputs: Arrays) -> dict[str, Indices]:
     """The index numbers of slices, of masks' True cells in row-major order, and that follow."""
     trues: dict[str, tuple[Indices, ...]] = {}
     made: dict[str, Indices] = {}

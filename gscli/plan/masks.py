@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
+from gscli.base.records import Arguments
 from gscli.base.words import format_shape
 from gscli.declare import Signature
 from gscli.layout.families import check_rule
@@ -26,15 +27,15 @@ from gscli.layout.subscripts import (
 )
 from gscli.plan.indices import true_cells
 
-ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Mapping[str, object]]
+ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Arguments]
 """Inputs by their names, the input that each is from where that is another, and attributes."""
 
 ARRAY = Item("i")
 
 
 def extract_subscript(
-    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
-) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    operator: Signature, inputs: Arguments, attrs: Arguments
+) -> tuple[Arguments, Arguments]:
     """Slices, None and `...` among the index arrays as the attribute that says where they stand.
 
     >>> from gscli.frameworks.numpy import getitem
@@ -57,9 +58,7 @@ def extract_subscript(
     return {**rest, **named}, {**attrs, "subscript": format_subscript(items)}
 
 
-def expand_masks(
-    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> ExpandedInputs:
+def expand_masks(operator: Signature, arrays: Arrays, attrs: Arguments) -> ExpandedInputs:
     """Every mask as index arrays, one per axis it covers; the subscript says which they are.
 
     The index arrays are numbered anew. A mask must have the sizes of the axes it covers.

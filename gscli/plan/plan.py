@@ -16,7 +16,7 @@ enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NoReturn
@@ -24,7 +24,7 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import Finding
-from gscli.base.arrays import Array, BoolArray, Indices, LiveIndices, dtype_name, is_private
+from gscli.base.arrays import Array, Arrays, BoolArray, Indices, LiveIndices, dtype_name, is_private
 from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import BAGS, CELLS, Layout
@@ -301,7 +301,7 @@ def _row_zero_addresses(form: CanonicalForm) -> Indices:
     return flat
 
 
-def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
+def fit_updates(layout: Layout, inputs: Arrays) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
     addressing, updates, shape = layout.addressing, layout.written_updates, layout.result_shape
     if updates.name is None:

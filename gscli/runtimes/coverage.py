@@ -5,12 +5,13 @@ Kinds of differences are told apart by these words, and a pack of cases is measu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Array, Arrays, dtype_name
+from gscli.base.records import Arguments
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
@@ -26,9 +27,7 @@ BOUNDARY_RULES = frozenset(("lowest index", "highest index"))
 """Words that a pack of cases is measured by, and that tell no kinds of differences apart."""
 
 
-def find_covered_rules(
-    operator: Operator, inputs: Mapping[str, Array], plan: Plan
-) -> frozenset[str]:
+def find_covered_rules(operator: Operator, inputs: Arrays, plan: Plan) -> frozenset[str]:
     """Words for everything unusual about a call; its indices may be out of range.
 
     >>> import gscli
@@ -87,7 +86,7 @@ def _index_rules(plan: Plan) -> Iterator[str]:
         yield from (rule for rule, flags in rules.items() if flags.any())
 
 
-def _shape_rules(plan: Plan, inputs: Mapping[str, Array]) -> Iterator[str]:
+def _shape_rules(plan: Plan, inputs: Arrays) -> Iterator[str]:
     layout, several = plan.layout, find_duplicate_cells(plan)
     entries, rank = layout.addressing.entry_shape, len(layout.data_shape)
     indices = [inputs[name] for name in layout.index_inputs if name in inputs]
@@ -116,9 +115,7 @@ def _shape_rules(plan: Plan, inputs: Mapping[str, Array]) -> Iterator[str]:
     return (rule for rule, holds in rules.items() if holds)
 
 
-def _attribute_rules(
-    operator: Operator, values: Mapping[str, object], layout: Layout
-) -> Iterator[str]:
+def _attribute_rules(operator: Operator, values: Arguments, layout: Layout) -> Iterator[str]:
     newest = operator.versions[-1] if operator.versions else None
     for attribute in operator.attributes:
         name, value = attribute.name, values.get(attribute.name)
@@ -133,7 +130,7 @@ def _attribute_rules(
             yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _dtype_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+def _dtype_rules(layout: Layout, inputs: Arrays) -> Iterator[str]:
     if layout.dtype not in USUAL_TYPES:
         yield f"data {layout.dtype}"
     for name in layout.index_inputs:
@@ -141,9 +138,7 @@ def _dtype_rules(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
             yield f"indices {dtype_name(inputs[name].dtype)}"
 
 
-def _subscript_rules(
-    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array]
-) -> Iterator[str]:
+def _subscript_rules(operator: Operator, attrs: Arguments, inputs: Arrays) -> Iterator[str]:
     """Masks, and what stands between the brackets beside index arrays."""
     many = operator.variadic_inputs(inputs)
     masks = [item.name for item in operator.inputs if item.kind == "mask"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 
 from gscli.base import ExitCode
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
@@ -38,7 +38,7 @@ class FuzzOptions(Record):
 
 ProgressCallback = Callable[[FuzzReport], None]
 CaseRunner = Callable[[FuzzCase], tuple[Reply, Mismatch | None]]
-CaseGenerator = Callable[[Operator, int, Mapping[str, object], int], Iterator[FuzzCase]]
+CaseGenerator = Callable[[Operator, int, Arguments, int], Iterator[FuzzCase]]
 
 SURE_OF_HANG = 3
 """How many times as long a call may take that was late before."""

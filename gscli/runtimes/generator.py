@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -14,6 +14,7 @@ import numpy as np
 
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, parse_dtype
+from gscli.base.records import Arguments
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import build_probe, leave_axis_out
@@ -71,10 +72,7 @@ MAX_REJECTIONS = 400
 
 
 def generate_cases(
-    operator: Operator,
-    seed: int,
-    fixed: Mapping[str, object] | None = None,
-    calls_per_shape: int = 1,
+    operator: Operator, seed: int, fixed: Arguments | None = None, calls_per_shape: int = 1
 ) -> Iterator[FuzzCase]:
     """Endless calls of an operator; the same seed gives the same calls.
 
@@ -132,7 +130,7 @@ def infer_roles(operator: Operator) -> Roles:
     return roles
 
 
-def _draw_case(roles: Roles, dice: Rng, fixed: Mapping[str, object]) -> FuzzCase:
+def _draw_case(roles: Roles, dice: Rng, fixed: Arguments) -> FuzzCase:
     policy = roles.layout.policy
     takes_none = (policy.negative, policy.out_of_bounds) == (Negative.OUTSIDE, OutOfBounds.RAISE)
     weights = REFUSED_MODE_WEIGHTS if takes_none else INDEX_MODE_WEIGHTS
@@ -232,7 +230,7 @@ def _draw_attributes(operator: Operator, dice: Rng) -> dict[str, object]:
 
 
 def _build_inputs(
-    roles: Roles, draft: CallSpec, attrs: Mapping[str, object], kind: str, index: str
+    roles: Roles, draft: CallSpec, attrs: Arguments, kind: str, index: str
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
     inputs: dict[str, Array] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
@@ -10,7 +10,8 @@ from typing import Any, get_args
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
+from gscli.base.records import Arguments
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients, value_inputs
 from gscli.gradients.conventions import Ties, Writers
@@ -94,7 +95,7 @@ class GradientCase(FuzzCase):
         return Mismatch("gradient", wrong)
 
 
-def _find_differing(own: Mapping[str, Array], theirs: Mapping[str, Array]) -> str | None:
+def _find_differing(own: Arrays, theirs: Arrays) -> str | None:
     """The first input whose gradients differ."""
     for name in own.keys() & theirs.keys():
         if not compare_tensors(theirs[name], own[name], GRADIENT_TOLERANCE).is_equal:
@@ -103,10 +104,7 @@ def _find_differing(own: Mapping[str, Array], theirs: Mapping[str, Array]) -> st
 
 
 def generate_gradient_cases(
-    operator: Operator,
-    seed: int,
-    fixed: Mapping[str, object] | None = None,
-    calls_per_shape: int = 1,
+    operator: Operator, seed: int, fixed: Arguments | None = None, calls_per_shape: int = 1
 ) -> Iterator[GradientCase]:
     """Endless calls on float64; the same seed gives the same calls. UsageError where an operator
     has no gradient in any of the first ones.

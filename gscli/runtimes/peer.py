@@ -7,7 +7,7 @@ from typing import Any
 
 import gscli
 from gscli.base import ContentRefused, GscliError, LimitRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
@@ -69,7 +69,7 @@ def _load_array(value: Any, name: str) -> Array:
 
 
 def _run_request(
-    document: Mapping[str, Any], inputs: Mapping[str, Array], attrs: Mapping[str, object]
+    document: Mapping[str, Any], inputs: Arrays, attrs: Mapping[str, object]
 ) -> dict[str, object]:
     """The output, and the gradients where a cotangent came along."""
     trace = trace_call(find_operator(read_name(document)), inputs, attrs)

@@ -15,7 +15,8 @@ from math import inf
 from typing import Self
 
 from gscli.base import CannotRead, ContentRefused, GscliWarning, Notice
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
+from gscli.base.records import Arguments
 from gscli.base.words import sanitize
 from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.processes import Child, Failure, ProcessSpec, make_start_error
@@ -144,11 +145,7 @@ class RuntimeProcess:
         return Child(self._program, self._memory, self._interrupts.deliver_pending)
 
     def run_call(
-        self,
-        operator: Operator,
-        inputs: Mapping[str, Array],
-        attrs: Mapping[str, object],
-        cotangent: Array | None = None,
+        self, operator: Operator, inputs: Arrays, attrs: Arguments, cotangent: Array | None = None
     ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first.
 

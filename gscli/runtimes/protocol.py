@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import load_json
 from gscli.files.formats.jsontext import parse_json
@@ -63,7 +63,7 @@ class Hello(Record):
     name: str
     version: str
     ops: frozenset[str]
-    rules: Mapping[str, object] = MappingProxyType({})
+    rules: Arguments = MappingProxyType({})
     has_echo: bool = False
     has_gradients: bool = False
     compiles: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from gscli.base import GscliError, LimitRefused, UsageError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
 from gscli.frameworks import find_operator
 from gscli.gradients import VALUE
@@ -116,9 +116,7 @@ def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:
     return (Mismatch("gradient"), problem) if problem else (None, "")
 
 
-def describe_gradient_difference(
-    actual: Mapping[str, Array | None], recorded: Mapping[str, Array]
-) -> str:
+def describe_gradient_difference(actual: Mapping[str, Array | None], recorded: Arrays) -> str:
     """The first gradient that is not as recorded, in words; "" where all are.
 
     >>> import numpy as np

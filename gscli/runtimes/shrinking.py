@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, unequal_cells
+from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch
 
@@ -138,7 +138,7 @@ def _call_values(trial: FuzzCase) -> dict[str, Array]:
     return {**trial.inputs, **attrs}
 
 
-def _with_values(trial: FuzzCase, values: Mapping[str, Array]) -> FuzzCase:
+def _with_values(trial: FuzzCase, values: Arrays) -> FuzzCase:
     """The call with other ones of these."""
     attrs = {name: array.tolist() for name, array in values.items() if name in trial.attrs}
     inputs = {name: values.get(name, array) for name, array in trial.inputs.items()}

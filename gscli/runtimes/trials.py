@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -11,8 +10,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused, LimitRefused, UsageError
-from gscli.base.arrays import Array, unequal_cells
-from gscli.base.records import Record
+from gscli.base.arrays import Array, Arrays, unequal_cells
+from gscli.base.records import Arguments, Record
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import iter_unspecified_notices
@@ -39,8 +38,8 @@ class FuzzCase:
     """A call, and lazily what the rules make of it."""
 
     operator: Operator
-    inputs: Mapping[str, Array]
-    attrs: Mapping[str, object]
+    inputs: Arrays
+    attrs: Arguments
 
     @cached_property
     def expected_result(self) -> ExpectedResult | GscliError:

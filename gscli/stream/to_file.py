@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from math import prod
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, DType, Indices, parse_dtype
+from gscli.base.arrays import Array, Arrays, DType, Indices, parse_dtype
 from gscli.disk import mapped
 from gscli.disk.atomic import AtomicFile, open_atomic
 from gscli.disk.system import temp_file_errors, write_errors
@@ -54,7 +54,7 @@ MIN_STREAM_BYTES = 64 << 20
 """Bytes of a mapped input from which a result is streamed rather than made in memory."""
 
 
-def is_worth_streaming(inputs: Mapping[str, Array]) -> bool:
+def is_worth_streaming(inputs: Arrays) -> bool:
     """Whether any input is a mapped file so large that the result should not be held in memory."""
     large = (array for array in inputs.values() if array.nbytes >= MIN_STREAM_BYTES)
     return any(mapped.find_file(array) is not None for array in large)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from gscli.base import Notice
-from gscli.base.arrays import Array, dtype_name, to_json
-from gscli.base.records import Record, former_names
+from gscli.base.arrays import Array, Arrays, dtype_name, to_json
+from gscli.base.records import Arguments, Record, former_names
 from gscli.base.words import entry_label, format_count
 from gscli.frameworks import find_called
 from gscli.frameworks.execute import collect_notices, execute
@@ -120,7 +120,7 @@ class Trace:
         return self.operator.command_line.removeprefix("gscli ")
 
     @property
-    def inputs(self) -> Mapping[str, Array]:
+    def inputs(self) -> Arrays:
         """The inputs by name, masks and numbers put in place."""
         return self.plan.inputs
 
@@ -283,16 +283,14 @@ def dump_input(array: Array) -> dict[str, object]:
 
 
 def trace_call(
-    operator: Operator, inputs: Mapping[str, object], attrs: Mapping[str, object],
+    operator: Operator, inputs: Arguments, attrs: Arguments,
     max_bytes: int | None = None,
 ) -> Trace:  # fmt: skip
     """The trace of one call, run as `execute` does. Raises GscliError alone."""
     return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes))
 
 
-def trace(
-    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
-) -> Trace:
+def trace(name: str, inputs: Arguments, attrs: Arguments | None = None) -> Trace:
     """Run `framework.operator` and return its trace.
 
     >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})

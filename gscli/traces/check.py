@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -16,7 +16,8 @@ from gscli.base import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.arrays import Array, parse_dtype
+from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers
@@ -65,11 +66,7 @@ class CheckFinding:
 
 
 def check(
-    name: str,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object] | None = None,
-    *,
-    listed: int = DEFAULT_LISTED,
+    name: str, inputs: Arguments, attrs: Arguments | None = None, *, listed: int = DEFAULT_LISTED
 ) -> list[CheckFinding]:
     """Everything there is to say against a call, as `gscli check` tells it; nothing is run.
 
@@ -86,8 +83,8 @@ def check(
 
 def iter_findings(
     operator: Operator,
-    arrays: Mapping[str, Array],
-    attrs: Mapping[str, object],
+    arrays: Arrays,
+    attrs: Arguments,
     listed: int = DEFAULT_LISTED,
     untyped: Collection[str] = (),
 ) -> Iterator[CheckFinding]:
@@ -136,9 +133,7 @@ def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
     return False
 
 
-def _refusal_findings(
-    error: GscliError, arrays: Mapping[str, Array], listed: int
-) -> Iterator[CheckFinding]:
+def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterator[CheckFinding]:
     """A refusal from types and shapes; fractions among indices one by one."""
     if isinstance(error, IndexTypeRefused):
         array = arrays[error.name]
@@ -190,7 +185,7 @@ def _resize(indices: Array, zeros: Array) -> Array:
 
 
 def _index_findings(
-    layout: Layout, arrays: Mapping[str, Array], listed: int, *, are_whole: bool
+    layout: Layout, arrays: Arrays, listed: int, *, are_whole: bool
 ) -> Iterator[CheckFinding]:
     """What becomes of the indices; only what is out of range where they are not `are_whole`."""
     plan = Plan(layout, arrays)

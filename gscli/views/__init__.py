@@ -5,9 +5,8 @@ Its own face, too: how Python itself shows a run, in a notebook and through rich
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gscli import traces
+from gscli.base.records import Arguments
 from gscli.traces import Trace
 
 
@@ -27,9 +26,7 @@ class PicturedTrace(Trace):
         return show(self)._repr_html_()
 
 
-def trace(
-    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
-) -> PicturedTrace:
+def trace(name: str, inputs: Arguments, attrs: Arguments | None = None) -> PicturedTrace:
     """Run `framework.operator` on arrays by argument name; the trace of what it did.
 
     >>> trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gscli.base import CaretLine, Finding, IndexRefused, Notice, ShapeRefused
-from gscli.base.arrays import Array, parse_dtype
-from gscli.base.records import Record
+from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.records import Arguments, Record
 from gscli.base.words import format_count, format_place
 from gscli.frameworks import find_operator
 from gscli.layout.axes import Negative, OutOfBounds
@@ -74,7 +74,7 @@ class SeenCall:
         return self.call.label
 
     @property
-    def values(self) -> Mapping[str, Array]:
+    def values(self) -> Arrays:
         """The inputs that are saved whole."""
         return self.call.inputs
 
@@ -88,9 +88,7 @@ def make_stand_in(shape: tuple[int, ...], dtype: str) -> Array:
     return np.broadcast_to(np.zeros((), parse_dtype(dtype)), shape)
 
 
-def infer_ranges(
-    name: str, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> tuple[IndexRange, ...]:
+def infer_ranges(name: str, inputs: Arrays, attrs: Arguments) -> tuple[IndexRange, ...]:
     """The legal range of every index column of a call; GscliError where shapes do not fit.
 
     >>> table, index = make_stand_in((2, 3), "float32"), make_stand_in((1, 1), "int64")
@@ -236,7 +234,7 @@ class CallWatch(Report):
         return save_call(seen.call, seen.values, path).replace("check ", "", 1)
 
 
-def save_call(call: ProgramCall, values: Mapping[str, Array], path: str) -> str:
+def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
     """Write the inputs of a call that are at hand to an .npz file; the command that takes it.
 
     Of the others the command has shape and type. Raises CannotWrite.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.words import quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
@@ -119,7 +119,7 @@ class ModelWatch(Report):
         self.add(kind, Notice(problem, where=f"{self.model.where}: {label}"))
 
     def _describe_inputs(
-        self, message: Any, node: ModelNode | None, inputs: Mapping[str, Array]
+        self, message: Any, node: ModelNode | None, inputs: Arrays
     ) -> Iterator[str]:
         for tensor, (name, array) in zip(filter(None, message.input), inputs.items(), strict=False):
             shape = ",".join(map(str, array.shape))
@@ -132,7 +132,7 @@ class _BadNode(Exception):
 
 
 def watch_model(
-    model: OnnxModel, feeds: Mapping[str, Array], runtime: str = "", python: str = sys.executable
+    model: OnnxModel, feeds: Arrays, runtime: str = "", python: str = sys.executable
 ) -> ModelWatch:
     """Run a model and judge its gathers and scatters.
 
@@ -174,7 +174,7 @@ def _inline_functions(model: OnnxModel) -> OnnxModel:
         return OnnxModel(inline(model.message), model.where)
 
 
-def _run_rules(watch: ModelWatch, feeds: Mapping[str, Array]) -> None:
+def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
     message = watch.model.message
     evaluator = import_extra("onnx.reference", "onnx").ReferenceEvaluator
     base = import_extra("onnx.reference.op_run", "onnx").OpRun
@@ -206,9 +206,7 @@ def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     )  # fmt: skip
 
 
-def _watch_runtime(
-    watch: ModelWatch, feeds: Mapping[str, Array], runtime: str, python: str
-) -> None:
+def _watch_runtime(watch: ModelWatch, feeds: Arrays, runtime: str, python: str) -> None:
     nodes = [node for node in watch.model.supported_nodes if node.graph.outer is None]
     names = [name for node in nodes for name in (*node.inputs, *node.outputs) if name]
     ask = partial(_ask_runtime, watch.model, feeds, runtime, python)
@@ -235,7 +233,7 @@ def _watch_runtime(
 
 
 def _ask_runtime(
-    model: OnnxModel, feeds: Mapping[str, Array], runtime: str, python: str, names: Sequence[str]
+    model: OnnxModel, feeds: Arrays, runtime: str, python: str, names: Sequence[str]
 ) -> dict[str, Array]:
     """The values of tensors of the main graph, of which a runtime makes those that nobody knows.
 

@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gscli.base import GscliError, IndexRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
@@ -332,7 +332,7 @@ class _SeenCall(SeenCall):
         return bound._replace(inputs=arrays, label=label)
 
     @cached_property
-    def values(self) -> Mapping[str, Array]:
+    def values(self) -> Arrays:
         """The tensors that are saved whole."""
         return {
             name: as_array(value) for name, value in self.bound.inputs.items()

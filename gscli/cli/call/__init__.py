@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from gscli import files
 from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
+from gscli.base.records import Arguments
 from gscli.base.words import format_count, format_shape
 from gscli.cli.options import (
     Settings,
@@ -202,7 +203,7 @@ class Call:
     def inputs(self) -> CallInputs:
         """Every input, read. UsageError where words are too many or too few."""
         operator, words, settings = self.operator, self.words, self.settings
-        attrs: Mapping[str, object] = parse_attributes(operator, self.texts)
+        attrs: Arguments = parse_attributes(operator, self.texts)
         together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
         typed = {} if together else assign_inputs(operator, words, settings.extra)
         source: str | Mapping[str, object] = words[0] if together else typed

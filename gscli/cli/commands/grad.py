@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError
+from gscli.base.arrays import Arrays
 from gscli.base.words import suggest_names
 from gscli.cli.building import Call
 from gscli.cli.options import (
@@ -21,7 +21,6 @@ from gscli.cli.options import (
 from gscli.cli.tree import make_operator_group
 
 if TYPE_CHECKING:
-    from gscli.base.arrays import Array
     from gscli.gradients.call import Gradients
     from gscli.gradients.flow import FlowTrace
     from gscli.lab.gradient_causes import GradientDiagnosis
@@ -120,7 +119,7 @@ def _split_name(text: str) -> tuple[str, str]:
     return (name, rest) if mark and name.isidentifier() else ("", text)
 
 
-def _choose_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
+def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
     """The input that a word names, which need not be named where there is one."""
     if name in arrays or (not name and len(arrays) == 1):
         return name or next(iter(arrays))
@@ -134,7 +133,7 @@ def _choose_name(arrays: Mapping[str, Array], name: str, flag: str) -> str:
     )  # fmt: skip
 
 
-def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) -> str:
+def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
     """The picture, or sentences, and below what neither shows."""
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.picture import make_picture
@@ -158,10 +157,7 @@ def _render(flow: FlowTrace, chosen: Mapping[str, Array], settings: Settings) ->
 
 
 def _make_document(
-    gradients: Gradients,
-    chosen: Mapping[str, Array],
-    verdict: GradientDiagnosis | None,
-    settings: Settings,
+    gradients: Gradients, chosen: Arrays, verdict: GradientDiagnosis | None, settings: Settings
 ) -> dict[str, Any]:
     from gscli.files.formats.jsonarray import dump_json
     from gscli.gradients.sharing import find_shared_cells

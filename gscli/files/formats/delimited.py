@@ -14,22 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
-from gscli.base.arrays import EXACT_IN_FLOAT64
+from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, quote_word, sanitize
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
-from gscli.files.request import (
-    Arrays,
-    LoadedInput,
-    Member,
-    Output,
-    ReadRequest,
-    list_keys,
-    same_name_error,
-)
+from gscli.files.request import LoadedInput, Member, Output, ReadRequest, list_keys, same_name_error
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64

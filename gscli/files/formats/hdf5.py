@@ -13,14 +13,14 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from gscli.base import CannotWrite, ContentRefused, DtypeRefused
-from gscli.base.arrays import Array, is_narrow_dtype
+from gscli.base.arrays import Array, Arrays, is_narrow_dtype
 from gscli.base.words import sanitize
 from gscli.disk.system import temp_file_errors
 from gscli.files.content import Content, import_extra
 from gscli.files.formats.hdf5_library import hdf5_errors
 from gscli.files.formats.npy import ArrayHeader, join_pieces
 from gscli.files.isolated import Message, Request, ask_isolated
-from gscli.files.request import Arrays, LoadedInput, Member, Output, ReadRequest
+from gscli.files.request import LoadedInput, Member, Output, ReadRequest
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -18,6 +18,7 @@ from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
+    Arrays,
     DType,
     decode_bytes,
     document_dtype,
@@ -38,7 +39,7 @@ from gscli.files.formats.jsontext import (
 )
 from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, is_shape
 from gscli.files.formats.values import array_of_dtype, describe_kind
-from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
+from gscli.files.request import LoadedInput, Output, ReadRequest
 
 WRITE_CHUNK = 1 << 16
 

@@ -22,6 +22,7 @@ from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     SMALL_NAMES,
     Array,
+    Arrays,
     DType,
     check_dtype_supported,
     check_value_bits,
@@ -31,7 +32,7 @@ from gscli.base.arrays import (
 from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
 from gscli.files.content import Content, check_limit
-from gscli.files.request import Arrays, LoadedInput, Member, Output, ReadRequest
+from gscli.files.request import LoadedInput, Member, Output, ReadRequest
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from gscli.base import ContentRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.words import sanitize
 from gscli.files.content import Content
 from gscli.files.formats.archive import (
@@ -29,7 +29,6 @@ from gscli.files.formats.npy import (
     parse_header,
 )
 from gscli.files.request import (
-    Arrays,
     LoadedInput,
     Member,
     Output,

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError
-from gscli.base.arrays import Array, document_dtype, parse_dtype, to_native
+from gscli.base.arrays import Array, Arrays, document_dtype, parse_dtype, to_native
 from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, open_content
 from gscli.files.formats.jsontext import parse_json
@@ -23,7 +23,6 @@ from gscli.files.formats.npy import (
     reshape_elements,
 )
 from gscli.files.request import (
-    Arrays,
     LoadedInput,
     Member,
     Output,

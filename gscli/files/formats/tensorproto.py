@@ -14,6 +14,7 @@ import numpy as np
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused
 from gscli.base.arrays import (
     Array,
+    Arrays,
     DType,
     check_value_bits,
     document_dtype,
@@ -25,7 +26,7 @@ from gscli.base.words import sanitize
 from gscli.files.content import Content, check_limit, import_extra
 from gscli.files.formats.npy import is_shape, iter_byte_blocks
 from gscli.files.formats.values import array_of_dtype
-from gscli.files.request import Arrays, LoadedInput, Output, ReadRequest
+from gscli.files.request import LoadedInput, Output, ReadRequest
 
 _NAMES = (
     *("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "str", "bool", "float16"),

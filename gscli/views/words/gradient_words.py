@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, Arrays
 from gscli.base.records import group_pairs
 from gscli.base.words import entry_label, format_count, format_shape
 from gscli.frameworks import load_framework
@@ -157,7 +157,7 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
     return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}"
 
 
-def iter_sentences(gradients: Gradients, chosen: Mapping[str, Array]) -> Iterator[str]:
+def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
     """What no gradient itself shows: the loop's own, and what is missing."""
     missing = dict(gradients.convention.missing).get(gradients.trace.reduction)
     updates = gradients.trace.layout.value_names[1]
@@ -236,7 +236,7 @@ def _format_marked(array: Array, differing: Array | None = None, mark: str = "")
     return f"{shape}: {len(places)} differ, the first at {format_shape(first)}, {array[first]:.6g}"
 
 
-def describe_gradients(chosen: Mapping[str, Array], limit: int) -> Iterator[str]:
+def describe_gradients(chosen: Arrays, limit: int) -> Iterator[str]:
     """Sentences in place of a picture: every gradient, value by value up to a limit."""
     numbers = choose_number_format(chosen.values())
     for name, array in chosen.items():
