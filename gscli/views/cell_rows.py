@@ -72,12 +72,6 @@ class ColumnWidths(Record):
         self.widths[column] = max(self.widths[column], width)
         self.signs[column] = max(self.signs[column], sign)
 
-    def widen_for(self, texts: Sequence[str]) -> None:
-        """Wide enough for the texts of a plane, row by row."""
-        sizes, count = list(map(cell_len, texts)), len(self.widths)
-        for column in range(count):
-            self.widen(column, max(sizes[column::count], default=0))
-
     def equalize(self) -> ColumnWidths:
         """Every column as wide as the widest."""
         count = len(self.widths)
@@ -133,7 +127,7 @@ class TensorRenderer:
         """Name, dtype and shape."""
         array, before = self.subject.array, self.subject.before
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
-        changed = any(self.signs.arrow in text for texts in self.texts.planes for text in texts)
+        changed = any(self.signs.arrow in text for text in self.texts.cells.flat)
         if (changed and before) or self.wrong:
             was, now = before.words if before else ("", "is")
             facts += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
@@ -213,12 +207,12 @@ class TensorRenderer:
         selection = self.sheet.selection
         if self.sheet.rank:
             yield self._render_column_headers(plane, columns)
-        rows, count = selection.allowed[-2], len(selection.columns)
+        rows = selection.allowed[-2]
         before = rows[0] - rows.step
         for row, at in enumerate(selection.rows):
             if at - before > rows.step:
                 yield self._render_gap_row(columns)
-            texts = self.texts.planes[plane][row * count : (row + 1) * count]
+            texts = self.texts.cells[plane, row].tolist()
             touched = self.texts.rows.get((plane, row), {})
             yield [*self._render_row_header(plane, row), *self._render_row(texts, columns, touched)]
             before = at
@@ -384,12 +378,11 @@ class TensorRenderer:
         sheet, texts, full_run = self.sheet, self.texts, self.subject.full_run
         names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
         widths, outcomes = ColumnWidths(names, [0] * len(names)), [texts.outcomes]
-        labels = [(self.marked, texts.planes, 0)]
-        reserved: list[list[str]] = []
+        labels = [(self.marked, texts.cells, 0)]
+        reserved = texts.numbers.format_cells(sheet.reserved)
         if full_run is not None:
-            reserved = [texts.numbers.format_column(column) for column in sheet.reserved]
-            apart = sheet.compute_differing_masks(sheet.reserved)
-            tails = texts.write_differences(reserved, sheet.reserved, apart)
+            differing = sheet.compute_differing_mask(sheet.reserved)
+            tails = texts.write_differences(reserved, sheet.reserved, differing)
             for mark in full_run.marks:
                 # In a step a cell carries one letter at a time.
                 marked, room = sheet.marks_by_position([mark]), self._change_width(mark)
@@ -397,12 +390,13 @@ class TensorRenderer:
                 labels.append((marked, reserved, room and room + tail))
             dropped = texts.dropped_updates(sheet.marks_by_position(full_run.marks))
             outcomes += [sheet.outcomes_by_position(full_run.signs), dropped]
-        for plane_texts in (*texts.planes, *reserved):
-            widths.widen_for(plane_texts)
-        for marked, planes, least in labels:
-            for (plane, row, column), marks in marked.items():
-                text = max(cell_len(planes[plane][row * len(names) + column]), least)
-                widths.widen(column, cell_len(self._format_label(marks)) + text)
+        for column in range(len(names)):
+            both = (cells[:, :, column : column + 1].flat for cells in (texts.cells, reserved))
+            widths.widen(column, max(map(cell_len, chain(*both)), default=0))
+        for marked, cells, least in labels:
+            for place, marks in marked.items():
+                text = max(cell_len(cells[place]), least)
+                widths.widen(place[-1], cell_len(self._format_label(marks)) + text)
         for (_, _, column), sign in chain.from_iterable(signs.items() for signs in outcomes):
             widths.widen(column, sign=cell_len(self.signs.for_outcome(sign)))
         return widths

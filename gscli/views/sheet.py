@@ -13,14 +13,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, is_lazy
+from gscli.base.arrays import Array, BoolArray, Indices, is_lazy
 from gscli.base.records import Record, cached_property, group_pairs
 from gscli.layout.axes import Box, span_positions
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
-from gscli.views.subject import Mark, Patch, TensorView
+from gscli.views.subject import ExpectedCells, Mark, Patch, PreviousValues, TensorView
 
-SheetPosition: TypeAlias = tuple[int, int, int]
+SheetPosition: TypeAlias = tuple[int, ...]
 """Numbers of the shown plane, row and column."""
 
 Coordinates: TypeAlias = tuple[int, ...]
@@ -108,7 +108,7 @@ class VisibleTensor:
         self._limits = limits
         self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
         self.selection: Selection = select_cells(axes, self._wanted, limits)
-        self._read()
+        self._read(subject.before, subject.expected)
 
     @cached_property
     def by_importance(self) -> list[int]:
@@ -122,12 +122,9 @@ class VisibleTensor:
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
-        values = [block[known] for block, known in zip(self.planes, self.known, strict=True)]
         between = [part for pair in self.subject.steps.values() for part in pair]
-        expected = [
-            plane[flags] for plane, flags in zip(self.expected, self.differing_masks, strict=True)
-        ]
-        return [*values, *self.reserved, *self.previous, *between, *expected]
+        shown = [self.values[self.known], self.expected[self.differing_mask]]
+        return [*shown, self.reserved, self.previous, *between]
 
     def to_coordinates(self, place: SheetPosition) -> Coordinates:
         """Where in the tensor a place lies: numbers and vectors are drawn as one row."""
@@ -135,12 +132,6 @@ class VisibleTensor:
         seen = self.selection
         coordinates = (*seen.planes[plane], seen.rows[row], seen.columns[column])
         return coordinates[-self.rank :] if self.rank else ()
-
-    def cells(self) -> list[Coordinates]:
-        """The shown cells, plane by plane, row by row."""
-        seen = self.selection
-        every = product(seen.planes, seen.rows, seen.columns) if not self.empty else ()
-        return [(*plane, *place)[-self.rank :] if self.rank else () for plane, *place in every]
 
     def marks_by_position(self, marks: Sequence[Mark]) -> Mapping[SheetPosition, list[Mark]]:
         """The marks on each shown cell."""
@@ -191,73 +182,62 @@ class VisibleTensor:
                 return True
         return False
 
-    def _read(self) -> None:
-        subject, before, expected = self.subject, self.subject.before, self.subject.expected
-        self.planes = self.read_shown(subject.array)
+    def _read(self, before: PreviousValues | None, expected: ExpectedCells | None) -> None:
+        """What is shown of each array, by plane, row and column."""
+        subject = self.subject
+        self.values = self.read_shown(subject.array)
         self.reserved = self.read_shown(subject.full_run and subject.full_run.array)
-        self.known: list[BoolArray] = self.read_shown(subject.known) or [
-            np.ones(plane.shape, np.bool_) for plane in self.planes
-        ]
-        self.planes = self._apply_patches(self.planes, subject.patches)
+        self.known: BoolArray = np.ones(self.values.shape, np.bool_)
+        if subject.known is not None:
+            self.known = self.read_shown(subject.known)
+        self.values = self._apply_patches(self.values, subject.patches)
         self.previous = self.read_shown(before and before.array)
         self.previous = self._apply_patches(self.previous, before.patches if before else ())
         self.expected = self.read_shown(expected and expected.array)
-        pending = self.read_shown(expected and expected.pending)
-        masks = self.compute_differing_masks(self.planes)
-        self.differing_masks = [
-            mask & ~pending[number] if pending else mask for number, mask in enumerate(masks)
-        ]
+        self.differing_mask = self.compute_differing_mask(self.values)
+        if expected is not None and expected.pending is not None:
+            self.differing_mask = self.differing_mask & ~self.read_shown(expected.pending)
 
-    def compute_differing_masks(self, blocks: Sequence[Array]) -> list[BoolArray]:
-        """Which cells of the shown planes do not hold what is expected, if anything is."""
+    def compute_differing_mask(self, values: Array) -> BoolArray:
+        """Which of the shown cells do not hold what is expected, if anything is."""
         expected = self.subject.expected
-        if expected is None or self.empty:
-            return []
-        return [expected.apart(*pair) for pair in zip(blocks, self.expected, strict=True)]
+        if expected is None:
+            return np.zeros(self.expected.shape, np.bool_)
+        return expected.apart(values, self.expected)
 
-    def _apply_patches(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
-        if patches and blocks and blocks[0].dtype.kind == "U":
-            blocks = [values.astype(object) for values in blocks]
-        for patch in patches if blocks else ():
-            self._apply_patch(blocks, patch)
-        return blocks
+    def _apply_patches(self, shown: Array, patches: Sequence[Patch]) -> Array:
+        if patches and shown.dtype.kind == "U":
+            shown = shown.astype(object)
+        for patch in patches if shown.size else ():
+            box, place = _with_rows(patch.box), np.ix_(*self._positions_of(patch.box))
+            values = patch.values.reshape([stop - start for start, stop in box])
+            everywhere = (np.broadcast_to(axis, shown.shape) for axis in self._coordinates)
+            pairs = zip(everywhere, box, strict=True)
+            shown[place] = values[tuple(axis[place] - start for axis, (start, _) in pairs)]
+            self.known[place] = True
+        return shown
 
-    def read_shown(self, array: Array | None) -> list[Array]:
-        """The shown values of an array of this shape, plane by plane; none of no array."""
+    @cached_property
+    def _coordinates(self) -> tuple[Indices, ...]:
+        """Where the shown cells lie on each axis: these broadcast to planes, rows and columns."""
+        seen = self.selection
+        leads = np.array(seen.planes, np.int64).T[:, :, None, None]
+        return (*leads, np.array(seen.rows)[None, :, None], np.array(seen.columns))
+
+    def read_shown(self, array: Array | None) -> Array:
+        """The shown values of an array of this shape; none of no array.
+
+        Of an array in chunks none is read but those with shown cells.
+        """
         if array is None or self.empty:
-            return []
-        if is_lazy(array):
-            return self._read_chunked(array)
-        array = array.reshape((1,) * max(MATRIX - self.rank, 0) + array.shape)
-        shown = np.ix_(self.selection.rows, self.selection.columns)
-        return [np.array(array[plane][shown]) for plane in self.selection.planes]
-
-    def _read_chunked(self, array: Array) -> list[Array]:
-        """The same of an array in chunks: none is read but those with shown cells."""
+            return np.zeros((0, 0, 0), np.bool_)
+        shape = (1,) * max(MATRIX - self.rank, 0) + array.shape
+        if not is_lazy(array):
+            return array.reshape(shape)[self._coordinates]
         from gscli.lab.sample import take_cells
 
-        seen = self.selection
-        rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
-        full = (1,) * max(MATRIX - array.ndim, 0) + array.shape
-        places = (
-            (*(np.full_like(rows, at) for at in plane), rows, columns) for plane in seen.planes
-        )
-        cells = np.stack([np.ravel_multi_index(place, full) for place in places])
-        return list(take_cells(array, cells.reshape(-1)).reshape(cells.shape))
-
-    def _apply_patch(self, blocks: list[Array], patch: Patch) -> None:
-        box = _with_rows(patch.box)
-        values = patch.values.reshape([stop - start for start, stop in box])
-        planes, rows, columns = self._positions_of(patch.box)
-        source = np.ix_(
-            [self.selection.rows[place] - box[-2][0] for place in rows],
-            [self.selection.columns[place] - box[-1][0] for place in columns],
-        )
-        target = np.ix_(rows, columns)
-        for number in planes:
-            lead = zip(self.selection.planes[number], box, strict=False)
-            blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][source]
-            self.known[number][target] = True
+        cells = np.ravel_multi_index(np.broadcast_arrays(*self._coordinates), shape)
+        return take_cells(array, cells.reshape(-1)).reshape(cells.shape)
 
     def _positions_of(self, box: Box) -> tuple[list[int], range, range]:
         """Where a box lies among the shown planes, rows and columns."""

@@ -59,6 +59,10 @@ class NumberFormat(Record):
             return texts
         return [f"least {array.dtype.name}" if text == least else text for text in texts]
 
+    def format_cells(self, array: Array) -> Array:
+        """Every value where it stands in the array."""
+        return np.array(self.format_column(array), object).reshape(array.shape)
+
     def _format(self, array: Array) -> list[str]:
         array = decode_bytes(array)
         if array.dtype.kind in "UTO":
@@ -182,10 +186,10 @@ of its text that tells what it should hold.
 
 
 class CellTexts:
-    """The texts of one sheet, a list per plane in row-major order (`planes`).
+    """The texts of one sheet by plane, row and column (`cells`).
 
-    `marked` and `how`: marks and signs by place. `difference_tails`: the ends of texts that tell
-    what a cell should hold.
+    `marked` and `outcomes`: marks and signs by place. `difference_tails`: the ends of texts that
+    tell what a cell should hold.
     """
 
     def __init__(self, sheet: VisibleTensor, numbers: NumberFormat) -> None:
@@ -196,10 +200,11 @@ class CellTexts:
             **sheet.outcomes_by_position(subject.signs),
             **self.dropped_updates(self.marked),
         }
-        self.planes = [self._texts(number) for number in range(len(sheet.planes))]
+        self.cells = numbers.format_cells(sheet.values)
+        self.cells[~sheet.known] = self.signs.point
         self._write_changes()
         self.difference_tails = self.write_differences(
-            self.planes, sheet.planes, sheet.differing_masks
+            self.cells, sheet.values, sheet.differing_mask
         )
 
     @cached_property
@@ -225,38 +230,23 @@ class CellTexts:
 
     def _write_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
-        count = len(self.sheet.selection.columns)
-        olds = [self.numbers.format_column(old) for old in self.sheet.previous]
-        for (plane, row, column), marks in self.marked.items() if olds else ():
-            number = row * count + column
-            before, after = olds[plane][number], self.planes[plane][number]
+        olds = self.numbers.format_cells(self.sheet.previous)
+        for place, marks in self.marked.items() if olds.size else ():
+            before, after = olds[place], self.cells[place]
             if before != after and not all(mark.alarm for mark in marks):
-                was = strip_zeros(before)
-                self.planes[plane][number] = f"{was}{self.signs.arrow}{strip_zeros(after)}"
+                self.cells[place] = f"{strip_zeros(before)}{self.signs.arrow}{strip_zeros(after)}"
 
     def write_differences(
-        self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[BoolArray]
+        self, cells: Array, values: Array, differing: BoolArray
     ) -> dict[SheetPosition, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
-        count, annotations = len(self.sheet.selection.columns), dict[SheetPosition, str]()
-        for plane, (expected_plane, flags) in enumerate(
-            zip(self.sheet.expected, apart, strict=True)
-        ):
-            texts = self.numbers.format_column(expected_plane)
-            block = blocks[plane].reshape(-1)
-            for number in np.flatnonzero(flags).tolist():
-                text, expected = (strip_zeros(item[number]) for item in (planes[plane], texts))
-                if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
-                    exact = block[number], expected_plane.flat[number]
-                    text, expected = (self.signs.sanitize(str(item), _WIDEST) for item in exact)
-                tail = self.signs.differs + expected
-                planes[plane][number] = text + tail
-                annotations[plane, *divmod(number, count)] = tail
-        return annotations
-
-    def _texts(self, number: int) -> list[str]:
-        texts = self.numbers.format_column(self.sheet.planes[number])
-        if self.sheet.subject.known is None:
-            return texts
-        known = self.sheet.known[number].reshape(-1).tolist()
-        return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]
+        right, tails = self.sheet.expected, dict[SheetPosition, str]()
+        texts = self.numbers.format_cells(right)
+        for place in map(tuple, np.argwhere(differing).tolist()):
+            text, expected = strip_zeros(cells[place]), strip_zeros(texts[place])
+            if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
+                exact = values[place], right[place]
+                text, expected = (self.signs.sanitize(str(item), _WIDEST) for item in exact)
+            tails[place] = self.signs.differs + expected
+            cells[place] = text + tails[place]
+        return tails

@@ -178,7 +178,7 @@ def test_a_title_and_names_of_attributes_are_escaped() -> None:
 
 def test_the_replay_goes_from_data_to_the_result() -> None:
     found = TraceView(added(), ViewOptions())
-    assert list(found.output.initial_texts.values()) == ["1"] * 12
+    assert [cell.initial_text for cell in found.output.cells.values()] == ["1"] * 12
     assert found.steps == [{(0, 1): "11"}, {(2, 2): "21"}, {(0, 1): "41"}, {(3, 0): "41"}]
     (fact,) = facts(render_page([added()]))
     assert fact["opening"] == "Nothing is written yet: output is a copy of data."
@@ -187,7 +187,7 @@ def test_the_replay_goes_from_data_to_the_result() -> None:
 
 def test_a_gather_is_replayed_from_nothing() -> None:
     found = TraceView(gathered(), ViewOptions())
-    assert list(found.output.initial_texts.values()) == [""] * 6
+    assert [cell.initial_text for cell in found.output.cells.values()] == [""] * 6
     assert found.steps[0] == {(0, 0): "5", (0, 1): "6"}
 
 
@@ -213,13 +213,15 @@ def test_the_last_step_is_the_output_of_every_operator(framework: str, some: sli
             except GscliError:
                 continue
             scene = TraceView(found, ViewOptions())
-            last = dict(scene.output.initial_texts)
+            last = {at: cell.initial_text for at, cell in scene.output.cells.items()}
             for step in scene.steps:
                 last |= step
             told = len(scene.steps) == found.entry_count
-            assert not told or last == scene.output.texts, case["id"]
+            assert not told or last == {at: cell.text for at, cell in scene.output.cells.items()}, (
+                case["id"]
+            )
             reader = Reader(render_page([found]))
-            shown = sum(len(tensor.texts) for tensor in scene.tensors)
+            shown = sum(len(tensor.cells) for tensor in scene.tensors)
             assert len(reader.cells) == shown, case["id"]
             assert trace_again(found).output.tobytes() == found.output.tobytes()
             drawn += 1
@@ -301,7 +303,8 @@ def test_touched_cells_that_find_no_room_are_counted() -> None:
     found = trace("onnx.gather", {"data": data, "indices": list(range(0, 100, 2))})
     text = render_page([found])
     shown = TraceView(found, ViewOptions()).tensors[0]
-    assert f"{5000 - len(shown.entries):,} touched cells not shown" in text
+    touched = sum(bool(cell.entries) for cell in shown.cells.values())
+    assert f"{5000 - touched:,} touched cells not shown" in text
     planes = render_page([trace("onnx.gather", {"data": np.zeros((50, 2, 2)), "indices": [7]})])
     assert re.search(r"⋯ \d+ planes not shown", planes)
 

@@ -107,7 +107,8 @@ class RunSection:
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
         parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]
-        parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.expected_texts)
+        differs = any(cell.expected for cell in scene.output.cells.values())
+        parts += [f"{UTF8.differs} what was expected"] * differs
         legend = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(legend)}</p>' if legend else ""
 
@@ -162,7 +163,7 @@ class RunSection:
 
     def _render_plain_text(self, summary: str) -> str:
         """All of it as text, to be copied, unless that would double a large page."""
-        if sum(len(tensor.texts) for tensor in self._scene.tensors) > COPIED_CELLS:
+        if sum(len(tensor.cells) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
         options = self._scene.options._replace(limit=ENTRIES)
         explanation = make_explanation(self._scene.trace, options, plain=True)
@@ -209,14 +210,12 @@ class RunSection:
 
         By the number of the cell among those that the table marks with `data-e`.
         """
-        output = self._scene.output
+        cells = self._scene.output.cells
         if self._scene.trace.kind == "gather":
             return []
-        texts = output.texts
-        drawn = {**output.entries, **output.expected_texts}
-        marked = [at for at in texts if at in drawn or output.initial_texts[at] != texts[at]]
-        number = {cell: order for order, cell in enumerate(marked)}
+        marked = [at for at, cell in cells.items() if cell.entries or cell.is_changed]
+        number = {at: order for order, at in enumerate(marked)}
         return [
-            {number[cell]: text for cell, text in step.items() if text != texts[cell]}
+            {number[at]: text for at, text in step.items() if text != cells[at].text}
             for step in self._scene.steps
         ]

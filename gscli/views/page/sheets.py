@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from gscli.base import LimitRefused
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.look import MATRIX, UTF8, Limits, ViewOptions
@@ -38,14 +38,30 @@ FULL_LIMIT = 20_000
 _SAMPLED = 4096
 
 
+class PageCell(Record):
+    """A shown cell: its text, what it held at first, and the entries that touch it.
+
+    `sign`: what became of an index number, or of an update that no entry writes. `expected`: what
+    it should hold, where it holds something else.
+    """
+
+    text: str
+    initial_text: str
+    entries: tuple[int, ...]
+    sign: OutcomeSign | None
+    expected: str
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it holds something else than at first, or than it should."""
+        return bool(self.expected) or self.initial_text != self.text
+
+
 class PageTensor:
-    """One tensor: its sheets, the text of each shown cell, the entries that touch it.
+    """One tensor: its sheets and the cells that they show.
 
     `sheets`: one of the whole, or for a large tensor one per neighbourhood (`has_regions`).
-    `start`: what the cells held at first, nothing without an array of that (`first`). `signs`: what
-    became
-    of index numbers, and of updates that no entry writes. `expected_texts`: what cells should hold
-    that hold something else.
+    `first`: what the cells held at first.
     """
 
     def __init__(
@@ -56,25 +72,19 @@ class PageTensor:
         first: Array | None = None,
     ) -> None:
         self.subject, self.sheets, self.has_regions = subject, sheets, sheets[0].is_region
-        self.texts: dict[Coordinates, str] = {}
-        self.initial_texts: dict[Coordinates, str] = {}
-        self.entries: dict[Coordinates, list[int]] = {}
-        self.signs: dict[Coordinates, OutcomeSign] = {}
-        self.expected_texts: dict[Coordinates, str] = {}
+        self.cells: dict[Coordinates, PageCell] = {}
         for sheet in sheets:
-            written, cells = CellTexts(sheet, numbers), sheet.cells()
-            self.texts |= zip(cells, chain.from_iterable(written.planes), strict=True)
-            blocks = map(numbers.format_column, sheet.read_shown(first))
-            started = [*chain.from_iterable(blocks)] or [""] * len(cells)
-            self.initial_texts |= zip(cells, started, strict=True)
-            locate = sheet.to_coordinates
-            for place, marks in written.marked.items():
-                self.entries[locate(place)] = [mark.number for mark in marks]
-            self.signs |= {locate(place): how for place, how in written.outcomes.items()}
-            for place, tail in written.difference_tails.items():
-                cell = locate(place)
-                self.texts[cell] = self.texts[cell].removesuffix(tail)
-                self.expected_texts[cell] = tail.removeprefix(UTF8.differs)
+            written = CellTexts(sheet, numbers)
+            started = numbers.format_cells(sheet.read_shown(first))
+            for place, text in np.ndenumerate(written.cells):
+                tail = written.difference_tails.get(place, "")
+                self.cells[sheet.to_coordinates(place)] = PageCell(
+                    text.removesuffix(tail),
+                    str(started[place]) if started.size else "",
+                    tuple(mark.number for mark in written.marked.get(place, ())),
+                    written.outcomes.get(place),
+                    tail.removeprefix(UTF8.differs),
+                )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -138,9 +148,9 @@ class TraceView:
             for subject, sheets in self._sheets
         ]
         last = self.trace.last_folded
-        if last is not None:
-            texts = tensors[-1].texts.items()
-            tensors[-1].initial_texts |= {cell: text for cell, text in texts if last[cell] < 0}
+        for at, cell in tensors[-1].cells.items():
+            if last is not None and last[at] < 0:
+                tensors[-1].cells[at] = cell._replace(initial_text=cell.text)
         return tensors
 
     @property
@@ -157,24 +167,19 @@ class TraceView:
     def _choose_format(
         self, sheets: Sequence[VisibleTensor], samples: Sequence[Array] = ()
     ) -> NumberFormat:
-        blocks = [block for sheet in sheets for block in sheet.planes]
-        return choose_number_format([*blocks, *samples], self.options)
+        return choose_number_format([*(sheet.values for sheet in sheets), *samples], self.options)
 
     @cached_property
     def steps(self) -> list[dict[Coordinates, str]]:
         """The texts that each entry leaves in the output's shown cells."""
-        own: list[list[Coordinates]] = [[] for _ in self.entries]
-        for cell, numbers in self.output.entries.items():
-            for number in numbers:
-                own[number].append(cell)
-        steps: list[dict[Coordinates, str]] = [{} for _ in own]
-        for entry, cells, step in zip(self.entries, own, steps, strict=True):
-            for box, values in iter_patches(self.trace, [entry]):
-                whole = values.reshape([stop - start for start, stop in box])
-                for cell in cells:
-                    pairs = zip(cell, box, strict=True)
-                    at = tuple(coordinate - first for coordinate, (first, _) in pairs)
-                    step[cell] = self.numbers.format_column(np.asarray(whole[at]))[0]
+        patches = [list(iter_patches(self.trace, [entry])) for entry in self.entries]
+        steps: list[dict[Coordinates, str]] = [{} for _ in patches]
+        for at, cell in self.output.cells.items():
+            for number in cell.entries:
+                for box, values in patches[number]:
+                    whole = values.reshape([stop - start for start, stop in box])
+                    place = tuple(own - start for own, (start, _) in zip(at, box, strict=True))
+                    steps[number][at] = self.numbers.format_column(np.asarray(whole[place]))[0]
         return steps
 
     @cached_property

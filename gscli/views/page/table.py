@@ -20,7 +20,7 @@ from gscli.traces import entry_label
 from gscli.views.look import MATRIX, UTF8
 from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_entries
-from gscli.views.page.sheets import PageTensor
+from gscli.views.page.sheets import PageCell, PageTensor
 from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
 from gscli.views.sheet import Coordinates, Selection
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
@@ -56,10 +56,7 @@ class TensorTables:
         self._headed = len(tensor.shape) > 0 and bool(heads or not tensor.is_upright)
         self._numbered = len(tensor.shape) >= MATRIX or tensor.is_upright
         self._is_output, self._is_blank = role == "output", is_question and role == "output"
-        self._entries = {} if is_question and role == "data" else tensor.entries
-        self._signs = {} if is_question else tensor.signs
-        self._expected = {} if is_question else tensor.expected_texts
-        self._skipped = () if is_question else skipped
+        self._is_question, self._skipped = is_question, () if is_question else skipped
 
     def render(self) -> str:
         """The tensor with its heading, planes and what is left out."""
@@ -76,7 +73,7 @@ class TensorTables:
     def _render_planes(self, name: str) -> str:
         """All of them below their name."""
         tensor, first = self._tensor, self._tensor.sheets[0].selection
-        if not tensor.texts:
+        if not tensor.cells:
             return f'<p class="name">{name}</p><p class="rest">no cells</p>'
         if len(tensor.shape) <= MATRIX and not tensor.has_regions:
             return self._render_plane(first, (), name)
@@ -157,79 +154,69 @@ class TensorTables:
 
     # --- cells: letters and signs are drawn from `data-t`, a label holds the text ---------
 
-    def _render_cell(self, cell: Coordinates | range, owner: int | None) -> str:
+    def _render_cell(self, at: Coordinates | range, owner: int | None) -> str:
         """One `<td>`; that of an `owner` has a row whose header names it."""
-        if isinstance(cell, range):
+        if isinstance(at, range):
             return '<td class="gap">⋯</td>'
-        if owner is not None and not self._signs.get(cell) and owner not in self._skipped:
-            text = escape(self._tensor.texts[cell])
+        cell = self._cell(at)
+        text, place = escape(cell.text), f"{self._tensor.subject.name} {','.join(map(str, at))}"
+        was = f'<small class="was" data-t="{escape(cell.initial_text)}"></small>'
+        if owner is not None and not cell.sign and owner not in self._skipped:
             return f'<td data-e="{owner}" class="n1 {self._chip_class(owner)}"><b>{text}</b></td>'
         if self._is_blank:
-            label = escape(self._spoken_position(cell))
-            return f'<td aria-label="{label}">{self._render_previous(cell)}<b></b></td>'
-        numbers, text = self._entries.get(cell, []), self._tensor.texts[cell]
-        changed = cell in self._expected or self._tensor.initial_texts[cell] != text
-        if numbers or (self._is_output and changed):  # entries that are not listed may write it
-            return self._render_touched(cell, numbers)
-        return f"<td>{escape(text)}</td>"
+            return f'<td aria-label="{escape(place.strip())}">{was}<b></b></td>'
+        if not cell.entries and not (self._is_output and cell.is_changed):
+            return f"<td>{text}</td>"
+        # Entries that are not listed may write a cell of output.
+        chips, kinds = self._render_chips(cell.entries), self._list_classes(cell)
+        style = f'class="{" ".join(kinds)}" ' if kinds else ""
+        label = place.strip() + self._spoken_value(cell) + spoken_entries(cell.entries)
+        was *= self._is_output and bool(cell.initial_text)
+        sign = cell.expected if cell.sign is None else UTF8.for_outcome(cell.sign)
+        sign = f'<em data-t="{escape(sign)}"></em>' if sign else ""
+        return (
+            f'<td data-e="{" ".join(map(str, cell.entries))}" {style}aria-label="{escape(label)}">'
+            f'<span class="e">{"".join(chips)}</span>{was}<b>{text}</b>{sign}</td>'
+        )
+
+    def _cell(self, at: Coordinates) -> PageCell:
+        """A cell, in a question without what would answer it."""
+        cell = self._tensor.cells[at]
+        if not self._is_question:
+            return cell
+        entries = () if self._role == "data" else cell.entries
+        return cell._replace(entries=entries, sign=None, expected="")
 
     def _find_row_entry(self, line: Sequence[Coordinates]) -> int | None:
         """The entry that a whole row of indices or updates belongs to, and no other."""
         if self._role not in ("indices", "updates") or not line:
             return None
-        owners = {tuple(self._entries.get(cell, ())) for cell in line}
+        owners = {self._cell(at).entries for at in line}
         numbers = owners.pop()
         return numbers[0] if not owners and len(numbers) == 1 else None
-
-    def _spoken_position(self, cell: Coordinates) -> str:
-        """How a cell is called aloud."""
-        return f"{self._tensor.subject.name} {','.join(map(str, cell))}".strip()
 
     def _chip_class(self, number: int) -> str:
         """The class of an entry's colour here."""
         return chip_class(number, live=number not in self._skipped)
 
-    def _render_touched(self, cell: Coordinates, numbers: Sequence[int]) -> str:
-        chips = self._render_chips(numbers)
-        kinds = [f"n{len(chips)}", self._chip_class(numbers[-1])] if numbers else []
-        kinds += self._outcome_classes(cell, numbers)
-        style = f'class="{" ".join(kinds)}" ' if kinds else ""
-        value = self._spoken_value(cell, numbers)
-        label = self._spoken_position(cell) + value + spoken_entries(numbers)
-        has_previous = self._is_output and self._tensor.initial_texts[cell]
-        was = self._render_previous(cell) if has_previous else ""
-        return (
-            f'<td data-e="{" ".join(map(str, numbers))}" {style}aria-label="{escape(label)}">'
-            f'<span class="e">{"".join(chips)}</span>{was}'
-            f"<b>{escape(self._tensor.texts[cell])}</b>{self._render_sign(cell)}</td>"
-        )
+    def _list_classes(self, cell: PageCell) -> list[str]:
+        """Letters and the last one's colour; what is not used is struck through, or a fill."""
+        count = len(self._render_chips(cell.entries))
+        chips = [f"n{count}", self._chip_class(cell.entries[-1])] if count else []
+        lost = self._role == "updates" and cell.sign is not None
+        unused = bool(cell.entries) and all(number in self._skipped for number in cell.entries)
+        fates = ["fill" if self._is_output else "drop"] if lost or unused else []
+        fates *= not self._is_output or cell.text != UTF8.point  # nothing is there
+        return [*chips, *fates, *["off"] * bool(cell.expected)]
 
-    def _render_sign(self, cell: Coordinates) -> str:
-        """What became of the number, or what the cell should hold."""
-        how = self._signs.get(cell)
-        sign = self._expected.get(cell, "") if how is None else UTF8.for_outcome(how)
-        return f'<em data-t="{escape(sign)}"></em>' if sign else ""
-
-    def _render_previous(self, cell: Coordinates) -> str:
-        return f'<small class="was" data-t="{escape(self._tensor.initial_texts[cell])}"></small>'
-
-    def _outcome_classes(self, cell: Coordinates, numbers: Sequence[int]) -> list[str]:
-        """An index or update that is not used is struck through; a skipped gather fills."""
-        lost = self._role == "updates" and cell in self._signs
-        unused = all(number in self._skipped for number in numbers)
-        fates = ["fill" if self._is_output else "drop"] if lost or (numbers and unused) else []
-        fates *= not self._is_output or self._tensor.texts[cell] != UTF8.point  # nothing is there
-        return [*fates, "off"] if cell in self._expected else fates
-
-    def _spoken_value(self, cell: Coordinates, numbers: Sequence[int]) -> str:
-        text, how = f" is {self._tensor.texts[cell]}", self._signs.get(cell)
+    def _spoken_value(self, cell: PageCell) -> str:
+        text = f" is {cell.text}"
         if self._is_output:
-            filled = ", filled" if "fill" in self._outcome_classes(cell, numbers) else ""
-            expected = f", expected {self._expected[cell]}" if cell in self._expected else ""
-            return f"{text}{filled}{expected}"
-        if how is None:
+            filled = ", filled" if "fill" in self._list_classes(cell) else ""
+            return f"{text}{filled}{f', expected {cell.expected}' * bool(cell.expected)}"
+        if cell.sign is None:
             return text
-        return f"{text}, {OUTCOME_WORDS[how] if self._role == 'indices' else 'dropped'}"
+        return f"{text}, {OUTCOME_WORDS[cell.sign] if self._role == 'indices' else 'dropped'}"
 
     def _render_chips(self, numbers: Sequence[int]) -> list[str]:
         """A letter per entry; of many, the first and the last, which decides the ground."""
@@ -269,8 +256,9 @@ def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
         yield "most of the touched cells are not shown"
         return
     touched = np.unique(cell_numbers(boxes, tensor.shape)).size
-    if touched > len(tensor.entries):
-        yield f"{format_count(int(touched) - len(tensor.entries), 'touched cell')} not shown"
+    hidden = int(touched) - sum(bool(cell.entries) for cell in tensor.cells.values())
+    if hidden > 0:
+        yield f"{format_count(hidden, 'touched cell')} not shown"
 
 
 def _split_positions(places: Positions, size: int) -> list[Positions]:
