@@ -90,8 +90,7 @@ class Code(Record):
         return f"<Code of {self.operator.full_name} for {targets}>"
 
     def _repr_html_(self) -> str:
-        from gscli.views.markup import escape
-        from gscli.views.notebook import format_preformatted
+        from gscli.views.markup import escape, format_preformatted
 
         return format_preformatted([escape(self.text())])
 

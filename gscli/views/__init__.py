@@ -17,7 +17,7 @@ class PicturedTrace(Trace):
         """The picture of the run, as rich draws it."""
         from gscli.views.notebook import show
 
-        return show(self).__rich__()
+        return show(self)
 
     def _repr_html_(self) -> str:
         """The picture in a notebook."""

@@ -210,7 +210,7 @@ class Crosshair:
     def _render_arrow(self, points: Sequence[Point]) -> Iterator[str]:
         """A line in the colour of the entry with a dark casing, and its tip."""
         shape = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        for color, width in ((self._ink, 3.2), (self._entry[0].style.background, 1.6)):
+        for color, width in ((self._ink, 3.2), (self._entry[0].style.bgcolor, 1.6)):
             yield (
                 f'<path d="{shape}" fill="none" stroke="{color}" stroke-width="{width}"'
                 ' stroke-linejoin="round" shape-rendering="auto"/>'
@@ -225,7 +225,7 @@ class Crosshair:
         return (
             f'<rect x="{grid.x(left):.2f}" y="{grid.y(head.line)}"'
             f' width="{(right - left) * CELL:.2f}" height="{(bottom - head.line) * LINE}"'
-            f' fill="{head.style.background}" fill-opacity=".28"'
+            f' fill="{head.style.bgcolor}" fill-opacity=".28"'
             f"{grid.transform(self._sheets.get(head.style.plane))}/>"
         )
 

@@ -134,7 +134,7 @@ def _colors(style: Style, inks: FigurePalette) -> tuple[str, str]:
     """Ink and ground, empty where they are the figure's own."""
     if style.reverse:
         return inks.background, inks.foreground
-    return style.foreground or (inks.dim if style.dim else ""), style.background
+    return style.color or (inks.dim if style.dim else ""), style.bgcolor
 
 
 def _text_attributes(style: Style, ink: str) -> str:

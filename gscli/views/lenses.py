@@ -50,7 +50,9 @@ def split_into_regions(
             (region for region in regions if _is_adjacent(region[1], seen, reach)), None
         ):
             regions.remove(other)
-            first, seen = min(first, other[0]), _union(other[1], seen)
+            pairs = zip(other[1], seen, strict=True)
+            seen = tuple((min(start, low), max(stop, high)) for (start, stop), (low, high) in pairs)
+            first = min(first, other[0])
         regions.append((first, seen))
     every = [box for _, box in regions]
     planes = len({box[:-MATRIX] for box in every})
@@ -86,13 +88,6 @@ def _is_adjacent(one: Box, other: Box, reach: int) -> bool:
         and first <= stop
         and max(stop, last) - min(start, first) <= max(reach, stop - start, last - first)
         for (start, stop), (first, last) in pairs
-    )
-
-
-def _union(one: Box, other: Box) -> Box:
-    return tuple(
-        (min(start, first), max(stop, last))
-        for (start, stop), (first, last) in zip(one, other, strict=True)
     )
 
 

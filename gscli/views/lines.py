@@ -13,7 +13,7 @@ from functools import cache
 from io import StringIO
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gscli.base.records import Record
 from gscli.views.look import (
@@ -171,6 +171,24 @@ class Drawing:
             self.signs.sanitize_line(text), width, style, head=head, indent=indent
         )
 
+    def _repr_html_(self) -> str:
+        """The drawing as one `<pre>` element; text is escaped, nothing is loaded."""
+        from gscli.views.markup import escape, format_preformatted
+
+        def format_span(text: str, style: Style) -> str:
+            if style == PLAIN:
+                return escape(text)
+            css = to_rich_style(style).get_html_style()
+            return f'<span style="{escape(css)}">{escape(text)}</span>'
+
+        lines = self.render_lines()
+        return format_preformatted("".join(format_span(*run) for run in line) for line in lines)
+
+    def __str__(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self.render_lines())
+
+    __repr__ = __str__
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from to_rich_segments(self.render_lines(options.max_width))
 
@@ -245,14 +263,9 @@ def to_rich_style(style: Style) -> RichStyle:
     """The same style as rich has it."""
     from rich.style import Style as RichStyle
 
-    return RichStyle(
-        color=style.foreground or None,
-        bgcolor=style.background or None,
-        bold=style.bold or None,
-        dim=style.dim or None,
-        italic=style.italic or None,
-        reverse=style.reverse or None,
-    )
+    looks: dict[str, Any] = {key: value or None for key, value in style._asdict().items()}
+    del looks["role"], looks["plane"]
+    return RichStyle(**looks)
 
 
 def to_rich_segments(lines: Sequence[Line]) -> Iterator[Segment]:

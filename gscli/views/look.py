@@ -182,13 +182,13 @@ heads of rows and their cells.
 
 
 class Style(Record):
-    """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256.
+    """Colours, as rich names both, are `#rrggbb`, or `color(N)` for number N of 256.
 
     For figures `role` says what the run is, `plane` in which plane it stands. Neither has looks.
     """
 
-    foreground: str = ""
-    background: str = ""
+    color: str = ""
+    bgcolor: str = ""
     bold: bool = False
     dim: bool = False
     italic: bool = False

@@ -7,9 +7,12 @@ a script reads it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html import escape as _escape
 
 from gscli.base.words import printable
+
+_PRE = "line-height:1.3;font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-x:auto"
 
 
 def escape(text: str) -> str:
@@ -21,6 +24,11 @@ def escape(text: str) -> str:
     '&lt;a title=&quot;\\x1b&quot;&gt;'
     """
     return _escape("\n".join(map(printable, text.split("\n"))))
+
+
+def format_preformatted(lines: Iterable[str]) -> str:
+    """Escaped lines as one `<pre>` element."""
+    return f'<pre style="{_PRE}">' + "\n".join(lines) + "</pre>"
 
 
 def escape_json(value: object) -> str:

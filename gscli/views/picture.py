@@ -69,39 +69,6 @@ GAP = 4
 NARROWEST_GRID = 12
 
 
-def make_picture(
-    trace: Trace,
-    options: ViewOptions,
-    *,
-    title: bool = True,
-    diagnosis: OutputDiagnosis | None = None,
-) -> Picture:
-    """The picture of one run, as a rich renderable; UsageError for a wrong `show` or `slice`.
-
-    Cells of the output that differ from an `expectation` are drawn with both values.
-
-    >>> from gscli.traces import trace
-    >>> from gscli.views.lines import render_text
-    >>> options = ViewOptions(color="none")
-    >>> views = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> print(render_text(make_picture(views, options), options), end="")
-    gather
-    Each number of indices names a cell of data; its value is copied to output.
-    <BLANKLINE>
-         indices [1]    data  int64 [3]     output  int64 [1]
-          cell             0     1     2       0
-     a     -1↺            10    20  a:30    a:30
-    <BLANKLINE>
-     a   -1↺ counts from the end: cell 2
-    1 of 3 cells read
-    """
-    if is_part_requested(options) or options.show is not None or options.limit is not None:
-        from gscli.views.choices import check_view_options
-
-        check_view_options(trace, options)
-    return Picture(trace, options, title, diagnosis)
-
-
 class TraceDrawing(Drawing):
     """A drawing of one run: what its picture, its steps and its explanation have in common."""
 
@@ -163,13 +130,34 @@ class TraceDrawing(Drawing):
 
 
 class Picture(TraceDrawing):
-    """All tensors of a trace and a line per entry."""
+    """All tensors of a trace and a line per entry; UsageError for a wrong `show` or `slice`.
+
+    Cells of the output that differ from a `diagnosis` are drawn with both values.
+
+    >>> from gscli.traces import trace
+    >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> print(Picture(run, ViewOptions(color="none")))
+    gather
+    Each number of indices names a cell of data; its value is copied to output.
+    <BLANKLINE>
+         indices [1]    data  int64 [3]     output  int64 [1]
+          cell             0     1     2       0
+     a     -1↺            10    20  a:30    a:30
+    <BLANKLINE>
+     a   -1↺ counts from the end: cell 2
+    1 of 3 cells read
+    """
 
     def __init__(
-        self, trace: Trace, options: ViewOptions, title: bool, expectation: OutputDiagnosis | None
-    ) -> None:
+        self, trace: Trace, options: ViewOptions, *, title: bool = True,
+        diagnosis: OutputDiagnosis | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(trace, options)
-        self.title, self.diagnosis = title, expectation
+        if is_part_requested(options) or options.show is not None or options.limit is not None:
+            from gscli.views.choices import check_view_options
+
+            check_view_options(trace, options)
+        self.title, self.diagnosis = title, diagnosis
         self.shown_differences = 0
         """Differing cells that the last drawing shows."""
 

@@ -276,14 +276,10 @@ def count_cells(trace: Trace) -> Counts | None:
     cells, times = np.unique(addresses[exist], return_counts=True)
     reached = exist[exist.any(axis=1)]
     scatters = trace.kind == "scatter"
-    return Counts(
-        count,
-        count - len(reached) if window else 0,
-        int(cells.size),
-        int((times > 1).sum()),
-        _count_changed(trace, cells) if scatters else None,
-        int(np.count_nonzero(~reached)) if scatters else 0,
-    )
+    skipped = count - len(reached) if window else 0
+    changed = _count_changed(trace, cells) if scatters else None
+    lost = int(np.count_nonzero(~reached)) if scatters else 0
+    return Counts(count, skipped, int(cells.size), int((times > 1).sum()), changed, lost)
 
 
 def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:

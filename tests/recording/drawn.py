@@ -10,7 +10,7 @@ from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import Frames
@@ -85,18 +85,18 @@ def views() -> dict[str, bytes]:
 
 def _screens() -> Iterator[tuple[str, str]]:
     for name, made in SCENES.items():
-        yield f"{name}_80.txt", render_text(make_picture(made(), PLAIN), PLAIN)
+        yield f"{name}_80.txt", render_text(Picture(made(), PLAIN), PLAIN)
     for name in ("sheets", "big", "duplicates"):
-        yield f"{name}_120.txt", render_text(make_picture(SCENES[name](), WIDE), WIDE)
+        yield f"{name}_120.txt", render_text(Picture(SCENES[name](), WIDE), WIDE)
         yield (
             f"{name}_120_color.txt",
-            render_text(make_picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE),
+            render_text(Picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE),
         )
     for name in ("duplicates", "negative", "last_wins", "filled", "outside"):
-        yield f"{name}_80_color.txt", render_text(make_picture(SCENES[name](), COLOR), COLOR)
+        yield f"{name}_80_color.txt", render_text(Picture(SCENES[name](), COLOR), COLOR)
     for name in ("duplicates", "negative", "clipped", "sheets", "hostile", "five_axes"):
-        yield f"{name}_40_ascii.txt", render_text(make_picture(SCENES[name](), NARROW), NARROW)
-    yield "duplicates_80_mono.txt", render_text(make_picture(SCENES["duplicates"](), MONO), MONO)
+        yield f"{name}_40_ascii.txt", render_text(Picture(SCENES[name](), NARROW), NARROW)
+    yield "duplicates_80_mono.txt", render_text(Picture(SCENES["duplicates"](), MONO), MONO)
     for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative",
                  "outside"):  # fmt: skip
         made = SCENES[name]()

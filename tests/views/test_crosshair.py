@@ -13,7 +13,7 @@ from conftest import slow
 from gscli.traces import Trace, trace
 from gscli.views.figure import CELL, CROSSHAIR_MARGIN, LINE, render_svg
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.terminal.frames import Frames
 
 OPTIONS = ViewOptions(width=100, figure=True)
@@ -157,7 +157,7 @@ def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
     """A sheet holds one plane, whole; from 600 pixels on it leans, and stays within the figure."""
     options = OPTIONS._replace(width=width)
     for name, count in (("planes", 3), ("rows", 0)):
-        svg = render_svg(make_picture(RUNS[name], options), "t")
+        svg = render_svg(Picture(RUNS[name], options), "t")
         root = ET.fromstring(svg)
         groups = root.findall("{http://www.w3.org/2000/svg}g")
         assert len(groups) == count * (width * CELL >= 600)
@@ -177,7 +177,7 @@ def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
 def test_heads_of_oblique_sheets_stand_above_their_columns(rows: int) -> None:
     """However tall a sheet is, its head is nearer to its own column's foot than to the next."""
     run = trace("onnx.gather", {"data": np.zeros((2, rows, 5), np.int64), "indices": [1]})
-    svg = render_svg(make_picture(run, OPTIONS._replace(full=True)), "t")
+    svg = render_svg(Picture(run, OPTIONS._replace(full=True)), "t")
     groups = ET.fromstring(svg).findall("{http://www.w3.org/2000/svg}g")
     slopes = [float(one) for one in re.findall(r"1 0 (-[\d.]+) 1", svg)]
     assert len(groups) == len(slopes) == 3
@@ -188,7 +188,7 @@ def test_heads_of_oblique_sheets_stand_above_their_columns(rows: int) -> None:
 
 
 def test_pictures_of_several_entries_have_none() -> None:
-    assert not segments(render_svg(make_picture(scatter(), OPTIONS), "t"))
+    assert not segments(render_svg(Picture(scatter(), OPTIONS), "t"))
 
 
 def test_a_skipped_entry_has_none() -> None:

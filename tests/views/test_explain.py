@@ -13,7 +13,7 @@ from gscli.base import IndexRefused
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.subject import make_views
 from gscli.views.summary import Counts, cell_numbers, count_cells, describe_purpose
 from gscli.views.terminal.explain import make_explanation
@@ -200,7 +200,7 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
     assert (counted.lost, counted.skipped) == ((0, 3) if xla else (7, 1))
     refused = [one for entry in entries for one in entry.adjustments if one.how == "skipped"]
     sheets = ViewOptions(color="none", show=("inputs", "scatter_indices", "updates", "output"))
-    drawn = render_text(make_picture(found, sheets), sheets)
+    drawn = render_text(Picture(found, sheets), sheets)
     assert len(re.findall(r"\d✗", drawn)) == len(refused) + (~used).sum()
 
 
@@ -373,7 +373,7 @@ def test_what_an_entry_computes_is_true(
 
 def test_updates_that_meet_each_other_first_are_told_so_below_a_picture() -> None:
     run = trace("jax.at.power", {"x": [2], "indices_0": [0, 0], "values": [8, 9]})
-    text = render_text(make_picture(run, PLAIN), PLAIN)
+    text = render_text(Picture(run, PLAIN), PLAIN)
     assert "output[0], twice: 2 ^ (8 × 9 → 8) = 256" in text
 
 
@@ -383,7 +383,7 @@ def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:
         "jax.at.max", {"x": [1.0, 2.0], "indices_0": [0, 9], "values": [0.25, 0.5]},
         {"subscript": "i"},
     )  # fmt: skip
-    picture = render_text(make_picture(run, PLAIN), PLAIN)
+    picture = render_text(Picture(run, PLAIN), PLAIN)
     assert re.search(r"0\.25.*\n.*0\.5", picture), picture
     frame = render_text(Frames(run, PLAIN).step(1), PLAIN)
     assert "max(1, 0.25) = 1" in frame
@@ -392,7 +392,7 @@ def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:
 def test_updates_of_a_picture_show_the_factor_that_they_are_scaled_by() -> None:
     inputs = {"input": [1, 2], "index": [0, 0], "source": [5, -6]}
     run = trace("torch.index_add", inputs, {"dim": 0, "alpha": 2})
-    text = render_text(make_picture(run, PLAIN), PLAIN)
+    text = render_text(Picture(run, PLAIN), PLAIN)
     assert "the update beside it, times 2, is added to that cell." in " ".join(text.split())
     assert "+2×5" in text
     assert "+2×(-6)" in text
@@ -404,7 +404,7 @@ def test_a_mask_without_axes_takes_all_or_nothing(mask: bool, cells: int) -> Non
     run = trace("numpy.getitem", inputs)
     assert run.output.shape == (int(mask), 3)
     assert "The mask indices_0, without axes, takes all of a if it is true; " in render_text(
-        make_picture(run, PLAIN), PLAIN
+        Picture(run, PLAIN), PLAIN
     )
     assert run.output.size == cells
 
@@ -456,14 +456,14 @@ def test_a_sum_that_its_type_cannot_hold_is_told_with_the_type() -> None:
     }
     found = trace("onnx.scatter_elements", inputs, {"reduction": "add"})
     assert "output[0]: 100 + 100 = 200, in int8 = -56" in told(found)
-    picture = render_text(make_picture(found, PLAIN), PLAIN)
+    picture = render_text(Picture(found, PLAIN), PLAIN)
     assert "output[0], twice: 100 + 100 + 100 = 300, in int8 = 44" in picture
 
 
 def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> None:
     inputs = {"input": [[[5.0]]], "indices": [[[3]]]}
     found = trace("torch.max_unpool2d", inputs, {"kernel_size": 2})
-    picture = render_text(make_picture(found, PLAIN), PLAIN)
+    picture = render_text(Picture(found, PLAIN), PLAIN)
     assert re.search(r"at  axis 0  cell", picture)
     assert "Legal: 0 … 3 on the flat output" in told(found)
 
@@ -472,7 +472,7 @@ def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> Non
 def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str) -> None:
     inputs = {"input": [9, 1], "index": [0, 0], "src": [2, 3]}
     attrs = {"dim": 0, "reduce": reduce, "include_self": False}
-    picture = render_text(make_picture(trace("torch.scatter_reduce", inputs, attrs), PLAIN), PLAIN)
+    picture = render_text(Picture(trace("torch.scatter_reduce", inputs, attrs), PLAIN), PLAIN)
     assert "its old value is not counted." in " ".join(picture.split())
 
 
@@ -486,7 +486,7 @@ def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str)
 )
 def test_an_entry_without_an_index_has_no_place_of_its_own(subscript: str, sentence: str) -> None:
     found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": subscript})
-    assert sentence in render_text(make_picture(found, PLAIN), PLAIN)
+    assert sentence in render_text(Picture(found, PLAIN), PLAIN)
 
 
 def test_a_slice_stands_in_parentheses_before_its_own_subscript() -> None:

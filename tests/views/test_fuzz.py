@@ -17,7 +17,7 @@ from gscli.traces import Trace
 from gscli.views.group import render_tensors
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import Picture, make_picture
+from gscli.views.picture import Picture
 from gscli.views.subject import make_views
 from gscli.views.terminal.explain import make_explanation
 from gscli.views.terminal.frames import Frames
@@ -88,7 +88,7 @@ def test_random_calls(seed: int) -> None:
         if trace is None:
             continue
         options = some_options(rng)
-        drawn = make_picture(trace, options)
+        drawn = Picture(trace, options)
         check_text(render_text(drawn, options), options)
         check_text(
             str(render_text(make_explanation(trace, options, plain=False), options)), options
@@ -105,7 +105,7 @@ def test_every_declared_operator(seed: int) -> None:
     rng = random.Random(seed)
     for trace in declared()[seed::8]:
         options = some_options(rng)
-        check_text(render_text(make_picture(trace, options), options), options)
+        check_text(render_text(Picture(trace, options), options), options)
         check_text(
             str(render_text(make_explanation(trace, options, plain=False), options)), options
         )

@@ -22,7 +22,7 @@ from gscli.traces import trace
 from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, render_svg
 from gscli.views.lines import Drawing, render_text, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.terminal.tables import make_tensor_drawing
 
 BOLD = Style(bold=True)
@@ -63,10 +63,8 @@ def test_segments_are_few() -> None:
 @pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
 def test_colour_changes_no_width(name: str, palette: str) -> None:
     plain, colored = ViewOptions(color="none"), ViewOptions(palette=palette)  # type: ignore[arg-type]
-    shape = [
-        len(line) for line in render_text(make_picture(SCENES[name](), plain), plain).split("\n")
-    ]
-    text = STYLE.sub("", render_text(make_picture(SCENES[name](), colored), colored))
+    shape = [len(line) for line in render_text(Picture(SCENES[name](), plain), plain).split("\n")]
+    text = STYLE.sub("", render_text(Picture(SCENES[name](), colored), colored))
     differences = [
         len(line.rstrip()) - size for line, size in zip(text.split("\n"), shape, strict=True)
     ]
@@ -75,12 +73,12 @@ def test_colour_changes_no_width(name: str, palette: str) -> None:
 
 def test_without_colour_there_is_no_escape_character() -> None:
     options = ViewOptions(color="none")
-    assert "\x1b" not in render_text(make_picture(sheets(), options), options)
+    assert "\x1b" not in render_text(Picture(sheets(), options), options)
 
 
 def test_mono_uses_attributes_only() -> None:
     options = ViewOptions(palette="mono")
-    text = render_text(make_picture(sheets(), options), options)
+    text = render_text(Picture(sheets(), options), options)
     assert not is_coloured(text)
     assert any(look.bold for look in looks(text))
 
@@ -88,14 +86,14 @@ def test_mono_uses_attributes_only() -> None:
 def test_terminal_with_256_colours_gets_seven_grounds() -> None:
     options = ViewOptions(color="256")
     found = trace("onnx.gather", {"data": np.arange(9), "indices": np.arange(9)})
-    text = render_text(make_picture(found, options), options)
+    text = render_text(Picture(found, options), options)
     assert len({look.bgcolor for look in looks(text) if look.bgcolor}) == 7
     assert not any(look.bgcolor.triplet for look in looks(text) if look.bgcolor)
 
 
 def test_measure_is_the_true_width() -> None:
     console = Console(width=100, _environ={})
-    drawn = make_picture(sheets(), ViewOptions(width=100))
+    drawn = Picture(sheets(), ViewOptions(width=100))
     measured = Measurement.get(console, console.options, drawn)
     widest = max(
         map(cell_len, render_text(drawn, ViewOptions(width=100, color="none")).split("\n"))
@@ -109,20 +107,18 @@ def test_measure_is_the_true_width() -> None:
 
 def test_a_narrower_console_is_obeyed() -> None:
     console = Console(width=50, force_terminal=True, color_system=None, _environ={})
-    lines = console.render_lines(make_picture(sheets(), ViewOptions(width=100)))
+    lines = console.render_lines(Picture(sheets(), ViewOptions(width=100)))
     assert max(len("".join(one.text for one in line).rstrip()) for line in lines) <= 50
 
 
 def test_a_width_below_forty_is_taken_as_forty() -> None:
     options = ViewOptions(width=7, color="none")
-    assert (
-        max(map(cell_len, render_text(make_picture(sheets(), options), options).split("\n"))) <= 40
-    )
+    assert max(map(cell_len, render_text(Picture(sheets(), options), options).split("\n"))) <= 40
 
 
 def test_svg_is_well_formed_and_loads_nothing() -> None:
     options = ViewOptions()
-    svg = render_svg(make_picture(sheets(), options), "a < b & c")
+    svg = render_svg(Picture(sheets(), options), "a < b & c")
     ET.fromstring(svg)
     assert re.findall(r"https?://[^\"]*", svg) == ["http://www.w3.org/2000/svg"]
     assert "url(http" not in svg
@@ -133,15 +129,15 @@ def test_svg_is_well_formed_and_loads_nothing() -> None:
 
 def test_svg_is_the_same_each_time() -> None:
     options = ViewOptions()
-    assert render_svg(make_picture(sheets(), options), "t") == render_svg(
-        make_picture(sheets(), options), "t"
+    assert render_svg(Picture(sheets(), options), "t") == render_svg(
+        Picture(sheets(), options), "t"
     )
 
 
 def test_svg_is_as_wide_as_the_longest_line() -> None:
     options = ViewOptions(width=200)
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0]})
-    svg = render_svg(make_picture(found, options), "t")
+    svg = render_svg(Picture(found, options), "t")
     assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 1000
 
 
@@ -150,7 +146,7 @@ def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "13")
     monkeypatch.setenv("TERM", "dumb")
     options = ViewOptions()
-    assert "\x1b[" in render_text(make_picture(sheets(), options), options)
+    assert "\x1b[" in render_text(Picture(sheets(), options), options)
 
 
 def test_wrapping_keeps_ranges_together() -> None:
@@ -171,7 +167,7 @@ def test_escape_sequences_are_those_that_rich_writes(
         legacy_windows=False, _environ={},
     )  # fmt: skip
     for scene in SCENES.values():
-        drawn = make_picture(scene(), options)
+        drawn = Picture(scene(), options)
         with console.capture() as captured:
             console.print(drawn, end="")
         assert render_text(drawn, options) == captured.get()
@@ -179,7 +175,7 @@ def test_escape_sequences_are_those_that_rich_writes(
 
 def test_words_of_a_figure_stand_at_their_own_places() -> None:
     """Renderers that trim spaces or know no textLength keep the columns."""
-    drawn = make_picture(sheets(), ViewOptions())
+    drawn = Picture(sheets(), ViewOptions())
     root = ET.fromstring(render_svg(drawn, "t"))
     words = [one for one in root.iter() if one.tag.endswith("text")]
     assert words
@@ -194,7 +190,7 @@ def test_words_of_a_figure_stand_at_their_own_places() -> None:
 def test_strokes_are_drawn_and_not_written() -> None:
     """A renderer without textLength would set a row of dashes too short."""
     found = trace("onnx.gather_nd", {"data": np.zeros((99, 99)), "indices": [[0, 0], [98, 50]]})
-    drawn = make_picture(found, ViewOptions())
+    drawn = Picture(found, ViewOptions())
     root = ET.fromstring(render_svg(drawn, "t"))
     lines = ["".join(text for text, _ in line) for line in drawn.render_lines()]
     strokes = [one.attrib for one in root.iter() if one.attrib.get("height") == "1"]
@@ -205,7 +201,7 @@ def test_strokes_are_drawn_and_not_written() -> None:
 
 
 def test_a_figure_has_title_and_description_and_no_ground() -> None:
-    svg = render_svg(make_picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
+    svg = render_svg(Picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
     assert '<title id="title">a &lt; b</title>' in svg
     assert '<desc id="description">rows &amp; columns</desc>' in svg
     grounds = {one.attrib["fill"] for one in ET.fromstring(svg).iter() if one.tag.endswith("rect")}

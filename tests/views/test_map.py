@@ -14,7 +14,7 @@ from gscli.traces import Trace, trace
 from gscli.views.lenses import split_into_regions
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.terminal.legend import MAX_LETTERS, SHIFTS
 
 FRAME = re.compile(r"│(.*)│$")
@@ -27,7 +27,7 @@ def scattered(cells: list[tuple[int, int]], shape: tuple[int, int]) -> Trace:
 
 def drawn(found: Trace, width: int = 60, **options: object) -> str:
     shown = ViewOptions(width=width, color="none", **options)  # type: ignore[arg-type]
-    return render_text(make_picture(found, shown), shown)
+    return render_text(Picture(found, shown), shown)
 
 
 def frame(text: str) -> list[str]:
@@ -115,6 +115,6 @@ def test_a_point_on_a_map_is_not_called_unread() -> None:
         "updates": np.ones(40),
     }
     options = ViewOptions(color="none")
-    drawn = render_text(make_picture(trace("onnx.scatter_nd", inputs), options), options)
+    drawn = render_text(Picture(trace("onnx.scatter_nd", inputs), options), options)
     assert "·" in drawn
     assert "not read yet" not in drawn

@@ -20,7 +20,7 @@ from gscli.base.words import MAX_LETTERED_ENTRIES
 from gscli.traces import Trace, entry_label, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
@@ -85,7 +85,7 @@ def random_call(rng: random.Random) -> tuple[Trace, dict[int, set[Place]]]:
 def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) -> None:
     """Every drawn tensor accounts for all of its cells, and the picture for every entry."""
     text = drawn_below(found, options)
-    sides = render_text(make_picture(found, options), options)
+    sides = render_text(Picture(found, options), options)
     assert all(len(line) <= options.width for line in (text + sides).split("\n"))
     if "…" in re.sub("0 … [0-9]+", "", text):
         return  # not one column fits: cut with a mark
@@ -117,7 +117,7 @@ def drawn_below(found: Trace, options: ViewOptions) -> str:
         patch.setattr("gscli.views.cell_rows.PLANE_GAP", 10_000)
         patch.setattr("gscli.views.picture.GAP", 10_000)
         patch.setattr("gscli.views.group.LENS_GAP", 10_000)
-        return render_text(make_picture(found, options), options)
+        return render_text(Picture(found, options), options)
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -190,4 +190,4 @@ def test_the_touched_column_is_shown_however_narrow() -> None:
     )
     for width in range(40, 90):
         options = ViewOptions(width=width, color="none")
-        assert "a:2.375" in render_text(make_picture(found, options), options)
+        assert "a:2.375" in render_text(Picture(found, options), options)

@@ -14,14 +14,14 @@ from gscli.traces import Trace, trace
 from gscli.views.group import render_tensors
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.subject import TensorView, find_box, make_views
 from gscli.views.terminal.tables import make_tensor_drawing
 
 
 def drawn(found: Trace, **more: object) -> str:
     options = ViewOptions(**{"color": "none", **more})  # type: ignore[arg-type]
-    return render_text(make_picture(found, options), options)
+    return render_text(Picture(found, options), options)
 
 
 def cells_of(subject: TensorView, width: int = 400) -> list[list[str]]:

@@ -341,10 +341,10 @@ def render_screen(
 
         return render_explanation(trace, settings), 0
     from gscli.views.lines import render_text
-    from gscli.views.picture import make_picture
+    from gscli.views.picture import Picture
 
     options = make_view_options(settings)
-    drawing = make_picture(trace, options, diagnosis=diagnosis)
+    drawing = Picture(trace, options, diagnosis=diagnosis)
     return render_text(drawing, options), drawing.shown_differences
 
 

@@ -46,14 +46,14 @@ def _render_svgs(
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
     from gscli.views.figure import render_svg
-    from gscli.views.picture import make_picture
+    from gscli.views.picture import Picture
     from gscli.views.summary import describe_purpose
     from gscli.views.terminal.frames import Frames, select_steps
 
     path, title, text = str(settings.svg), f"gscli {trace.title}", describe_purpose(trace)
     options = make_view_options(settings, is_for_file=True)._replace(figure=True)
     if settings.step is None:
-        whole = make_picture(trace, options, diagnosis=expectation)
+        whole = Picture(trace, options, diagnosis=expectation)
         return {path: render_svg(whole, title, text, settings.theme)}
     steps = Frames(trace, options, expectation)
 

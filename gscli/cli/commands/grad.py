@@ -136,7 +136,7 @@ def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
 def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
     """The picture, or sentences, and below what neither shows."""
     from gscli.views.lines import render_text, wrap_lines
-    from gscli.views.picture import make_picture
+    from gscli.views.picture import Picture
     from gscli.views.words.gradient_words import (
         describe_gradients,
         describe_purpose,
@@ -152,7 +152,7 @@ def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
         return (
             wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width) + below
         )
-    picture = render_text(make_picture(flow, options), options).rstrip("\n")
+    picture = render_text(Picture(flow, options), options).rstrip("\n")
     return f"{picture}\n" + "\n" * bool(below) + below
 
 

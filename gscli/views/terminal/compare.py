@@ -19,7 +19,7 @@ from gscli.views.lines import (
 )
 from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len, pad_right
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
-from gscli.views.picture import make_picture
+from gscli.views.picture import Picture
 from gscli.views.terminal.ruler import NumberLineRenderer
 from gscli.views.words.comparison import (
     SHORT_TENSOR,
@@ -234,7 +234,7 @@ class ComparisonView(Drawing):
         requested = options.show or options.rows or options.full
         if not requested and base.trace.output.size > SHORT_TENSOR:
             return [title]
-        return [title, [], *make_picture(base.trace, options, title=False).render_lines(width)]
+        return [title, [], *Picture(base.trace, options, title=False).render_lines(width)]
 
     def _reasons(self, group: ResultGroup, width: int) -> list[Line]:
         """The last column: why it refuses, and what the cells do not say of unusual entries."""

@@ -22,7 +22,7 @@ from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_view_options
 from gscli.views.lines import Drawing, render_text, wrap_paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, make_style_sheet
-from gscli.views.picture import TraceDrawing, make_picture
+from gscli.views.picture import Picture, TraceDrawing
 from gscli.views.steps import OutputReplay, views_after
 from gscli.views.subject import add_expected
 from gscli.views.summary import describe_purpose
@@ -197,7 +197,7 @@ def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> N
             entry = _read_entry(frames, screen, pressed)
             target = step if entry is None else entry + 1
         elif key in ("a", "A"):
-            whole = make_picture(frames.trace, frames.options, diagnosis=frames.diagnosis)
+            whole = Picture(frames.trace, frames.options, diagnosis=frames.diagnosis)
             _print_above_keys(whole, frames, step, screen)
         elif key == "?":
             _print_above_keys(_make_rule_drawing(frames), frames, step, screen)

@@ -12,6 +12,7 @@ from gscli.base import IndexRefused, PictureNotice
 from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
+from gscli.frameworks.operator import ConceptCall
 from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
@@ -91,10 +92,8 @@ class ComparisonTexts:
     @property
     def call(self) -> str:
         """Arguments other than the usual ones: `axis=1  reduction=add`."""
-        call = self.comparing.call
-        shown = {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction}
-        usual = {"axis": None, "batch_dims": 0, "reduction": "none"}
-        return "  ".join(f"{name}={value}" for name, value in shown.items() if value != usual[name])
+        call, usual = self.comparing.call._asdict(), ConceptCall._field_defaults.items()
+        return "  ".join(f"{name}={call[name]}" for name, value in usual if call[name] != value)
 
     def inputs(self) -> Iterator[tuple[str, str, str]]:
         """Name, type and shape, and values of each input; no values where there are many."""

@@ -45,10 +45,7 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     "none": ("{flow} where this update stayed, else 0", "g(output), 0 where an update was written"),
     "add": ("{flow}", "g(output)"),
     "sub": ("-{flow}", "g(output)"),
-    "mul": (
-        "{flow} * the other factors of the cell",
-        "g(output) * the updates of the cell",
-    ),
+    "mul": ("{flow} * the other factors of the cell", "g(output) * the updates of the cell"),
     "div": ("-{flow} * {result} / {update}", "g(output) / the updates of the cell"),
     "pow": (
         "{flow} * {result} * log(base) * the other exponents of the cell",
