@@ -104,6 +104,9 @@ NAMES_LIMIT = 16 << 20
 
 NAMES_SHOWN = 12
 
+DEFAULT_MEMBER = "output"
+"""The name of an array in a file where nobody gave one."""
+
 MAX_BYTES = 1 << 30
 """Bytes that are built in memory where no other limit is set."""
 
@@ -295,14 +298,32 @@ def match_argument(
     return numbered[0] if numbered else None
 
 
-def group_error(place: str) -> CannotWrite:
-    """What is said where an array would take the name of a group."""
-    return CannotWrite(
-        f"{place} is a group, and its arrays would be lost",
-        where=place,
-        details=("nothing was written",),
-        hint="name an array, or a place that is free",
-    )
+def lost_arrays_error(
+    place: str,
+    role: str = "is a group, and its",
+    hint: str = "name an array, or a place that is free",
+) -> CannotWrite:
+    """What is said where a result would take the place of arrays that nobody named."""
+    problem = f"{place} {role} arrays would be lost"
+    return CannotWrite(problem, where=place, details=("nothing was written",), hint=hint)
+
+
+def check_replaced(target: str, words: Iterable[str]) -> None:
+    """CannotWrite where a result would replace all of a file of which inputs are single arrays.
+
+    `words` name the inputs, FILE:: some that have names. No repository is ever replaced.
+    """
+    suffix = file_suffix(target)
+    if suffix == ".icechunk" or not os.path.exists(target):
+        return
+    for source in map(Source.parse, words):
+        is_there = source.member is not None and os.path.exists(source.path)
+        if is_there and os.path.samefile(source.path, target):
+            hint = "to replace it whole, write another file and mv it there"
+            if suffix in MANY_MEMBERS:
+                word = member_word(target, source.member or DEFAULT_MEMBER)
+                hint = f"{word} changes no other array; {hint}"
+            raise lost_arrays_error(target, "would hold the result alone, its other", hint)
 
 
 def same_name_error(things: str, name: str, file: str) -> ContentRefused:

@@ -17,6 +17,7 @@ from gscli.disk.atomic import open_atomic
 from gscli.disk.system import write_all, write_errors
 from gscli.files.content import open_content
 from gscli.files.request import (
+    DEFAULT_MEMBER,
     MANY_MEMBERS,
     STORES,
     TEXT_SUFFIXES,
@@ -26,7 +27,6 @@ from gscli.files.request import (
     format_for,
 )
 
-DEFAULT_MEMBER = "output"
 NAME_LIMIT = 1000
 
 _MEMBER_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")

@@ -26,7 +26,7 @@ from gscli.base.words import sanitize
 from gscli.files import LoadedInput, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
-from gscli.files.request import ReadRequest
+from gscli.files.request import ReadRequest, check_replaced
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name
@@ -106,7 +106,11 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
 
 def _run_call(job: Mapping[str, Any]) -> Trace:
     operator = find_operator(read_name(job))
-    operator.check_input_names(read_input_values(job))  # before files are read for nothing
+    values = read_input_values(job)
+    operator.check_input_names(values)  # before files are read for nothing
+    check_replaced(
+        job.get("output", ""), (word for word in values.values() if isinstance(word, str))
+    )
     left = MAX_JOB_BYTES
 
     def load_part(value: object, name: str) -> LoadedInput:

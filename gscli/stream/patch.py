@@ -25,6 +25,7 @@ from gscli.disk.mapped import RegularFile
 from gscli.disk.system import lock_file, sync, write_error, write_errors
 from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
 from gscli.files.formats import npy
+from gscli.files.request import WRITABLE_SUFFIXES, Source, file_suffix
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows
@@ -42,13 +43,19 @@ CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
 
 
-def make_in_place_error(where: str) -> UsageError:
-    """The refusal of what is neither a scatter nor into a file or store that can be patched."""
+def make_in_place_error(where: str, word: str = "") -> UsageError:
+    """The refusal of what is neither a scatter nor into a file or store that can be patched.
+
+    `word` names the data.
+    """
+    source = Source.parse(word)
+    is_kept = source.member and file_suffix(source.path) in WRITABLE_SUFFIXES
     return UsageError(
         "only a scatter into a .npy file or an Icechunk repository can be done in place",
         where=where,
-        hint="-o FILE writes a new one; it may be the input",
-    )
+        hint=f"-o {quote_word(word)} changes this array of the file alone" if is_kept
+        else "-o FILE writes a new one",
+    )  # fmt: skip
 
 
 def patch_in_place(

@@ -577,3 +577,39 @@ def test_texts_that_are_not_read_say_where_and_what_else_is(tmp_path: Path) -> N
         "help: a number that is missing is written nan"
         in forked("show", str(table)).stderr.decode()
     )
+
+
+@pytest.mark.parametrize("file", ["two.npz", "two.h5", "two.safetensors", "two.zarr"])
+def test_no_hint_about_a_file_of_several_arrays_loses_the_others(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("emb", "other"):
+        gscli.save(f"{file}::{name}", np.arange(6, dtype=np.float32).reshape(3, 2))
+    command = f"gscli scatter-update {file}::emb [1] [[7,8]] 0 -q"
+    code, printed = refusal(f"{command} --in-place", capsys)
+    assert (code, hint_of(printed)) == (2, f"-o {file}::emb changes this array of the file alone")
+    job = {"op": "gather", "inputs": {"data": f"{file}::emb", "indices": [0]}, "output": file}
+    Path("jobs.jsonl").write_text(json.dumps(job), encoding="utf-8")
+    for line in (
+        f"{command} -o ./{file}", f"gscli convert {file}::emb {file}",
+        f"gscli grad gather {file}::emb [1] -o data={file}", "gscli batch jobs.jsonl",
+        f"gscli gather [1,2] [0] --expect {file}::emb -o {file}",
+    ):  # fmt: skip
+        code, printed = refusal(line, capsys)
+        assert code
+        assert f"{file}::emb changes no other array; to replace it whole, write" in printed, line
+    assert not refusal(f"{command} -o {file}::emb", capsys)[0]
+    assert gscli.load(f"{file}::emb").tolist() == [[0, 1], [7, 8], [4, 5]]
+    assert gscli.load(f"{file}::other").tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert not refusal(f"{command} -o other.npy", capsys)[0]
+
+
+def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    np.savez("all.npz", data=[1, 2], indices=[0])
+    Path("t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert refusal("gscli gather all.npz -o all.npz", capsys)[0] == 73
+    assert refusal("gscli gather t.csv::a [0] -o t.csv", capsys)[0] == 73
+    assert not refusal("gscli gather all.npz -o all.npz::output", capsys)[0]
+    assert sorted(np.load("all.npz")) == ["data", "indices", "output"]

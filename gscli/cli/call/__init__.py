@@ -32,7 +32,7 @@ from gscli.cli.options import (
     print_stderr,
 )
 from gscli.disk import mapped
-from gscli.files.request import STORES, file_suffix
+from gscli.files.request import STORES, check_replaced, file_suffix
 from gscli.frameworks import assign_inputs, execute
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs
@@ -207,6 +207,9 @@ class Call:
         together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
         typed = {} if together else assign_inputs(operator, words, settings.extra)
         source: str | Mapping[str, object] = words[0] if together else typed
+        if settings.output is not None:
+            named = [f"{words[0]}::"] if together else map(str, typed.values())
+            check_replaced(settings.output, [*named, settings.expect or ""])
         if operator.variadic is not None and not isinstance(source, str):
             from gscli.plan.masks import extract_subscript
 
@@ -296,7 +299,7 @@ class Call:
         """Write the updates into the file or store of data; says what was done."""
         from gscli.cli.call.streaming import make_patcher
 
-        patch = make_patcher(self.operator, self.plan, self.inputs.file, self.settings)
+        patch = make_patcher(self)
         return patch(self.validate())
 
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:

@@ -66,9 +66,12 @@ def run_grad(
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
     expected = check_outputs(settings._replace(expect=source or None), call.words)
+    saved_name, path = _split_name(settings.output or "-")
+    call.settings = settings._replace(output=settings.output and path)
     if settings.dtype is None:
         with call.add_error_locations():
-            call.settings = settings._replace(dtype=choose_dtype(call.operator, call.inputs))
+            dtype = choose_dtype(call.operator, call.inputs)
+            call.settings = call.settings._replace(dtype=dtype)
     own_flow = None
     if cotangent is not None:
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
@@ -95,7 +98,6 @@ def run_grad(
     flow = make_flow(drawn)
     steps = settings.is_picture_drawn and settings.step is not None
     text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""
-    saved_name, path = _split_name(settings.output or "-")
     write_results(
         trace.inputs.values(), settings, text=text, pictures=render_files(flow, settings),
         make_document=partial(_make_document, gradients, chosen, verdict, settings),

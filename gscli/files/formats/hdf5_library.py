@@ -28,7 +28,7 @@ from gscli.base.arrays import Array, check_dtype_supported
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit, import_extra
 from gscli.files.isolated import PIECE, Message, limit_memory
-from gscli.files.request import NAMES_LIMIT, Member, choose_member, group_error
+from gscli.files.request import NAMES_LIMIT, Member, choose_member, lost_arrays_error
 
 GZIP, SHUFFLE, FLETCHER = 1, 2, 3
 """Filters whose result can be bounded before the library makes it."""
@@ -115,7 +115,7 @@ def _put_dataset(root: Any, path: str, array: Array, name: str, size: int) -> No
         return
     link = root.get(path, getlink=True)
     if isinstance(link, library.HardLink) and isinstance(root[path], library.Group):
-        raise group_error(where)
+        raise lost_arrays_error(where)
     if same is not None:
         _list_chunks(same)  # deleting them by a damaged index would crash the library
     if link is not None:

@@ -17,7 +17,7 @@ from gscli.base import CannotWrite, UsageError
 from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
 from gscli.files.content import Content, check_kind, check_limit, import_extra
-from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, group_error
+from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, lost_arrays_error
 from gscli.files.stores.folder import open_folder
 from gscli.files.stores.zarr_place import (
     ZarrPath,
@@ -159,7 +159,7 @@ def _add_array(place: ZarrPath, array: Array, chunks: Chunks) -> None:
     check_folder(place)
     folder = os.path.join(place.path, place.member)
     if is_array_or_group(folder) and not hasattr(open_node(place), "chunks"):
-        raise group_error(place.name)
+        raise lost_arrays_error(place.name)
     group = open_node(place._replace(member=""))
     if hasattr(group, "chunks"):
         raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)

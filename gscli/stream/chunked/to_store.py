@@ -178,7 +178,7 @@ def commit_scatter(
     """
     place, layout = store.place, plan.layout
     if layout.kind != "scatter" or not is_repository(place.path):
-        raise make_in_place_error(place.name)
+        raise make_in_place_error(place.name, place.name if layout.kind == "scatter" else "")
     branch, session = _open_session(place)
     with zarr_write_errors(place.name):
         zarr = import_extra("zarr", "zarr")
