@@ -100,6 +100,14 @@ class Code(Record):
         blocks += [[*_format_block(answer, width)] for answer in self.answers]
         return "\n\n".join(map("\n".join, blocks)) + "\n"
 
+    @property
+    def verdicts(self) -> list[str]:
+        """A sentence for each target: what a run of its lines said, or what they are."""
+        return [
+            f"{answer.title}: {(describe_run if answer.run_result else describe_snippet)(answer)}"
+            for answer in self.answers
+        ]
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         document: dict[str, object] = {

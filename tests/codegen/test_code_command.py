@@ -105,6 +105,11 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
     done = gscli(*words, "--python", str(python), cwd=tmp_path)
     assert done.returncode == 1
     assert "not equal, output[0] is 2, expected 1" in done.stdout
+    done = gscli(*words, "--python", str(python), "-q", cwd=tmp_path)
+    told = f"NumPy: run in NumPy {np.__version__}: not equal, output[0] is 2, expected 1\n"
+    assert (done.returncode, done.stdout) == (1, told)
+    quiet = gscli(*words[:-1], "-q", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stdout) == (0, "NumPy: np.take, exact\n")
 
 
 @pytest.mark.parametrize(

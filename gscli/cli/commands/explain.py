@@ -71,6 +71,7 @@ def print_backward(call: Call) -> int:
 def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
     from gscli.codegen.code import generate_code, parse_targets
+    from gscli.views.lines import wrap_lines
 
     operator, settings = call.operator, call.settings
     if settings.json == "output":
@@ -96,6 +97,8 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
             refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
         lines = generate_code(operator, plan, None, targets, call.inputs.origins, refusal)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
+    if settings.quiet and settings.json is None:
+        sys.stdout.write(wrap_lines(lines.verdicts, screen.width))
     print_report(settings, lines.to_dict, partial(lines.text, screen.width))
     wrong = ("not equal", "failed", "took too long")
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
