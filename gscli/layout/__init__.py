@@ -29,11 +29,14 @@ from gscli.layout.axes import (
     Addressing,
     Axis,
     Column,
+    Consecutive,
+    MaskPositions,
     Negative,
     Number,
     OutOfBounds,
     Policy,
     Reduction,
+    SegmentNumbers,
     Shape,
     Tensor,
     Truncation,
@@ -198,9 +201,20 @@ class Layout(LayoutFields):
 
     @cached_property
     def can_share_cells(self) -> bool:
-        """Whether two entries may address one cell: not where each has a place of its own."""
+        """Whether two entries may address one cell: not where each has a place of its own, its
+        position or a number that is made for no other one.
+        """
+        grid, generated = self.addressing.entry_shape, self.addressing.generated
         own = {axis.entry for axis in self.axes if axis.is_positional}
-        return not own.issuperset(range(len(self.addressing.entry_shape)))
+        for item in generated:
+            recipe = item.recipe
+            sizes = item.shape[-1:] if isinstance(recipe, Consecutive) else item.shape
+            # A mask that is stretched over an axis of one cell has no column for it.
+            is_stretched = isinstance(recipe, MaskPositions) and len(recipe.shape) > len(generated)
+            if not is_stretched and not isinstance(recipe, SegmentNumbers):
+                first = len(grid) - len(sizes)
+                own |= {n for n, size in enumerate(sizes, first) if size == grid[n]}
+        return not own.issuperset(range(len(grid)))
 
     @cached_property
     def column_axes(self) -> tuple[int, ...]:

@@ -129,6 +129,33 @@ def test_duplicates_break_a_plain_scatter() -> None:
     assert doubled.verdict == "exact for these indices"
 
 
+CACHE = {"past_cache": np.zeros((2, 6, 4), np.float32), "update": np.ones((2, 2, 4), np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "breaks"),
+    [
+        ("onnx.tensor_scatter", CACHE, {}, ()),
+        ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 5]}, {"mode": "circular"}, ()),
+        ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 3]}, {}, ("an index below zero",)),
+        ("jax.at.set", {"x": np.zeros((4, 4)), "values": 7.0, "indices_0": [1, 3]},
+         {"subscript": "i, 1:3"}, ("an index out of range", "two updates of one cell",)),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_made_meet_in_no_cell(
+    name: str, inputs: dict[str, object], attrs: dict[str, str], breaks: tuple[str, ...]
+) -> None:
+    found = answer(name, inputs, "torch", **attrs)
+    assert tuple(text.partition(":")[0] for text in found.breaks) == breaks
+    assert found.verdict == ("exact for these indices" if breaks else "exact")
+
+
+def test_the_positions_of_a_mask_are_no_duplicates() -> None:
+    inputs = {"input": [1, 2, 3], "mask": [True, False, True], "source": [9, 8]}
+    (told,) = answer("torch.masked_scatter", inputs, "jax").breaks
+    assert told.startswith("another mask")
+
+
 def test_compiled_frameworks_cannot_refuse_an_index() -> None:
     for target, does in (
         ("jax", "reads the fill value"),
