@@ -54,12 +54,14 @@ class CallInputs:
     """The inputs of a call: arrays by argument name, where each came from, what was changed.
 
     `attrs`: the attributes, with the subscript that the words and masks make. `file`: the .npy file
-    of the first input, open, where a patch may be written into it. `words` and `texts`: what was
-    typed for inputs and attributes; no input has a word where one stands for all of them.
+    of the first input, open, where a patch may be written into it. `words`, `texts` and `dtype`:
+    what was typed for inputs, attributes and their type; no input has a word where one stands for
+    all of them.
     """
 
     words: Mapping[str, str] = MappingProxyType({})
     texts: Mapping[str, str] = MappingProxyType({})
+    dtype: str | None = None
 
     def __init__(
         self,

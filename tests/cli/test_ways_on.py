@@ -353,6 +353,17 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             ),
         ),
         (
+            "tf segment-sum '[1,2]' '[1,0]' --dtype float32",
+            (
+                "where ids take any order: gscli tensorflow unsorted-segment-sum --num-segments=2 "
+                "--dtype float32 '[1,2]' '[1,0]'"
+            ),
+        ),
+        (
+            "gather '[1,2]' '[7]' --dtype int8",
+            "see what others do: gscli compare gather --dtype int8 '[1,2]' '[7]'",
+        ),
+        (
             """tf segment-sum '[1,2]' '{"dtype":"int32","shape":[2],"data":[2147483647,0]}'""",
             "unsorted-segment-sum and its like take any order",
         ),

@@ -139,7 +139,7 @@ CACHE = {"past_cache": np.zeros((2, 6, 4), np.float32), "update": np.ones((2, 2,
         ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 5]}, {"mode": "circular"}, ()),
         ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 3]}, {}, ("an index below zero",)),
         ("jax.at.set", {"x": np.zeros((4, 4)), "values": 7.0, "indices_0": [1, 3]},
-         {"subscript": "i, 1:3"}, ("an index out of range", "two updates of one cell",)),
+         {"subscript": "i, 1:3"}, ("an index out of range", "two updates of one cell")),
     ],
 )  # fmt: skip
 def test_numbers_that_are_made_meet_in_no_cell(

@@ -220,7 +220,7 @@ class Call:
             left=operator.input_names[0] if self.is_lazy else "",
         )  # fmt: skip
         inputs = CallInputs.from_loaded(loaded, operator, attrs)
-        inputs.words, inputs.texts = typed, self.texts
+        inputs.words, inputs.texts, inputs.dtype = typed, self.texts, settings.dtype
         return inputs
 
     @cached_property

@@ -25,6 +25,7 @@ from gscli.base.words import format_command
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import find_operator, operators
+from gscli.frameworks.execute import prepare
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.frameworks.typing import explain_lossy_indices
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments
@@ -125,32 +126,37 @@ def build_compare_command(
 ) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
     for comparison in _find_comparisons(operator, flat=flat):
-        sources = [inputs.words.get(name, "-") for name in comparison.inputs]
-        if "-" not in sources:
-            flags = _flags(operator, inputs, comparison)
-            return _build_command(["compare", comparison.concept, *flags], sources)
+        words = ["compare", comparison.concept, *_flags(operator, inputs, comparison)]
+        if command := _build_command(words, inputs, comparison.inputs):
+            return command
     return None
 
 
-def _build_command(words: list[str], sources: list[str]) -> str | None:
-    """A command with inputs as they were typed; None for one that is too long to be read."""
+def _build_command(words: list[str], inputs: CallInputs, names: Iterable[str]) -> str | None:
+    """A command with inputs and type as they were typed; None for one that is too long to be read,
+    or cannot be given again.
+    """
+    sources = [inputs.words.get(name, "-") for name in names]
     dashes = ["--"] if any(word.startswith("-") for word in sources) else []
-    command = format_command(["gscli", *words, *dashes, *sources])
-    return command if len(command) <= LONGEST_COMMAND else None
+    dtype = ["--dtype", inputs.dtype] if inputs.dtype else []
+    command = format_command(["gscli", *words, *dtype, *dashes, *sources])
+    return None if "-" in sources or len(command) > LONGEST_COMMAND else command
 
 
 def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | None:
     """The same call of TensorFlow's unsorted segments, where ids must ascend and do not."""
-    sources = [inputs.words.get(name, "-") for name in operator.input_names]
     for name, kind in operator.shape_inputs.items():
         ids = inputs.arrays[name]
-        if kind == "ascending" and "-" not in sources and bool((ids[1:] < ids[:-1]).any()):
+        if kind == "ascending" and bool((ids[1:] < ids[:-1]).any()):
             unsorted = find_operator(f"tensorflow.unsorted_{operator.name}")
             count = int(ids.max()) + 1
+            call = CallInputs(
+                {**inputs.arrays}, inputs.origins, {**inputs.is_typed}, {"num_segments": count}
+            )
             with suppress(GscliError):
-                plan_call(unsorted, inputs.arrays, {"num_segments": count})
+                prepare(unsorted, call, strict=True, dtype=inputs.dtype)
                 words = ["tensorflow", unsorted.command, f"--num-segments={count}"]
-                return _build_command(words, sources)
+                return _build_command(words, inputs, operator.input_names)
     return None
 
 
