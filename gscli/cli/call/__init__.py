@@ -299,7 +299,7 @@ class Call:
         """Write the updates into the file or store of data; says what was done."""
         from gscli.cli.call.streaming import make_patcher
 
-        patch = make_patcher(self)
+        patch = make_patcher(self.operator, self.plan, self.inputs, self.settings)
         return patch(self.validate())
 
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.base.arrays import Array, is_lazy
@@ -13,13 +12,12 @@ from gscli.cli.options import Settings
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import trim_large_allocations
 from gscli.files.request import STORES, file_suffix
+from gscli.frameworks.operator import Operator
+from gscli.plan import CallInputs
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream import is_worth_streaming, patch_in_place, write_result
 from gscli.stream.patch import make_in_place_error
 from gscli.views.progress_bar import ProgressBar
-
-if TYPE_CHECKING:
-    from gscli.cli.call import Call
 
 
 def is_streamed(plan: Plan, settings: Settings) -> bool:
@@ -51,16 +49,18 @@ def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
         return write_result(plan, target, progress=progress.update)
 
 
-def make_patcher(call: Call) -> Callable[[ValidatedPlan], str]:
+def make_patcher(
+    operator: Operator, plan: Plan, inputs: CallInputs, settings: Settings
+) -> Callable[[ValidatedPlan], str]:
     """What writes the updates into the file or store of data, and says what it did."""
-    operator, plan, file, settings = call.operator, call.plan, call.inputs.file, call.settings
+    file = inputs.file
     if any(map(is_lazy, plan.inputs.values())):
         return partial(_commit_to_store, settings=settings)
     if settings.message is not None:
         raise UsageError("--message is what a commit to an Icechunk store says")
     data, *_ = operator.input_names
     if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
-        origin = call.inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
+        origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
         raise make_in_place_error(operator.full_name, origin)
     if not plan.has_data_dtype:
         raise UsageError(
