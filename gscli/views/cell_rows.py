@@ -6,7 +6,7 @@ Letters stand left and numbers right; the cells of a slice are a bar.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby
 from typing import TypeAlias
@@ -22,13 +22,14 @@ from gscli.views.look import (
     Role,
     Style,
     StyleSheet,
+    TextRun,
     cell_len,
     pad_left,
     pad_right,
 )
-from gscli.views.sheet import Coordinates, HeadRole, VisibleTensor
+from gscli.views.sheet import Coordinates, HeadRole, SheetPosition, VisibleTensor
 from gscli.views.subject import Mark
-from gscli.views.texts import CellAnnotation, CellTexts, NumberFormat, strip_zeros
+from gscli.views.texts import CellTexts, NumberFormat, strip_zeros
 
 MOST_LETTERS = 4
 GAP = 2
@@ -61,21 +62,8 @@ MOST_PADDING = 1.7
 """Columns are as wide as the widest while that makes a row no more than so many times wider."""
 
 
-class ColumnWidths(Record):
-    """Per candidate column: width of letters and number, width of the sign behind."""
-
-    widths: list[int]
-    signs: list[int]
-
-    def widen(self, column: int, width: int = 0, sign: int = 0) -> None:
-        """Wide enough for one more text, or one more sign."""
-        self.widths[column] = max(self.widths[column], width)
-        self.signs[column] = max(self.signs[column], sign)
-
-    def equalize(self) -> ColumnWidths:
-        """Every column as wide as the widest."""
-        count = len(self.widths)
-        return ColumnWidths([max(self.widths)] * count, [max(self.signs)] * count)
+ColumnWidths: TypeAlias = tuple[list[int], list[int]]
+"""Per candidate column: width of letters and number, width of the sign behind."""
 
 
 class TensorRenderer:
@@ -94,6 +82,7 @@ class TensorRenderer:
         self.look, self.signs, self._has_long_labels = look, look.signs, has_long_labels
         self.texts = CellTexts(sheet, numbers)
         self.marked, self.wrong = self.texts.marked, self.texts.difference_tails
+        self._annotated = self.marked.keys() | self.wrong.keys()
         self._is_left_aligned = subject.array.dtype.kind in "UTOS"
         self._role: Role = "result" if subject.role == "output" else ""
         self._role = "cell" if subject.is_target else self._role
@@ -212,9 +201,7 @@ class TensorRenderer:
         for row, at in enumerate(selection.rows):
             if at - before > rows.step:
                 yield self._render_gap_row(columns)
-            texts = self.texts.cells[plane, row].tolist()
-            touched = self.texts.rows.get((plane, row), {})
-            yield [*self._render_row_header(plane, row), *self._render_row(texts, columns, touched)]
+            yield [*self._render_row_header(plane, row), *self._render_row(plane, row, columns)]
             before = at
         if before != rows[-1]:
             yield self._render_gap_row(columns)
@@ -242,27 +229,24 @@ class TensorRenderer:
 
     # --- cells ----------------------------------------------------------------------------
 
-    def _render_row(
-        self, texts: Sequence[str], columns: Chunk, touched: Mapping[int, CellAnnotation]
-    ) -> Line:
+    def _render_row(self, plane: int, row: int, columns: Chunk) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
 
-        `texts` and `touched` are by place among the candidates; stretches that nothing is said of
-        are one run each.
+        Stretches that nothing is said of are one run each.
         """
-        line: Line = []
+        line, texts = list[TextRun](), self.texts.cells[plane, row].tolist()
         start, before = 0, None
         for number, column in enumerate(columns):
-            if column.place not in touched:
+            place = plane, row, column.place
+            if place not in self._annotated:
                 continue
-            marks, _, tail = touched[column.place]
+            marks = self.marked.get(place, [])
             line.append((self._join(texts, columns[start:number]), self._rest))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.look.bars and alone is not None and alone is before and start == number
             style = self._chip_style(marks[0]) if joined else self._rest
             line.append((column.gap, style))
-            text = texts[column.place].removesuffix(tail)
-            line += self._render_marked(text, touched[column.place], column, joined=joined)
+            line += self._render_marked(place, column, joined=joined)
             start, before = number + 1, alone
         return [*line, (self._join(texts, columns[start:]) + columns[-1].tail, self._rest)]
 
@@ -287,11 +271,11 @@ class TensorRenderer:
             letters.append((mark.label, mark))
         return letters
 
-    def _render_marked(
-        self, text: str, touch: CellAnnotation, column: ShownColumn, *, joined: bool
-    ) -> Line:
+    def _render_marked(self, place: SheetPosition, column: ShownColumn, *, joined: bool) -> Line:
         """One marked or differing cell; its tail stands behind its text in the colour of alarm."""
-        marks, how, tail = touch
+        marks, how = self.marked.get(place, []), self.texts.outcomes.get(place)
+        tail = self.wrong.get(place, "")
+        text = self.texts.cells[place].removesuffix(tail)
         sign = pad_right(self.signs.for_outcome(how) if how else "", column.sign)
         label = "" if joined else self._format_label(marks)
         room = column.width - cell_len(label) - cell_len(tail)
@@ -331,9 +315,10 @@ class TensorRenderer:
         sheet, columns = self.sheet, self.sheet.selection.columns
         if not columns:
             return []
-        wide = measures.equalize()
-        alike = not sheet.is_region and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-        chunks = self._split_columns(range(len(columns)), wide if alike else measures)
+        widths, signs = measures
+        is_alike = max(widths) * len(columns) <= MOST_PADDING * sum(widths) and not sheet.is_region
+        alike = [max(widths)] * len(columns), [max(signs)] * len(columns)
+        chunks = self._split_columns(range(len(columns)), alike if is_alike else measures)
         if len(chunks) <= sheet.lines and sheet.selection.has_all_columns:
             return chunks
         place_of = {column: place for place, column in enumerate(columns)}
@@ -348,16 +333,12 @@ class TensorRenderer:
     def _split_columns(self, places: Sequence[int], measures: ColumnWidths) -> list[Chunk]:
         """Columns side by side as far as they fit the width, the others below."""
         selection, across, room = self.sheet.selection, self.signs.across, self.width - self._margin
-        allowed = selection.allowed[-1]
+        allowed, (widths, signs) = selection.allowed[-1], measures
         before = allowed.start - allowed.step
         chunks: list[Chunk] = []
         used, between = room, " " * GAP
         for place in places:
-            at, width, sign = (
-                selection.columns[place],
-                measures.widths[place],
-                measures.signs[place],
-            )
+            at, width, sign = selection.columns[place], widths[place], signs[place]
             gap = between if at - before == allowed.step else between + across + between
             if used + len(gap) + width + sign > room:
                 chunks.append([])
@@ -376,8 +357,8 @@ class TensorRenderer:
     def _measure_columns(self) -> ColumnWidths:
         """What the texts take, and in a step what those of another step would."""
         sheet, texts, full_run = self.sheet, self.texts, self.subject.full_run
-        names = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
-        widths, outcomes = ColumnWidths(names, [0] * len(names)), [texts.outcomes]
+        widths = [cell_len(str(column)) if sheet.rank else 0 for column in sheet.selection.columns]
+        signs, outcomes = [0] * len(widths), [texts.outcomes]
         labels = [(self.marked, texts.cells, 0)]
         reserved = texts.numbers.format_cells(sheet.reserved)
         if full_run is not None:
@@ -390,16 +371,17 @@ class TensorRenderer:
                 labels.append((marked, reserved, room and room + tail))
             dropped = texts.dropped_updates(sheet.marks_by_position(full_run.marks))
             outcomes += [sheet.outcomes_by_position(full_run.signs), dropped]
-        for column in range(len(names)):
+        for column, width in enumerate(widths):
             both = (cells[:, :, column : column + 1].flat for cells in (texts.cells, reserved))
-            widths.widen(column, max(map(cell_len, chain(*both)), default=0))
+            widths[column] = max([width, *map(cell_len, chain(*both))])
         for marked, cells, least in labels:
             for place, marks in marked.items():
                 text = max(cell_len(cells[place]), least)
-                widths.widen(place[-1], cell_len(self._format_label(marks)) + text)
-        for (_, _, column), sign in chain.from_iterable(signs.items() for signs in outcomes):
-            widths.widen(column, sign=cell_len(self.signs.for_outcome(sign)))
-        return widths
+                label = cell_len(self._format_label(marks))
+                widths[place[-1]] = max(widths[place[-1]], label + text)
+        for (_, _, column), sign in chain.from_iterable(each.items() for each in outcomes):
+            signs[column] = max(signs[column], cell_len(self.signs.for_outcome(sign)))
+        return widths, signs
 
     def _change_width(self, mark: Mark) -> int:
         """What `was → is` takes in the step of one entry."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
@@ -61,13 +62,9 @@ def render_tensors(
     marks = [mark for view in tensor_views for mark in (view.full_run or view).marks]
     has_long_labels = any(len(mark.label) > 1 for mark in marks)
     look = make_style_sheet(options)
-    groups = [
-        [
-            TensorRenderer(sheet, numbers, look, width, has_long_labels=has_long_labels)
-            for sheet in sheets
-        ]
-        for _, sheets in members
-    ]  # columns are chosen; a whole that fits after all is not taken apart
+    render = partial(TensorRenderer, has_long_labels=has_long_labels)
+    # Columns are chosen; a whole that fits after all is not taken apart.
+    groups = [[render(sheet, numbers, look, width) for sheet in sheets] for _, sheets in members]
     painters = [painter for group in groups for painter in group]
     return RenderedGroup(
         tuple(block for group in groups for block in _render_member(group, options)),
@@ -91,14 +88,9 @@ def _visible_parts(
     leads = [mark.box[:-MATRIX] for mark in view.marks]
     # Whether every entry touches all of many planes.
     alike = leads and all(any(stop - start > PLANES for start, stop in lead) for lead in leads)
-    limits = Limits(
-        rows=options.rows or ROWS,
-        columns=width // _NARROWEST_COLUMN,
-        planes=MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES,
-        edge=options.edge,
-        full=options.full,
-        fill=fill,
-    )
+    planes = MAX_ALIKE_PLANES if alike and not is_part_requested(options) else PLANES
+    rows, columns, full = options.rows or ROWS, width // _NARROWEST_COLUMN, options.full
+    limits = Limits(rows, columns, planes=planes, edge=options.edge, full=full, fill=fill)
     lines = options.rows or FLAT_LINES  # columns may go on below each other
     flat = limits._replace(columns=limits.columns * lines, lines=lines)
     close = flat._replace(planes=1, fill=False) if _is_mapped(view, options) else None

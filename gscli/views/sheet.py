@@ -71,14 +71,10 @@ def select_cells(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limit
 
     boxes = list(map(_with_rows, boxes))
     shown_rows = rank_coordinates(rows, [box[-2] for box in boxes], limits.rows, limits)
-    return Selection(
-        axes,
-        tuple(planes if all_planes else select_planes(lead, boxes, limits.planes)),
-        tuple(fill_single_gaps(sorted(shown_rows), rows)),
-        tuple(
-            sorted(rank_coordinates(columns, [box[-1] for box in boxes], limits.columns, limits))
-        ),
-    )
+    shown_rows = fill_single_gaps(sorted(shown_rows), rows)
+    shown_columns = rank_coordinates(columns, [box[-1] for box in boxes], limits.columns, limits)
+    shown_planes = planes if all_planes else select_planes(lead, boxes, limits.planes)
+    return Selection(axes, tuple(shown_planes), tuple(shown_rows), tuple(sorted(shown_columns)))
 
 
 class VisibleTensor:

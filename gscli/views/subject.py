@@ -147,22 +147,13 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
             for entry in entries
             for box in entry.dropped
         )
-    return TensorView(
-        tensor.name,
-        tensor.array,
-        tensor.role,
-        marks,
-        {
-            index.position: index.sign
-            for entry in entries
-            for index in entry.adjustments
-            if index.source == tensor.name
-        },
-        last_wins=(trace.kind, trace.reduction, tensor.role) == ("scatter", "none", "output"),
-        batch=_batch(trace, tensor),
-        dims_unmarked=len(entries) == trace.entry_count,
-        known=trace.known_cells if tensor.role == "output" else None,
-    )
+    adjusted = (index for entry in entries for index in entry.adjustments)
+    signs = {index.position: index.sign for index in adjusted if index.source == tensor.name}
+    name, role, array = tensor
+    last_wins = (trace.kind, trace.reduction, role) == ("scatter", "none", "output")
+    batch, is_whole = _batch(trace, tensor), len(entries) == trace.entry_count
+    known = trace.known_cells if role == "output" else None
+    return TensorView(name, array, role, marks, signs, last_wins, batch, is_whole, known=known)
 
 
 def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:

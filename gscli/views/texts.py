@@ -8,12 +8,11 @@ digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, decode_bytes, dtype_name
-from gscli.base.records import Record, cached_property
+from gscli.base.records import Record
 from gscli.base.words import NARROW_INTEGERS, dtype_min
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
@@ -179,12 +178,6 @@ _WIDEST = 40
 """Characters of a value that is written with all its digits."""
 
 
-CellAnnotation: TypeAlias = tuple[Sequence[Mark], OutcomeSign | None, str]
-"""A cell that is drawn with more than its text: marks, what became of an index number, and the end
-of its text that tells what it should hold.
-"""
-
-
 class CellTexts:
     """The texts of one sheet by plane, row and column (`cells`).
 
@@ -206,17 +199,6 @@ class CellTexts:
         self.difference_tails = self.write_differences(
             self.cells, sheet.values, sheet.differing_mask
         )
-
-    @cached_property
-    def rows(self) -> dict[tuple[int, int], dict[int, CellAnnotation]]:
-        """What is drawn with more than its text, by plane and row, then by column."""
-        annotations: dict[tuple[int, int], dict[int, CellAnnotation]] = {}
-        for place in (*self.marked, *(self.difference_tails.keys() - self.marked.keys())):
-            plane, row, column = place
-            tail = self.difference_tails.get(place, "")
-            annotation = self.marked.get(place, ()), self.outcomes.get(place), tail
-            annotations.setdefault((plane, row), {})[column] = annotation
-        return annotations
 
     def dropped_updates(
         self, marked: Mapping[SheetPosition, Sequence[Mark]]

@@ -65,13 +65,9 @@ class PageTensor:
     """
 
     def __init__(
-        self,
-        subject: TensorView,
-        sheets: list[VisibleTensor],
-        numbers: NumberFormat,
-        first: Array | None = None,
+        self, sheets: list[VisibleTensor], numbers: NumberFormat, first: Array | None
     ) -> None:
-        self.subject, self.sheets, self.has_regions = subject, sheets, sheets[0].is_region
+        self.sheets, self.subject, self.has_regions = sheets, sheets[0].subject, sheets[0].is_region
         self.cells: dict[Coordinates, PageCell] = {}
         for sheet in sheets:
             written = CellTexts(sheet, numbers)
@@ -138,15 +134,11 @@ class TraceView:
         A scatter starts from a copy of data, so that one grid is data first and output last.
         """
         first = initial_output(self.trace) if self.trace.kind == "scatter" else None
-        tensors = [
-            PageTensor(
-                subject,
-                sheets,
-                self._choose_format(sheets) if subject.role == "indices" else self.numbers,
-                first if subject.role == "output" else None,
-            )
-            for subject, sheets in self._sheets
-        ]
+        tensors: list[PageTensor] = []
+        for sheets in self._sheets:
+            role = sheets[0].subject.role
+            numbers = self._choose_format(sheets) if role == "indices" else self.numbers
+            tensors.append(PageTensor(sheets, numbers, first if role == "output" else None))
         last = self.trace.last_folded
         for at, cell in tensors[-1].cells.items():
             if last is not None and last[at] < 0:
@@ -161,7 +153,7 @@ class TraceView:
     @cached_property
     def numbers(self) -> NumberFormat:
         """One format for data, updates, output and what the cells held in between."""
-        drawn = [item for subject, own in self._sheets if subject.role != "indices" for item in own]
+        drawn = [item for own in self._sheets if own[0].subject.role != "indices" for item in own]
         return self._choose_format(drawn, list_samples(self.trace, self.entries, _SAMPLED))
 
     def _choose_format(
@@ -183,14 +175,14 @@ class TraceView:
         return steps
 
     @cached_property
-    def _sheets(self) -> list[tuple[TensorView, list[VisibleTensor]]]:
+    def _sheets(self) -> list[list[VisibleTensor]]:
         drawn: tuple[str, ...] = ("indices", "updates", "output")
         if self.options.show is not None:
             drawn = (*self.options.show, "output")
         elif self.trace.kind == "gather":
             drawn = ("data", "indices", "output")
         views = add_expected(make_views(self.trace, self.entries, drawn), self.diagnosis)
-        return [(subject, self._visible_parts(subject)) for subject in views]
+        return list(map(self._visible_parts, views))
 
     def _visible_parts(self, subject: TensorView) -> list[VisibleTensor]:
         options, shape = self.options, tuple(subject.array.shape)

@@ -132,13 +132,10 @@ def _make_remarks(
     numbers = make_remarks(teller, entries, duplicates=False)
     cells, count = find_shared_cells(gradients, LISTED)
     known = {entry.number: entry for entry in entries}
-    remarks = [
-        Remark(
-            tuple(known[number] for number in cell.entries if number in known),
-            describe_shared_cell(gradients, cell, teller),
-        )
-        for cell in cells
-    ]
+    remarks: list[Remark] = []
+    for cell in cells:
+        listed = tuple(known[number] for number in cell.entries if number in known)
+        remarks.append(Remark(listed, describe_shared_cell(gradients, cell, teller)))
     return [*numbers, *limit_remarks(remarks, "cell", count - len(cells))]
 
 
