@@ -30,36 +30,28 @@ class Statistics(Record):
 
     dtype: str
     shape: tuple[int, ...]
-    smallest: Extreme | None
-    largest: Extreme | None
+    min: Extreme | None
+    max: Extreme | None
     mean: float | complex | None
     nan: int
-    infinite: int
+    inf: int
     zero: int
 
     def text(self) -> str:
         """One line, greppable."""
         parts = [f"{self.dtype} {format_shape(self.shape)}"]
-        for name, extreme in (("min", self.smallest), ("max", self.largest)):
+        for name, extreme in (("min", self.min), ("max", self.max)):
             if extreme is not None:
                 parts.append(f"{name}={extreme.value} at {format_shape(extreme.place)}")
         if self.mean is not None:
             parts.append(f"mean={self.mean:.6g}")
-        parts += [f"nan={self.nan}", f"inf={self.infinite}", f"zero={self.zero}"]
+        parts += [f"nan={self.nan}", f"inf={self.inf}", f"zero={self.zero}"]
         return "  ".join(parts)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        return {
-            "dtype": self.dtype,
-            "shape": list(self.shape),
-            "min": self.smallest and self.smallest.to_dict(),
-            "max": self.largest and self.largest.to_dict(),
-            "mean": to_json(self.mean),
-            "nan": self.nan,
-            "inf": self.infinite,
-            "zero": self.zero,
-        }
+        facts = self._asdict().items()
+        return {n: v.to_dict() if isinstance(v, Extreme) else to_json(v) for n, v in facts}
 
 
 def compute_statistics(array: Array, part: Sequence[range] | None = None) -> Statistics:
@@ -95,8 +87,8 @@ def compute_statistics(array: Array, part: Sequence[range] | None = None) -> Sta
         inside = np.unravel_index(place, array.shape)
         return Extreme(flat[place], tuple(axis[i] for axis, i in zip(axes, inside, strict=True)))
 
-    nan, infinite, zero, count = counts.tolist()
+    nan, inf, zero, count = counts.tolist()
     low = extreme(min(lows, key=flat.__getitem__)) if lows else None
     high = extreme(max(highs, key=flat.__getitem__)) if highs else None
     mean = total / count if count else None
-    return Statistics(dtype_name(array.dtype), array.shape, low, high, mean, nan, infinite, zero)
+    return Statistics(dtype_name(array.dtype), array.shape, low, high, mean, nan, inf, zero)
