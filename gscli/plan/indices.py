@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from math import prod
+from operator import and_
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -353,18 +356,24 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
     elif policy.out_of_bounds is OutOfBounds.CLIP:
         np.clip(resolved, 0, max(high, 0), out=resolved)
     elif policy.out_of_bounds is OutOfBounds.SKIP and (policy.is_atomic or axis.reach == 1):
-        inside = (resolved >= 0) & (resolved <= high)
-        live = inside if live is None else live & inside
+        live = merge_live((live, (resolved >= 0) & (resolved <= high)))
     return resolved, live
+
+
+def merge_live(masks: Iterable[BoolArray | None]) -> BoolArray | None:
+    """What is live under each of some masks; None, as in these, for all.
+
+    >>> merge_live([None, np.array([True, False])])
+    array([ True, False])
+    """
+    known = [mask for mask in masks if mask is not None]
+    return reduce(and_, known) if known else None
 
 
 def _judge_as_written(numbers: Array, policy: Policy) -> BoolArray | None:
     """Which numbers do not skip their entries as they stand; None for all."""
-    live: BoolArray | None = numbers >= 0 if policy.negative is Negative.SKIP else None
-    if policy.ignored is None:
-        return live
-    kept: BoolArray = numbers != policy.ignored
-    return kept if live is None else live & kept
+    above = numbers >= 0 if policy.negative is Negative.SKIP else None
+    return merge_live((above, None if policy.ignored is None else numbers != policy.ignored))
 
 
 def _reduce_uint64(numbers: Array, axis: Axis, policy: Policy) -> Array:

@@ -38,6 +38,7 @@ from gscli.plan.indices import (
     describe_out_of_range,
     make_change_error,
     max_as_unsigned,
+    merge_live,
     wrap_negative,
 )
 
@@ -216,13 +217,8 @@ class ValidatedPlan(Plan):
 
     def resolve_range(self, first: int, last: int) -> tuple[tuple[Indices, ...], BoolArray | None]:
         """Coordinates of some entries, an array for each column, and which of them are live."""
-        live: BoolArray | None = None
-        coordinates: list[Indices] = []
-        for numbers, alive in self._iter_coordinates(first, last):
-            coordinates.append(numbers)
-            if alive is not None:
-                live = alive if live is None else live & alive
-        return tuple(coordinates), live
+        pairs = list(self._iter_coordinates(first, last))
+        return tuple(numbers for numbers, _ in pairs), merge_live(live for _, live in pairs)
 
     @cached_property
     def entry_factors(self) -> Array | None:
