@@ -303,6 +303,23 @@ class LimitRefused(InputRefused):
     """The result or an input would be larger than the byte limit."""
 
 
+def check_rule(
+    holds: bool, problem: str, *about: object, kind: type[GscliError] = ShapeRefused, **facts: Any
+) -> None:
+    """Refuse what breaks a rule.
+
+    `about`: what the rule speaks of, tensors or words; the first is where it is broken, the others
+    are details. `kind` and `facts`: the error, and what else it says.
+
+    >>> check_rule(False, "rank 2 is wanted", "a int8 [3]", valid="rank 2")
+    Traceback (most recent call last):
+    gscli.base.ShapeRefused: rank 2 is wanted; a int8 [3]; valid: rank 2
+    """
+    if not holds:
+        where, *details = map(str, about or ("",))
+        raise kind(problem, where=where, details=tuple(details), **facts)
+
+
 def memory_error(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
     """What is said where the memory of the machine does not suffice."""
     return LimitRefused(problem, where=where, hint="use .npy files and -o, which are streamed")

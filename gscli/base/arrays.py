@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused, UsageError
+from gscli.base import (
+    ContentRefused,
+    DtypeRefused,
+    GscliError,
+    LimitRefused,
+    UsageError,
+    check_rule,
+)
 from gscli.base.words import ALL_DTYPES, DTYPES, NARROW_FLOATS, NARROW_INTEGERS, NUMBERS, sanitize
 
 if TYPE_CHECKING:
@@ -280,12 +287,7 @@ def as_array(value: object, name: str) -> Array:
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in ALL_DTYPES:
-        raise DtypeRefused(
-            f"{name} has an element type that no operator takes",
-            where=f"{name} is {array.dtype}"[:200],
-            valid=" ".join(DTYPES),
-            hint=make_time_hint(array.dtype, name),
-        )
+        raise _foreign_dtype_error(name, f"is {array.dtype}", make_time_hint(array.dtype, name))
     return array
 
 
@@ -312,13 +314,10 @@ MAX_CHUNKED_BYTES = 1 << 30
 
 def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> None:
     """Refuse an array that lies in chunks elsewhere and would not fit, before it is read."""
-    if size > limit:
-        raise LimitRefused(
-            f"{name} lies in chunks and is too large to be held",
-            where=f"{name}: {size:,} bytes",
-            valid=f"at most {limit:,} bytes",
-            hint="gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream",
-        )
+    problem = f"{name} lies in chunks and is too large to be held"
+    where, legal = f"{name}: {size:,} bytes", f"at most {limit:,} bytes"
+    hint = "gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream"
+    check_rule(size <= limit, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 class LazyArray(np.ndarray[Any, np.dtype[Any]]):
@@ -361,11 +360,12 @@ def _read_objects(array: Array, value: object, name: str) -> Array:
     odd = next(
         (item for item in items if not isinstance(item, (str, complex, float, int))), items[0]
     )
-    raise DtypeRefused(
-        f"{name} has an element type that no operator takes",
-        where=f"{name} holds {odd!r}, of type {type(odd).__name__}"[:200],
-        valid=" ".join(DTYPES),
-    )
+    raise _foreign_dtype_error(name, f"holds {odd!r}, of type {type(odd).__name__}")
+
+
+def _foreign_dtype_error(name: str, content: str, hint: str = "") -> DtypeRefused:
+    problem, where = f"{name} has an element type that no operator takes", f"{name} {content}"[:200]
+    return DtypeRefused(problem, where=where, valid=" ".join(DTYPES), hint=hint)
 
 
 _UNREADABLE_KINDS = (
@@ -416,12 +416,11 @@ def _check_nothing_missing(value: Any, name: str) -> None:
     dtypes = value.dtypes if hasattr(value, "dtypes") else value.dtype
     kinds = {str(kind) for kind in np.atleast_1d(np.asarray(dtypes, object))}
     missing = int(np.asarray(value.isna()).sum())
-    if missing and not all(kind.startswith("float") for kind in kinds):
-        raise ContentRefused(
-            f"{name} has values that are missing",
-            where=f"{name}: {missing} NA, of type {', '.join(sorted(kinds))}"[:200],
-            hint=f"{name}.fillna(VALUE) says what stands there",
-        )
+    fits = not missing or all(kind.startswith("float") for kind in kinds)
+    where = f"{name}: {missing} NA, of type {', '.join(sorted(kinds))}"[:200]
+    problem = f"{name} has values that are missing"
+    hint = f"{name}.fillna(VALUE) says what stands there"
+    check_rule(fits, problem, where, kind=ContentRefused, hint=hint)
 
 
 def _from_sequence(value: object, name: str) -> Array:

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from gscli.base import CannotRead, LimitRefused
+from gscli.base import CannotRead, LimitRefused, check_rule
 from gscli.base.arrays import Array, Arrays, dtype_name, parse_dtype
 from gscli.codegen.native import TARGETS
 from gscli.codegen.render import load_language
@@ -82,13 +82,10 @@ def run_checks(code: Code, python: str | None = None) -> Code:
 def check_input_sizes(inputs: Arrays) -> None:
     """LimitRefused for inputs that are too large to be sent to other processes."""
     for name, array in inputs.items():
-        if array.size > MAX_INPUT_CELLS:
-            raise LimitRefused(
-                f"{name} is too large to be checked",
-                where=f"{name}: {array.size:,} cells",
-                valid=f"at most {MAX_INPUT_CELLS:,}",
-                hint="try a part of it; the lines are the same for its rank and axis",
-            )
+        problem, where = f"{name} is too large to be checked", f"{name}: {array.size:,} cells"
+        fits, legal = array.size <= MAX_INPUT_CELLS, f"at most {MAX_INPUT_CELLS:,}"
+        hint = "try a part of it; the lines are the same for its rank and axis"
+        check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, str]:

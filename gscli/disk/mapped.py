@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gscli.base import CannotRead, CannotWrite, translate_errors
+from gscli.base import CannotRead, CannotWrite, check_rule, translate_errors
 from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize, suggest_names
@@ -265,12 +265,9 @@ class RegularFile:
 
 def check_system() -> None:
     """CannotRead where Python lacks the calls that files are read and written with: on Windows."""
-    if not hasattr(os, "pread"):
-        raise CannotRead(
-            "gscli reads and writes files on Linux and macOS alone",
-            where=sys.platform,
-            hint="on Windows, run it in WSL",
-        )
+    problem = "gscli reads and writes files on Linux and macOS alone"
+    hint = "on Windows, run it in WSL"
+    check_rule(hasattr(os, "pread"), problem, sys.platform, kind=CannotRead, hint=hint)
 
 
 def open_file(path: str, flags: int, mode: int = 0o600, *, name: str | None = None) -> RegularFile:

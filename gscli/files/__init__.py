@@ -24,7 +24,7 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from typing import BinaryIO
 
-from gscli.base import CannotRead, UsageError, memory_error, translate_errors
+from gscli.base import CannotRead, UsageError, check_rule, memory_error, translate_errors
 from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
 from gscli.base.words import sanitize
 from gscli.disk.mapped import read_errors
@@ -355,11 +355,9 @@ def _match_sources(
 def _container_sources(text: str, limit: int) -> dict[str, Source]:
     content, suffix = _open_content(text, limit)
     with content:
-        if suffix not in MANY_MEMBERS:
-            raise UsageError(
-                f"{text} holds one array, not all inputs",
-                valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
-            )
+        problem = f"{text} holds one array, not all inputs"
+        legal = f"a folder, or {' '.join(sorted(MANY_MEMBERS))}"
+        check_rule(suffix in MANY_MEMBERS, problem, kind=UsageError, valid=legal)
         names = [member.name for member in list_arrays(content, suffix, limit)]
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 

@@ -12,12 +12,13 @@ import select
 import stat
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
-from gscli.base import CannotRead, LimitRefused
+from gscli.base import CannotRead, ContentRefused, LimitRefused, check_rule
 from gscli.base.arrays import Array, DType
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, check_system, find_undo_file, open_file, read_errors
@@ -25,6 +26,9 @@ from gscli.disk.mapped import RegularFile, check_system, find_undo_file, open_fi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+check_content = partial(check_rule, kind=ContentRefused)
+"""`check_rule` for what a format promises of its bytes."""
 
 STANDARD_INPUT = "standard input"
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, DType, cast_lossless, is_float_dtype, parse_dtype
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit
@@ -45,10 +45,8 @@ def generate(text: str, request: ReadRequest) -> LoadedInput:
     count = math.prod(shape)
     widest = 8 if kind in ("arange", "rand") else 1  # made in 64 bits first
     check_limit(count * max(dtype.itemsize, widest), limit, text, "the array")
-    if not is_shape(shape):
-        raise _spec_error(text, "no array can have this shape, even without its zeros")
-    if dtype.kind in "US":
-        raise _spec_error(text, f"{dtype.name} has no numbers")
+    _check_spec(is_shape(shape), text, "no array can have this shape, even without its zeros")
+    _check_spec(dtype.kind not in "US", text, f"{dtype.name} has no numbers")
     if value is not None:
         flat = np.full(count, value, dtype)
     elif kind == "rand":
@@ -64,19 +62,19 @@ def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, di
     """Kind, shape, value, type and settings."""
     kind, _, rest = text.partition(":")
     shape_text, *parts = rest.split(":")
-    if not _SHAPE.fullmatch(shape_text) or shape_text.count("x") >= RANK_LIMIT:
-        raise _spec_error(text, f"{sanitize(shape_text, 40) or 'nothing'} is not a shape like 3x4")
+    is_legal = _SHAPE.fullmatch(shape_text) and shape_text.count("x") < RANK_LIMIT
+    shown = sanitize(shape_text, 40) or "nothing"
+    _check_spec(bool(is_legal), text, f"{shown} is not a shape like 3x4")
     value = ""
     if kind == "full":
         value, *parts = parts or [""]
-        if not value:
-            raise _spec_error(text, "full needs a value")
+        _check_spec(bool(value), text, "full needs a value")
     settings: dict[str, int] = {}
     while parts and kind == "rand" and (match := _SETTING.fullmatch(parts[0])):
         settings[match[1]] = int(match[2])
         del parts[0]
-    if len(parts) > 1 or "=" in "".join(parts)[1:]:  # "=f4" is an element type
-        raise _spec_error(text, f"{sanitize(parts[0], 40)} is not understood")
+    is_dtype = len(parts) <= 1 and "=" not in "".join(parts)[1:]  # "=f4" is an element type
+    _check_spec(is_dtype, text, f"{sanitize(''.join(parts[:1]), 40)} is not understood")
     shape = tuple(map(int, shape_text.split("x")))
     return kind, shape, value, parse_dtype(parts[0]) if parts else None, settings
 
@@ -85,8 +83,7 @@ def _parse_value(written: str, dtype: DType | None, text: str, limit: int) -> Ar
     word = JSON_WORDS.get(written, written)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
     value = array_of_json(parsed, ReadRequest(dtype=dtype, limit=limit)).array
-    if value.ndim:
-        raise _spec_error(text, "the value is not a single number")
+    _check_spec(not value.ndim, text, "the value is not a single number")
     return value
 
 
@@ -94,13 +91,13 @@ def _random_values(settings: dict[str, int], count: int, dtype: DType, text: str
     source = np.random.default_rng(settings.get("seed", 0))
     below = settings.get("below")
     if below is not None:
-        if below == 0:
-            raise _spec_error(text, "below=0 leaves no number")
+        _check_spec(below > 0, text, "below=0 leaves no number")
         return cast_lossless(source.integers(below, size=count), dtype, sanitize(text, 60))
-    if not is_float_dtype(dtype) and dtype.kind != "c":
-        raise _spec_error(text, f"rand gives fractions, not {dtype.name}: say below=N")
+    fits = is_float_dtype(dtype) or dtype.kind == "c"
+    _check_spec(fits, text, f"rand gives fractions, not {dtype.name}: say below=N")
     return source.random(count).astype(dtype)
 
 
-def _spec_error(text: str, why: str) -> UsageError:
-    return UsageError(f"{sanitize(text, 60)}: {why}", valid=" · ".join(FORMS))
+def _check_spec(holds: bool, text: str, why: str) -> None:
+    problem, legal = f"{sanitize(text, 60)}: {why}", " · ".join(FORMS)
+    check_rule(holds, problem, kind=UsageError, valid=legal)

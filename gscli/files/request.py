@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
+from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError, check_rule
 from gscli.base.arrays import Array, Arrays, DType, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize, suggest_names
@@ -260,17 +260,10 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     if not known:
         raise ContentRefused(f"{file} holds no arrays", where=file)
     if member is not None:
-        raise CannotRead(
-            f"{file} has no member {sanitize(member, 60)}",
-            valid=list_keys(known),
-            hint=suggest_names(
-                member,
-                known,
-                f"gscli show {quote_word(file)}",
-                count=1,
-                write=partial(member_word, file),
-            ),
-        )
+        write, listing = partial(member_word, file), f"gscli show {quote_word(file)}"
+        hint = suggest_names(member, known, listing, count=1, write=write)
+        problem = f"{file} has no member {sanitize(member, 60)}"
+        raise CannotRead(problem, valid=list_keys(known), hint=hint)
     if len(known) == 1:
         return known[0]
     raise UsageError(
@@ -326,9 +319,10 @@ def check_replaced(target: str, words: Iterable[str]) -> None:
             raise lost_arrays_error(target, "would hold the result alone, its other", hint)
 
 
-def same_name_error(things: str, name: str, file: str) -> ContentRefused:
-    """What is said where a name of a file means two of its arrays."""
-    return ContentRefused(f"two {things} are called {sanitize(name, 60)}", where=file)
+def check_single_name(holds: bool, things: str, name: str, file: str) -> None:
+    """ContentRefused where a name of a file means two of its arrays."""
+    problem = f"two {things} are called {sanitize(name, 60)}"
+    check_rule(holds, problem, file, kind=ContentRefused)
 
 
 def list_keys(names: Iterable[str]) -> str:

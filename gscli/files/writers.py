@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from gscli.base import CannotWrite, UsageError
+from gscli.base import CannotWrite, UsageError, check_rule
 from gscli.base.arrays import Array, check_dtype_supported, is_native, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
@@ -43,12 +43,10 @@ def save_file(
     target = source.path or path
     suffix = _choose_suffix(form, target)
     named = file_suffix(target)
-    if form is not None and named in WRITABLE_SUFFIXES and named != suffix:
-        raise UsageError(
-            f"{target} would hold {suffix[1:]}, not what its name says",
-            where=f"format {form}",
-            hint=f"leave the format out, or name the file …{suffix}",
-        )
+    is_said = form is None or named not in WRITABLE_SUFFIXES or named == suffix
+    problem = f"{target} would hold {suffix[1:]}, not what its name says"
+    hint = f"leave the format out, or name the file …{suffix}"
+    check_rule(is_said, problem, f"format {form}", kind=UsageError, hint=hint)
     checked = _to_writable(array, target)
     if suffix in STORES:
         from gscli.files.stores import zarr_format

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
+from gscli.base import check_rule
 from gscli.base.words import DTYPES, format_count, format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
@@ -30,8 +31,6 @@ from gscli.layout.families import (
     address_elements,
     check_axis_size,
     check_batch_shapes,
-    check_rule,
-    describe,
     normalize_axis,
 )
 from gscli.layout.refusals import check_dtypes, check_exact_shape, check_min_rank
@@ -141,7 +140,7 @@ def _check_outer_axes(data: Tensor, indices: Tensor, axis: int) -> None:
     check_rule(
         0 < axis <= indices.rank,
         "match_outer needs axes before the axis, in INDICES too",
-        f"axis {axis}, {describe(indices)}",
+        f"axis {axis}, {indices}",
         valid="axis ≥ 1, INDICES of at least as many axes",
         hint="--axis 1" if axis == 0 else "",
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
+from gscli.base import check_rule
 from gscli.base.words import format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework, compare_takes
@@ -36,8 +37,6 @@ from gscli.layout.families import (
     address_elements,
     address_pick,
     address_vectors,
-    check_rule,
-    describe,
     normalize_axis,
     without_axis,
 )
@@ -230,7 +229,7 @@ def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
     _check_legacy_shape(data, indices)
     check_min_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
     length, problem = indices.shape[0], f"index vectors have more than {MAX_VECTOR_LENGTH} numbers"
-    where = f"{describe(indices)}: first axis {length} is the vector length"
+    where = f"{indices}: first axis {length} is the vector length"
     check_rule(length <= MAX_VECTOR_LENGTH, problem, where, valid=f"1 … {MAX_VECTOR_LENGTH}")
 
 

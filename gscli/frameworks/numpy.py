@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import DtypeRefused
+from gscli.base import DtypeRefused, check_rule
 from gscli.base.words import COMPLEX, INTEGERS, NON_TEXT_DTYPES, format_shape
 from gscli.declare import Mask, Subscript, VariadicInput
 from gscli.declare.attributes import AxisOption, Option, TakeAxis
@@ -39,8 +39,6 @@ from gscli.layout.families import (
     address_axis_or_flat,
     address_elements_or_flat,
     address_flat,
-    check_rule,
-    describe,
     normalize_axis,
 )
 from gscli.layout.refusals import broadcast_updates, check_dtype, check_index_dtype
@@ -200,7 +198,7 @@ def _ufunc_at(reduction: Reduction, example: str) -> FamilyMember:
     """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
 
     def at(a: Tensor, indices: VariadicInput, b: Tensor, *, subscript: Subscript = None) -> Layout:
-        where, hint = f"{describe(a)}, {describe(b)}", "convert one of them, to int8 for one"
+        where, hint = f"{a}, {b}", "convert one of them, to int8 for one"
         has_meaning = reduction != "sub" or not a.dtype == b.dtype == "bool"
         problem = "subtract has no meaning for bool"
         check_rule(has_meaning, problem, where, kind=DtypeRefused, hint=hint)
@@ -282,7 +280,7 @@ def _drop_surplus_axis(b: Tensor, shape: Shape) -> Tensor:
     one axis, more end the process.
     """
     problem = "b has two axes or more than a[…] has, and a slice stands before the index arrays"
-    where, legal = f"{describe(b)}, a[…] {format_shape(shape)}", f"rank 0 … {len(shape)}"
+    where, legal = f"{b}, a[…] {format_shape(shape)}", f"rank 0 … {len(shape)}"
     reason, fits = "NumPy writes beyond its own memory here and crashes", b.rank <= len(shape) + 1
     check_rule(fits, problem, where, reason, name=b.name, wanted=shape, valid=legal)
     return b._replace(shape=b.shape[1:]) if len(shape) == b.shape[0] == 1 else b
@@ -302,7 +300,7 @@ def _check_castable(a: Tensor, values: Tensor) -> None:
     check_rule(
         is_kept or 0 in values.shape,
         f"{values.name} cannot be cast to {a.name}'s element type",
-        f"{describe(a)}, {describe(values)}",
+        f"{a}, {values}",
         "NumPy drops imaginary parts with a warning, and parses strings",
         kind=DtypeRefused,
         valid="strings for strings, real numbers for real numbers",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
+from gscli.base import check_rule
 from gscli.base.words import ALL_DTYPES, DTYPES, format_shape
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison, Framework
@@ -31,13 +32,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import (
-    address_axis,
-    address_elements,
-    address_vectors,
-    check_rule,
-    normalize_axis,
-)
+from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
 from gscli.layout.refusals import (
     check_batch_dims,
     check_dtype,

@@ -139,14 +139,9 @@ def gather(
     coordinate of its partner axis in the indices.
     """
     check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
-    numbers = DimensionNumbers(
-        offset_dims,
-        collapsed_slice_dims,
-        operand_batching_dims,
-        start_indices_batching_dims,
-        start_index_map,
-        index_vector_dim,
-    )
+    batching = operand_batching_dims, start_indices_batching_dims
+    lists = offset_dims, collapsed_slice_dims, *batching, start_index_map
+    numbers = DimensionNumbers(*lists, index_vector_dim)
     addressing = gather_windows(operand, start_indices, numbers, slice_sizes)
     return gather_layout(operand, addressing, CLIP_OUTSIDE)
 
@@ -186,15 +181,9 @@ def scatter(
     if update_computation == "sub":
         numeric = [name for name in NON_TEXT_DTYPES if name != "bool"]
         check_dtype(inputs, numeric, "bool has no subtraction")
-    numbers = DimensionNumbers(
-        update_window_dims,
-        inserted_window_dims,
-        input_batching_dims,
-        scatter_indices_batching_dims,
-        scatter_dims_to_operand_dims,
-        index_vector_dim,
-        SCATTER_NAMES,
-    )
+    batching = input_batching_dims, scatter_indices_batching_dims
+    lists = update_window_dims, inserted_window_dims, *batching, scatter_dims_to_operand_dims
+    numbers = DimensionNumbers(*lists, index_vector_dim, SCATTER_NAMES)
     policy = Policy(Negative.OUTSIDE, OutOfBounds.SKIP, is_atomic=xla)
     return scatter_layout(
         inputs, Updates(updates.name), scatter_windows(inputs, scatter_indices, updates, numbers),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base import DtypeRefused, GscliError, ShapeRefused, UpdatesTypeRefused
+from gscli.base import DtypeRefused, GscliError, UpdatesTypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
@@ -165,10 +165,8 @@ def _dtype_error(
 def _check_cotangent(flow: Array, trace: Trace) -> Array:
     if flow.dtype.kind not in "iuf":
         raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
-    if flow.shape != trace.output.shape:
-        raise ShapeRefused(
-            "the cotangent has another shape than the output",
-            where=f"cotangent {format_shape(flow.shape)}",
-            valid=format_shape(trace.output.shape),
-        )
+    problem = "the cotangent has another shape than the output"
+    where = f"cotangent {format_shape(flow.shape)}"
+    legal = format_shape(trace.output.shape)
+    check_rule(flow.shape == trace.output.shape, problem, where, valid=legal)
     return flow.astype(np.float64)

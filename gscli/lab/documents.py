@@ -15,7 +15,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from gscli.base import ContentRefused, InputRefused
+from gscli.base import ContentRefused, InputRefused, check_rule
 from gscli.base.arrays import to_json
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
@@ -40,13 +40,10 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     >>> replay_trace(made.to_dict()).output
     array([2])
     """
-    if document.get("schema") != SCHEMA:
-        raise ContentRefused(
-            "not a run that gscli wrote",
-            where=f"schema {document.get('schema')!r}"[:200],
-            valid=SCHEMA,
-            hint="write one with --json > RUN.json; -o FILE holds the output alone",
-        )
+    schema = document.get("schema")
+    hint = "write one with --json > RUN.json; -o FILE holds the output alone"
+    problem, where = "not a run that gscli wrote", f"schema {schema!r}"[:200]
+    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=hint)
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}
     _check_parts(document, parts)  # what `grad --json` writes has gradients in place of an output
     operator = find_operator(read_name(document))

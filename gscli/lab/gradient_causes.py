@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base import DtypeRefused
+from gscli.base import DtypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
@@ -150,11 +150,9 @@ class GradientDiagnosis:
         self, gradients: Gradients, name: str, expected: Array, tolerance: Tolerance
     ) -> None:
         self.name, own = name, gradients.arrays[name]
-        if expected.dtype.kind not in "iuf":
-            raise DtypeRefused(
-                f"a gradient is no {dtype_name(expected.dtype)}", where="--expect",
-                valid="float32 float64",
-            )  # fmt: skip
+        problem = f"a gradient is no {dtype_name(expected.dtype)}"
+        fits = expected.dtype.kind in "iuf"
+        check_rule(fits, problem, "--expect", kind=DtypeRefused, valid="float32 float64")
         array = expected.astype(own.dtype)
         self.difference = compare_tensors(own, array, tolerance)
         comparable = self.difference.has_same_shape and not self.difference.is_equal

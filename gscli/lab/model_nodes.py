@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from gscli.base import ContentRefused
+from gscli.base import ContentRefused, check_rule
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import import_extra
@@ -105,11 +105,9 @@ class ModelNode(Record):
         ContentRefused for more than the operator has.
         """
         names = self.operator.input_names
-        if len(self.inputs) > len(names):
-            raise ContentRefused(
-                f"{sanitize(self.address, 60)} has {len(self.inputs)} inputs, "
-                f"{self.op_type} takes {len(names)}", valid=" ".join(names),
-            )  # fmt: skip
+        own, legal = f"{sanitize(self.address, 60)} has {len(self.inputs)} inputs", " ".join(names)
+        problem = f"{own}, {self.op_type} takes {len(names)}"
+        check_rule(len(self.inputs) <= len(names), problem, kind=ContentRefused, valid=legal)
         return {name: value for name, value in zip(names, self.inputs, strict=False) if value}
 
 

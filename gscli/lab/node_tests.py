@@ -12,7 +12,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from gscli import files
-from gscli.base import CannotRead, ContentRefused, GscliError
+from gscli.base import CannotRead, ContentRefused, GscliError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
 from gscli.disk.mapped import read_errors
@@ -63,12 +63,8 @@ def find_test_folders(paths: list[str]) -> list[Path]:
                 folders.append(path)
                 continue
             below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
-        if not below:
-            raise CannotRead(
-                f"no {MODEL} here",
-                where=sanitize(text),
-                hint="name a node-test folder, or a folder of them",
-            )
+        where, hint = sanitize(text), "name a node-test folder, or a folder of them"
+        check_rule(bool(below), f"no {MODEL} here", where, kind=CannotRead, hint=hint)
         folders += below
     return folders
 

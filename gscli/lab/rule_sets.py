@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import group_pairs
 from gscli.base.words import suggest_names
 from gscli.frameworks import ALIASES, NAMES, load_framework
@@ -66,12 +66,9 @@ def _select_by_name(
 
 def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
     """UsageError for versions that no row has: of the future, or with ONNX left out."""
-    if not operators:
-        raise UsageError(
-            "opsets are versions of ONNX, which is not among the rule sets",
-            where=f"opset {','.join(map(str, opsets))}",
-            hint="name it too: --as onnx,…",
-        )
+    problem = "opsets are versions of ONNX, which is not among the rule sets"
+    where, hint = f"opset {','.join(map(str, opsets))}", "name it too: --as onnx,…"
+    check_rule(bool(operators), problem, where, kind=UsageError, hint=hint)
     for operator in operators:
         if operator.newest_version is not None and max(opsets) > operator.newest_version:
             operator.resolve_version(max(opsets))

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 
 from gscli.base import IndexTypeRefused, UpdatesTypeRefused
 from gscli.base.records import Record
+from gscli.base.words import format_shape
 
 Shape: TypeAlias = tuple[int, ...]
 DtypeError: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
@@ -143,6 +144,14 @@ class Tensor(Record):
     dtype: str
     values: tuple[int, ...] | None = None
     dtype_errors: list[DtypeError] | None = None
+
+    def __str__(self) -> str:
+        """Name, dtype and shape, for messages.
+
+        >>> str(Tensor("data", (4, 3), "int64"))
+        'data int64 [4,3]'
+        """
+        return f"{self.name} {self.dtype} {format_shape(self.shape)}"
 
     @property
     def rank(self) -> int:

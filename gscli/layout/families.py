@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 from math import prod
-from typing import Any
 
-from gscli.base import GscliError, ShapeRefused
+from gscli.base import ShapeRefused, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
@@ -106,33 +105,6 @@ def without_axis(shape: Shape, axis: int) -> Shape:
     ((3,), (2, 3))
     """
     return shape[:axis] + shape[axis + 1 :]
-
-
-def describe(tensor: Tensor) -> str:
-    """Name, dtype and shape of an input, for messages.
-
-    >>> describe(Tensor("data", (4, 3), "int64"))
-    'data int64 [4,3]'
-    """
-    return f"{tensor.name} {tensor.dtype} {format_shape(tensor.shape)}"
-
-
-def check_rule(
-    holds: bool, problem: str, *about: Tensor | str, kind: type[GscliError] = ShapeRefused,
-    **facts: Any,
-) -> None:  # fmt: skip
-    """Refuse a call that breaks a rule of its operator.
-
-    `about`: the tensors, or words, that the rule speaks of; the first is where the call breaks it.
-    `kind` and `facts`: the error, and what else it says.
-
-    >>> check_rule(False, "rank 2 is wanted", Tensor("a", (3,), "int8"), valid="rank 2")
-    Traceback (most recent call last):
-    gscli.base.ShapeRefused: rank 2 is wanted; a int8 [3]; valid: rank 2
-    """
-    if not holds:
-        where, *details = (item if isinstance(item, str) else describe(item) for item in about)
-        raise kind(problem, where=where, details=tuple(details), **facts)
 
 
 def normalize_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -> int:

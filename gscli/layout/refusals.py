@@ -12,10 +12,11 @@ from gscli.base import (
     ExactShapeRefused,
     IndexTypeRefused,
     UpdatesTypeRefused,
+    check_rule,
 )
 from gscli.base.words import COMPLEX, INTEGERS, format_shape
 from gscli.layout.axes import DtypeError, Fit, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import BATCHES_HINT, check_rule, describe, suggest_vectors
+from gscli.layout.families import BATCHES_HINT, suggest_vectors
 
 
 def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
@@ -25,7 +26,7 @@ def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: s
     """
     if tensor.dtype not in allowed:
         problem, details = f"{tensor.name} cannot be {tensor.dtype}", (why,) if why else ()
-        where, legal = describe(tensor), " ".join(allowed)
+        where, legal = str(tensor), " ".join(allowed)
         raise DtypeRefused(problem, where=where, details=details, valid=legal, hint=hint)
 
 
@@ -35,7 +36,7 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
         verdict = "cannot be" if indices.dtype in INTEGERS else "must be integers, got"
         problem = f"{indices.name} {verdict} {indices.dtype}"
         refusal = IndexTypeRefused(
-            problem, name=indices.name, allowed=tuple(allowed), where=describe(indices),
+            problem, name=indices.name, allowed=tuple(allowed), where=str(indices),
             is_mask=indices.dtype == "bool",
         )  # fmt: skip
         _raise_or_collect(indices, refusal)
@@ -156,7 +157,7 @@ def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
 
     >>> check_vector_length(Tensor("indices", (7, 2), "int64"), 3)
     """
-    where = f"{describe(indices)}: last axis 0 is the vector length"
+    where = f"{indices}: last axis 0 is the vector length"
     legal = f"vector length 1 … {longest}"
     fits = indices.shape[-1] != 0
     check_rule(fits, "index vectors are empty", where, valid=legal, hint=hint)
@@ -180,6 +181,6 @@ def check_reduction(
     kind = "complex" if data.dtype in COMPLEX else data.dtype
     meaningless, hint = _UNSUPPORTED_REDUCTIONS.get(kind, ((), ""))
     is_legal = reduction not in meaningless or reduction in allowed
-    where = f"reduction = {reduction}, {describe(data)}"
+    where = f"reduction = {reduction}, {data}"
     problem = f"{reduction} has no meaning for {data.dtype}"
     check_rule(is_legal, problem, where, why, kind=DtypeRefused, hint=hint)

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from operator import index
 from typing import Literal, TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, format_count
 from gscli.layout.axes import Addressing, Axis, Column, GeneratedIndices, Shape, Tensor
-from gscli.layout.families import broadcast_shapes, check_rule
+from gscli.layout.families import broadcast_shapes
 from gscli.layout.refusals import check_index_dtype
 
 ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from gscli.base import check_rule
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
-from gscli.layout.families import DimensionNumbers, check_rule, without_axis
+from gscli.layout.families import DimensionNumbers, without_axis
 from gscli.layout.refusals import check_exact_shape
 
 NamedDims: TypeAlias = tuple[str, Shape]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gscli.base import LimitRefused, Notice, UsageError
+from gscli.base import LimitRefused, Notice, UsageError, check_rule
 from gscli.base.arrays import (
     MAX_CHUNKED_BYTES,
     Array,
@@ -28,7 +28,6 @@ from gscli.declare import Signature
 from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import DtypeError, Tensor
-from gscli.layout.families import check_rule
 from gscli.plan.plan import Plan
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Arguments
 from gscli.base.words import format_shape
 from gscli.declare import Signature
-from gscli.layout.families import check_rule
 from gscli.layout.subscripts import (
     Item,
     check_array_count,

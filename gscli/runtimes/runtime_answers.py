@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gscli.base import InputRefused, UsageError
+from gscli.base import InputRefused, UsageError, check_rule
 from gscli.lab.answers import ComparisonResult, RuleSetResult, group_equal_results
 from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
@@ -62,11 +62,8 @@ def _list_rules(
     hello = runtime.hello
     frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
     rows = [row for row in compare_with(only=frameworks).rows if _is_applicable(row, runtime)]
-    if not rows:
-        raise UsageError(
-            f"{hello.title} has no operator for compare {concept}",
-            valid=" ".join(sorted(hello.ops))[:600],
-        )
+    problem = f"{hello.title} has no operator for compare {concept}"
+    check_rule(bool(rows), problem, kind=UsageError, valid=" ".join(sorted(hello.ops))[:600])
     return rows
 
 

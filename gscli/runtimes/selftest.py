@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base import ContentRefused
+from gscli.base import ContentRefused, check_rule
 from gscli.base.arrays import parse_dtype
 from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
@@ -40,12 +40,10 @@ def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
             problem = f"{answer.status} {answer.text}"
             if answer.output is not None:
                 problem = describe_difference(answer.output, array)
-            if problem:
-                raise ContentRefused(
-                    f"the adapter of {hello.name} changes tensors on the way",
-                    where=f"{array.dtype.name} {list(array.shape)}: {problem}"[:200],
-                    hint="mend the adapter: what it says of the runtime cannot be believed",
-                )
+            where = f"{array.dtype.name} {list(array.shape)}: {problem}"[:200]
+            rule = f"the adapter of {hello.name} changes tensors on the way"
+            hint = "mend the adapter: what it says of the runtime cannot be believed"
+            check_rule(not problem, rule, where, kind=ContentRefused, hint=hint)
     _check_examples(runtime, operators)
 
 
@@ -59,14 +57,11 @@ def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> N
             return
         status = status or answer.status
         text = text or f"{trial.command}: {answer.text or (wrong.kind if wrong else answer.status)}"
-    if text:
-        raise ContentRefused(
-            f"{runtime.hello.title} gets none of the plain calls right",
-            where=text[:300],
-            hint="--patience SECONDS, where calls need longer"
-            if status == "hang"
-            else "look at the adapter first: gscli help runtimes",
-        )
+    hint = "look at the adapter first: gscli help runtimes"
+    if status == "hang":
+        hint = "--patience SECONDS, where calls need longer"
+    problem = f"{runtime.hello.title} gets none of the plain calls right"
+    check_rule(not text, problem, text[:300], kind=ContentRefused, hint=hint)
 
 
 def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[FuzzCase]:

@@ -243,10 +243,8 @@ class DirectPatch:
         except Exception as second:
             undo.file.close()  # kept for `gscli undo`
             first = error if isinstance(error, OSError) else second
-            state, hint = (
-                "it is a mix of old and new rows",
-                f"gscli undo {quote_word(self.file.name)}",
-            )
-            raise write_error(first, self.file.name, "cannot patch", state, hint) from second
+            name, state = self.file.name, "it is a mix of old and new rows"
+            hint = f"gscli undo {quote_word(name)}"
+            raise write_error(first, name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
             undo.remove(writable)

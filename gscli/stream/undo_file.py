@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base import CannotRead, CannotWrite
+from gscli.base import CannotRead, CannotWrite, check_rule
 from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
 from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
@@ -142,12 +142,9 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
         _check_never_begun(file, undo)
         return 0
     size, _, offset, width = _header(undo)
-    if file.size < size:
-        raise CannotRead(
-            f"{file.name} became shorter since the patch",
-            where=f"{file.name}: {file.size:,} bytes, of {size:,}",
-            details=("nothing was changed",),
-        )
+    problem = f"{file.name} became shorter since the patch"
+    where = f"{file.name}: {file.size:,} bytes, of {size:,}"
+    check_rule(file.size >= size, problem, where, "nothing was changed", kind=CannotRead)
     count = 0
     for rows, old, new in iter_parts(undo):
         _check_old_or_new(file, undo.name, rows, _read_rows(file, offset, rows, width), old, new)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice, product
 
-from gscli.base import LimitRefused, UsageError
+from gscli.base import LimitRefused, UsageError, check_rule
 from gscli.base.arrays import Array
 from gscli.layout.axes import Box, Shape, span_positions
 from gscli.layout.subscripts import parse_basic_item
@@ -34,13 +34,9 @@ def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None
     shown = entries if options.limit is None and options.full else min(options.limit or 0, entries)
     cells = max(sizes, default=0) if options.full else 0
     for what, count, most in (("entries", shown, MOST_ENTRIES), ("cells", cells, MOST_CELLS)):
-        if count > most:
-            raise LimitRefused(
-                f"too many {what} to draw",
-                where=f"{count:,} {what}",
-                valid=f"at most {most:,}",
-                hint="-o FILE writes every value; --slice and --limit choose what is drawn",
-            )
+        problem, where, legal = f"too many {what} to draw", f"{count:,} {what}", f"at most {most:,}"
+        hint = "-o FILE writes every value; --slice and --limit choose what is drawn"
+        check_rule(count <= most, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 def check_view_options(trace: Trace, options: ViewOptions) -> None:
@@ -48,11 +44,10 @@ def check_view_options(trace: Trace, options: ViewOptions) -> None:
     check_size(options, trace.entry_count, [tensor.array.size for tensor in trace.tensors])
     known = {name for tensor in trace.tensors for name in (tensor.role, tensor.name)}
     for name in options.show or ():
-        if name not in known and name not in ("data", "indices", "updates", "output"):
-            raise UsageError(
-                f"nothing to show is called {name!r}"[:200],
-                valid=" ".join(tensor.name for tensor in trace.tensors),
-            )
+        problem = f"nothing to show is called {name!r}"[:200]
+        legal = " ".join(tensor.name for tensor in trace.tensors)
+        fits = name in known or name in ("data", "indices", "updates", "output")
+        check_rule(fits, problem, kind=UsageError, valid=legal)
     if options.slice is not None:
         sliced = [tensor for tensor in trace.tensors if tensor.role in ("data", "output")]
         check_slice(options.slice, [tensor.shape for tensor in sliced])
@@ -60,13 +55,11 @@ def check_view_options(trace: Trace, options: ViewOptions) -> None:
 
 def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:
     """A slice must have as many parts as one of the shapes has axes."""
-    if all(parse_slice(text, shape) is None for shape in shapes):
-        ranks = " or ".join(str(rank) for rank in sorted({len(shape) for shape in shapes}))
-        raise UsageError(
-            "slice has another number of parts than the tensor has axes",
-            where=f"--slice {text}"[:200],
-            valid=f"{ranks} parts, separated by commas",
-        )
+    fits = any(parse_slice(text, shape) is not None for shape in shapes)
+    ranks = " or ".join(str(rank) for rank in sorted({len(shape) for shape in shapes}))
+    problem = "slice has another number of parts than the tensor has axes"
+    where, legal = f"--slice {text}"[:200], f"{ranks} parts, separated by commas"
+    check_rule(fits, problem, where, kind=UsageError, valid=legal)
 
 
 def take_slice(array: Array, text: str) -> tuple[Array, tuple[range, ...]]:

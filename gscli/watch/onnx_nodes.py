@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import GscliError, InputRefused, Notice, UsageError, translate_errors
+from gscli.base import GscliError, InputRefused, Notice, UsageError, check_rule, translate_errors
 from gscli.base.arrays import Array, Arrays
 from gscli.base.words import quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
@@ -139,12 +139,10 @@ def watch_model(
     Raises UsageError for inputs that are not the model's, and RuntimeStopped where nothing of ours
     is the cause. Without a `runtime` the rules answer; else its answers are held against them.
     """
-    if {*feeds} != {*model.inputs}:
-        raise UsageError(
-            "the inputs are not those of the model",
-            where=f"{', '.join(sanitize(name, 60) for name in feeds) or 'none'}",
-            valid=", ".join(sanitize(name, 60) for name in model.inputs),
-        )
+    problem = "the inputs are not those of the model"
+    legal = ", ".join(sanitize(name, 60) for name in model.inputs)
+    where = ", ".join(sanitize(name, 60) for name in feeds) or "none"
+    check_rule({*feeds} == {*model.inputs}, problem, where, kind=UsageError, valid=legal)
     for tensor in model.message.graph.initializer:
         check_is_inside(tensor, model.where)
     watch = ModelWatch(_inline_functions(model))

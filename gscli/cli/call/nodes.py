@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gscli import files
-from gscli.base import ContentRefused, UsageError
+from gscli.base import ContentRefused, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
 from gscli.cli.call import Call, is_container, run_operator
@@ -139,11 +139,9 @@ def _assign_words(
     open_ones = [name for name in tensors if name not in sources]
     fed = [name for name in open_ones if name not in constants]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
-    if len(unnamed) > len(takers):
-        raise UsageError(
-            f"{len(unnamed)} inputs for {len(takers)} that the model does not hold",
-            valid=" ".join(f"{name}=FILE" for name in tensors),
-        )
+    problem = f"{len(unnamed)} inputs for {len(takers)} that the model does not hold"
+    legal = " ".join(f"{name}=FILE" for name in tensors)
+    check_rule(len(unnamed) <= len(takers), problem, kind=UsageError, valid=legal)
     return sources | dict(zip(takers, unnamed, strict=False))
 
 
@@ -160,12 +158,9 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
         for key in (name, tensor)  # the model's own name counts where both are there
         if key in stems
     }
-    if not sources:
-        raise UsageError(
-            f"{word} holds none of the node's inputs",
-            where=list_keys(stems),
-            valid=" ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items()),
-        )
+    problem, where = f"{word} holds none of the node's inputs", list_keys(stems)
+    legal = " ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items())
+    check_rule(bool(sources), problem, where, kind=UsageError, valid=legal)
     return sources
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.cli.options import Settings, make_value_error, make_view_options
 
 if TYPE_CHECKING:
@@ -115,11 +115,9 @@ Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
 def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
     """What `--expect` names, read before anything runs."""
     text = str(settings.expect)
-    if text == "-" and "-" in [*words, *settings.extra.values()]:
-        raise UsageError(
-            "only one input can be - (standard input)", where="--expect",
-            hint="put the others into files",
-        )  # fmt: skip
+    is_free = text != "-" or "-" not in [*words, *settings.extra.values()]
+    problem, hint = "only one input can be - (standard input)", "put the others into files"
+    check_rule(is_free, problem, "--expect", kind=UsageError, hint=hint)
     loaded = files.load(text, name="expect", max_bytes=settings.max_bytes)
     return loaded, make_tolerance(settings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, is_lazy
 from gscli.base.words import format_count
 from gscli.cli.options import Settings
@@ -62,12 +62,9 @@ def make_patcher(
     if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
         origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
         raise make_in_place_error(operator.full_name, origin)
-    if not plan.has_data_dtype:
-        raise UsageError(
-            f"the result is {plan.layout.dtype}, another element type than the file's",
-            where=operator.full_name,
-            hint="-o FILE writes a new file",
-        )
+    problem = f"the result is {plan.layout.dtype}, another element type than the file's"
+    where, hint = operator.full_name, "-o FILE writes a new file"
+    check_rule(plan.has_data_dtype, problem, where, kind=UsageError, hint=hint)
     return partial(_patch_file, file=file, settings=settings)
 
 

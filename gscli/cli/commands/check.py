@@ -13,6 +13,7 @@ from gscli.base import (
     LossyTypeRefused,
     UpdatesTypeRefused,
     UsageError,
+    check_rule,
 )
 from gscli.base.words import format_count, join_lines
 from gscli.cli.building import (
@@ -43,11 +44,9 @@ def check_operator(call: Call) -> int:
     from gscli.traces.check import CheckFinding, iter_findings
 
     operator, settings = call.operator, call.settings
-    if settings.expect is not None:
-        raise UsageError(
-            "check runs nothing that could be held against a file",
-            where="--expect", hint=f"{operator.command_line} … --expect FILE",
-        )  # fmt: skip
+    problem = "check runs nothing that could be held against a file"
+    hint = f"{operator.command_line} … --expect FILE"
+    check_rule(settings.expect is None, problem, "--expect", kind=UsageError, hint=hint)
     inputs, call.settings = call.inputs, settings._replace(strict=False)
     findings: list[CheckFinding] = []
     try:  # what is refused here `iter_findings` meets again and tells, but for what `--dtype` asks

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import join_lines
 from gscli.cli.building import WORDS, Command, list_declarations
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
@@ -250,12 +250,10 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
 
     names = CONCEPTS[name].inputs
     together = len(words) == 1 and is_container(words[0])
-    if not together and len(words) != len(names):
-        raise UsageError(
-            f"compare {name} takes {len(names)} inputs, got {len(words)}",
-            valid=" ".join(item.upper() for item in names),
-            hint=f"gscli compare {name} --help",
-        )
+    fits = together or len(words) == len(names)
+    problem = f"compare {name} takes {len(names)} inputs, got {len(words)}"
+    legal, hint = " ".join(item.upper() for item in names), f"gscli compare {name} --help"
+    check_rule(bool(fits), problem, kind=UsageError, valid=legal, hint=hint)
     source = words[0] if together else dict(zip(names, words, strict=True))
     loaded = load_inputs(source, names, settings, converted=("data", "updates"))
     inputs = CallInputs.from_loaded(loaded)

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
+from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError, check_rule
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     JSON_OPTION,
@@ -117,11 +117,10 @@ def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
 
     from gscli.base.arrays import document_dtype
 
-    if (array.dtype.kind in "US") != (dtype.kind in "US"):
-        raise DtypeRefused(
-            "text and numbers do not turn into each other",
-            where=f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}",
-        )
+    where = f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}"
+    fits = (array.dtype.kind in "US") == (dtype.kind in "US")
+    problem = "text and numbers do not turn into each other"
+    check_rule(fits, problem, where, kind=DtypeRefused)
     real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
     with np.errstate(all="ignore"):
         return np.asarray(real.astype(dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from gscli.base import IndexRefused, UsageError
+from gscli.base import IndexRefused, UsageError, check_rule
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -74,11 +74,9 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
     from gscli.views.lines import wrap_lines
 
     operator, settings = call.operator, call.settings
-    if settings.json == "output":
-        raise UsageError(
-            "--code prints lines and nothing else", where="--json=output",
-            hint="leave out --json=output",
-        )  # fmt: skip
+    problem, where = "--code prints lines and nothing else", "--json=output"
+    hint = f"leave out {where}"
+    check_rule(settings.json != "output", problem, where, kind=UsageError, hint=hint)
     targets = parse_targets(code)
     if is_checked:
         from gscli.cli.commands.runtimes import warn_of_left_running

@@ -26,7 +26,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.building import tool
@@ -255,12 +255,9 @@ def copy_lesson(lesson: Lesson, parent: Path) -> Path:
     target = parent / lesson.name
     with write_errors(str(target)):
         parent.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            raise CannotWrite(
-                "the lesson is there already",
-                where=str(target),
-                hint="-o names a folder without it; nothing was changed",
-            )
+        problem = "the lesson is there already"
+        hint = "-o names a folder without it; nothing was changed"
+        check_rule(not target.exists(), problem, target, kind=CannotWrite, hint=hint)
         with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
             complete = Path(aside) / lesson.name
             shutil.copytree(lesson.folder, complete)

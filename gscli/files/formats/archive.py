@@ -20,7 +20,7 @@ from gscli.base import ContentRefused, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import sanitize
 from gscli.files.content import Content
-from gscli.files.request import Output, same_name_error
+from gscli.files.request import Output, check_single_name
 
 DIRECTORY_LIMIT = 4 << 20
 MEMBER_LIMIT = 10_000
@@ -80,9 +80,8 @@ def read_directory(
         entry = entries[info.header_offset] = entry_of(content, info)
         next_offset = entry.offset + entry.compressed_size
     members = {info.orig_filename: entries[info.header_offset] for info in infos}
-    if len(members) < count and not was_rewritten:
-        ((name, _),) = Counter(info.orig_filename for info in infos).most_common(1)
-        raise same_name_error("members", name, content.name)
+    for name, times in Counter(info.orig_filename for info in infos).most_common(1):
+        check_single_name(times == 1 or was_rewritten, "members", name, content.name)
     return members
 
 

@@ -13,15 +13,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
+from gscli.base import (
+    CannotRead,
+    ContentRefused,
+    DtypeRefused,
+    LimitRefused,
+    ShapeRefused,
+    check_rule,
+)
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, quote_word, sanitize
-from gscli.files.content import TEXT_LIMIT, Content
+from gscli.files.content import TEXT_LIMIT, Content, check_content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
-from gscli.files.request import LoadedInput, Member, Output, ReadRequest, list_keys, same_name_error
+from gscli.files.request import (
+    LoadedInput,
+    Member,
+    Output,
+    ReadRequest,
+    check_single_name,
+    list_keys,
+)
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -78,8 +92,7 @@ def _read_rows(content: Content, suffix: str) -> list[_Row]:
             count = format_count(len(cells), "cell")
             where = f"{name} line {line}: {count}, the first row has {len(rows[0].cells)}"
             raise ContentRefused(f"{name} is not a rectangular table", where=where)
-    if not rows:
-        raise _empty_error(name)
+    check_content(bool(rows), f"{name} is empty", name)
     return rows
 
 
@@ -95,20 +108,17 @@ def _make_input(
     rows: list[_Row], columns: list[int], request: ReadRequest, name: str
 ) -> LoadedInput:
     """The values of some columns, or of all."""
-    if not rows:
-        raise _empty_error(name)
+    check_content(bool(rows), f"{name} is empty", name)
     chosen, as_text = columns or range(len(rows[0].cells)), _is_text(request)
     values: list[Any] = []
     for line, cells in rows:
         some = [cells[column] for column in columns] or cells
         values += some if as_text else _parse_row(some, f"{name} line {line}", columns)
-    if len(chosen) == 1 and not as_text and _has_other_delimiter(values):
-        raise ContentRefused(
-            "the cells of a row are not separated as the file's name says",
-            where=f"{name} line 1",
-            valid=", ".join(f"{DELIMITERS[own]!r} in {own}" for own in DELIMITERS),
-            hint="write one of these between the numbers, or save as .json",
-        )
+    is_parted = len(chosen) > 1 or as_text or not _has_other_delimiter(values)
+    problem = "the cells of a row are not separated as the file's name says"
+    legal = ", ".join(f"{DELIMITERS[own]!r} in {own}" for own in DELIMITERS)
+    hint = "write one of these between the numbers, or save as .json"
+    check_content(is_parted, problem, f"{name} line 1", valid=legal, hint=hint)
 
     def place(number: int) -> str:
         row, column = divmod(number, len(chosen))
@@ -117,10 +127,6 @@ def _make_input(
     flat = array_of_dtype(values, request.untyped_dtype, place, request.limit)
     shape = (len(rows),) if len(columns) == 1 else (len(rows), len(chosen))
     return LoadedInput(flat.reshape(shape), is_typed=False)
-
-
-def _empty_error(name: str) -> ContentRefused:
-    return ContentRefused(f"{name} is empty", where=name)
 
 
 def sniff_table(first: bytes) -> str:
@@ -144,8 +150,7 @@ def _find_columns(header: list[str], member: str, name: str) -> list[int]:
     """Where the columns stand that are named, with commas between them."""
     names = [member] if member in header else member.split(",")
     for column in names:
-        if header.count(column) > 1:
-            raise same_name_error("columns", column, name)
+        check_single_name(header.count(column) <= 1, "columns", column, name)
         if column not in header:
             problem = f"{name} has no column {sanitize(column, 60)}"
             hint = f"each goes by its name: {quote_word(f'{name}::{header[-1]}')}"
@@ -179,12 +184,9 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
 def _decode(content: Content, suffix: str) -> str:
     raw = bytes(content.read_all(TEXT_LIMIT, "the text"))
     cells = raw.count(DELIMITERS[suffix].encode()) + raw.count(b"\n")
-    if cells * CELL_BYTES > MEMORY_LIMIT:
-        raise LimitRefused(
-            f"{content.name} holds too many values for a table",
-            where=f"{content.name}: {cells:,} cells",
-            hint="save the array as .npy",
-        )
+    problem = f"{content.name} holds too many values for a table"
+    where, fits = f"{content.name}: {cells:,} cells", cells * CELL_BYTES <= MEMORY_LIMIT
+    check_rule(fits, problem, where, kind=LimitRefused, hint="save the array as .npy")
     return decode_text(raw, content.name)
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
-from gscli.base import CannotWrite, ContentRefused, DtypeRefused
+from gscli.base import CannotWrite, ContentRefused, DtypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, is_narrow_dtype
 from gscli.base.words import sanitize
 from gscli.disk.system import temp_file_errors
@@ -90,11 +90,9 @@ def _ask_library(
 
 
 def _check_path(name: str) -> None:
-    if not set(name.split("/")) - {"", "."}:
-        raise CannotWrite(
-            f"{sanitize(name, 60) or '/'} is the root, not the path of a dataset",
-            hint="FILE.h5::NAME, FILE.h5::GROUP/NAME",
-        )
+    problem = f"{sanitize(name, 60) or '/'} is the root, not the path of a dataset"
+    is_path, hint = not {*name.split("/")} <= {"", "."}, "FILE.h5::NAME, FILE.h5::GROUP/NAME"
+    check_rule(is_path, problem, kind=CannotWrite, hint=hint)
 
 
 def _as_stored(array: Array, name: str) -> Array:

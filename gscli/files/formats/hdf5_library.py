@@ -26,7 +26,7 @@ import numpy as np
 from gscli.base import ContentRefused, translate_errors
 from gscli.base.arrays import Array, check_dtype_supported
 from gscli.base.words import sanitize
-from gscli.files.content import check_limit, import_extra
+from gscli.files.content import check_content, check_limit, import_extra
 from gscli.files.isolated import PIECE, Message, limit_memory
 from gscli.files.request import NAMES_LIMIT, Member, choose_member, lost_arrays_error
 
@@ -190,17 +190,14 @@ def _find_datasets(file: Any, where: str) -> dict[str, Any]:
 
 def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     """Judge a dataset before a byte of it is read."""
-    if dataset.is_virtual or dataset.external:
-        problem = "the values lie in another file, which gscli does not follow"
-        raise ContentRefused(problem, where=where)
-    if dataset.shape is None:
-        raise ContentRefused("the dataset is empty, without a shape", where=where)
+    is_inside = not (dataset.is_virtual or dataset.external)
+    check_content(is_inside, "the values lie in another file, which gscli does not follow", where)
+    check_content(dataset.shape is not None, "the dataset is empty, without a shape", where)
     filters = _filter_ids(dataset)
     strange = sorted({*filters} - {GZIP, SHUFFLE, FLETCHER})
-    if strange or len({*filters}) < len(filters):
-        problem = f"the dataset needs filter {', '.join(map(str, strange or filters))}"
-        known = "gzip, shuffle and fletcher32, once each"
-        raise ContentRefused(problem, where=where, valid=known)
+    problem = f"the dataset needs filter {', '.join(map(str, strange or filters))}"
+    known, fits = "gzip, shuffle and fletcher32, once each", len({*filters}) == len(filters)
+    check_content(fits and not strange, problem, where, valid=known)
     if not (dataset.dtype.type is np.void and dataset.dtype.names is None):
         check_dtype_supported(dataset.dtype, where)
     check_limit(dataset.nbytes, limit, where, "the dataset")
@@ -217,22 +214,19 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
     """What is stored must be as long as what is declared, in a file of `size` bytes."""
     if dataset.chunks is None:
         stored = dataset.id.get_storage_size()
-        if stored and stored != dataset.nbytes:
-            raise _size_error(stored, dataset.nbytes, where)
+        _check_size(stored in (0, dataset.nbytes), stored, dataset.nbytes, where)
         return
     expected = _chunk_bytes(dataset)
     filters, chunks = _filter_ids(dataset), _list_chunks(dataset)
     room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
     check_limit(expected * len(chunks), room, where, "what the chunks hold", hint="")
     for chunk in chunks:
-        if chunk.size > size:
-            raise _size_error(chunk.size, expected, where)
+        _check_size(chunk.size <= size, chunk.size, expected, where)
         length = chunk.size
         if filters:
             mask, stored = dataset.id.read_direct_chunk(chunk.chunk_offset)
             length = _unfiltered_size(stored, filters, mask, expected)
-        if length != expected:
-            raise _size_error(length, expected, where)
+        _check_size(length == expected, length, expected, where)
 
 
 def _list_chunks(dataset: Any) -> list[Any]:
@@ -258,6 +252,6 @@ def _unfiltered_size(stored: bytes, filters: list[int], mask: int, expected: int
     return len(stored)
 
 
-def _size_error(stored: int, declared: int, where: str) -> ContentRefused:
+def _check_size(holds: bool, stored: int, declared: int, where: str) -> None:
     problem = "what is stored is not as long as what is declared"
-    return ContentRefused(problem, where=f"{where}: {stored:,} bytes", valid=f"{declared:,} bytes")
+    check_content(holds, problem, f"{where}: {stored:,} bytes", valid=f"{declared:,} bytes")

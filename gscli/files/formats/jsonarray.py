@@ -28,7 +28,7 @@ from gscli.base.arrays import (
     to_native,
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content
+from gscli.files.content import TEXT_LIMIT, Content, check_content
 from gscli.files.formats.jsontext import (
     JsonPath,
     ParsedJson,
@@ -144,11 +144,10 @@ def _read_document(
 ) -> tuple[Array, bool]:
     """The array, and whether the document names its type."""
     name = parsed.name
-    if not document.keys() <= _DOCUMENT_KEYS or "data" not in document:
-        unknown = document.keys() - _DOCUMENT_KEYS
-        problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
-        keys = '{"dtype", "shape", "data"}'
-        raise ContentRefused(f"{name} is no tensor: {problem}", where=name, valid=keys)
+    unknown, keys = document.keys() - _DOCUMENT_KEYS, '{"dtype", "shape", "data"}'
+    problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
+    is_tensor = not unknown and "data" in document
+    check_content(is_tensor, f"{name} is no tensor: {problem}", name, valid=keys)
     dtype = _document_dtype(document, name)
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
@@ -201,8 +200,7 @@ def _flatten_lists(
             raise _ragged_error(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
         level = list(chain.from_iterable(lists))
-        if len(shape) > RANK_LIMIT:
-            raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
+        check_content(len(shape) <= RANK_LIMIT, f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in kinds:
         raise _ragged_error(parsed, level, shape, path)
     return shape, level

@@ -13,10 +13,10 @@ from collections import Counter
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from gscli.base import CaretLine, ContentRefused, LimitRefused
+from gscli.base import CaretLine, ContentRefused, LimitRefused, check_rule
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, check_limit
+from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, check_content, check_limit
 
 DEPTH_LIMIT = 64
 
@@ -190,13 +190,10 @@ def check_memory(raw: bytes, name: str) -> None:
     """Many tiny values take far more memory than text: 22 million empty lists fit 64 MiB."""
     if len(raw) * _MOST_BYTES_PER_MARK <= MEMORY_LIMIT:
         return
-    estimate = sum(raw.count(mark) * size for mark, size in _BYTES_PER)
-    if estimate > MEMORY_LIMIT:
-        raise LimitRefused(
-            f"{name} holds too many values for JSON",
-            where=f"{name}: {raw.count(b','):,} commas, {raw.count(b'['):,} lists",
-            hint="save the array as .npy",
-        )
+    fits = sum(raw.count(mark) * size for mark, size in _BYTES_PER) <= MEMORY_LIMIT
+    where = f"{name}: {raw.count(b','):,} commas, {raw.count(b'['):,} lists"
+    problem, hint = f"{name} holds too many values for JSON", "save the array as .npy"
+    check_rule(fits, problem, where, kind=LimitRefused, hint=hint)
 
 
 def _check_depth(raw: bytes, name: str) -> None:
@@ -205,6 +202,5 @@ def _check_depth(raw: bytes, name: str) -> None:
     plain = _STRING.sub(b"", raw) if b'"' in raw else raw
     brackets = plain.translate(None, _NOT_BRACKETS)
     depths = accumulate(1 if bracket in b"[{" else -1 for bracket in brackets)
-    if max(depths, default=0) > DEPTH_LIMIT:
-        levels = f"at most {DEPTH_LIMIT} levels"
-        raise ContentRefused(f"{name} is nested too deep", where=name, valid=levels)
+    fits, levels = max(depths, default=0) <= DEPTH_LIMIT, f"at most {DEPTH_LIMIT} levels"
+    check_content(fits, f"{name} is nested too deep", name, valid=levels)

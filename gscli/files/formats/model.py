@@ -13,9 +13,9 @@ from gscli.files.request import (
     LoadedInput,
     Member,
     ReadRequest,
+    check_single_name,
     choose_member,
     member_place,
-    same_name_error,
 )
 
 
@@ -85,7 +85,6 @@ def _find_tensors(content: Content, limit: int) -> dict[str, Any]:
     for graph in walk_graphs(parse_protobuf("ModelProto", content, limit).graph, content.name):
         for own, tensor in graph.iter_tensors():
             name = graph.prefix + own
-            if name in tensors:
-                raise same_name_error("tensors", name, content.name)
+            check_single_name(name not in tensors, "tensors", name, content.name)
             tensors[name] = tensor
     return tensors

@@ -31,7 +31,7 @@ from gscli.base.arrays import (
 )
 from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
-from gscli.files.content import Content, check_limit
+from gscli.files.content import Content, check_content, check_limit
 from gscli.files.request import LoadedInput, Member, Output, ReadRequest
 
 MAGIC = b"\x93NUMPY"
@@ -44,7 +44,7 @@ WRITE_BLOCK = 8 << 20
 _WORD = re.compile(r"\s+|'[^'\"\\]*'|\"[^'\"\\]*\"|\d{1,20}|True|False|[{}()\[\]:,]")
 _KEYS = ["descr", "fortran_order", "shape"]
 _DEPTH_LIMIT = 50
-_VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
+_VERSIONS: dict[tuple[int, ...], str] = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 
 class ArrayHeader(Record):
@@ -108,13 +108,10 @@ def is_shape(sizes: Sequence[Any], itemsize: int = 16) -> bool:
 def check_length(header: ArrayHeader, size: int, name: str) -> None:
     """The file must be exactly as long as its header says: no less, no more."""
     present = size - header.offset
-    if present != header.nbytes:
-        problem = "is cut off" if present < header.nbytes else "goes on after the array"
-        raise ContentRefused(
-            f"{name} {problem}",
-            where=f"{name}: {present:,} bytes of data",
-            valid=f"{header.nbytes:,} bytes for shape {format_shape(header.shape)}",
-        )
+    problem = f"{name} {'is cut off' if present < header.nbytes else 'goes on after the array'}"
+    where, whole = f"{name}: {present:,} bytes of data", present == header.nbytes
+    legal = f"{header.nbytes:,} bytes for shape {format_shape(header.shape)}"
+    check_content(whole, problem, where, valid=legal)
 
 
 def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
@@ -160,8 +157,7 @@ def join_pieces(
     for piece in pieces:
         data[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
         filled += len(piece)
-    if filled != header.nbytes:
-        raise ContentRefused(f"{name} was not read to its end", where=name)
+    check_content(filled == header.nbytes, f"{name} was not read to its end", name)
     return reshape_elements(data.view(dtype), header, request.limit, name)
 
 
@@ -212,23 +208,19 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
     if not prefix.startswith(MAGIC):
         raise _magic_error(prefix, name)
     version = tuple(prefix[6:8])
-    if version not in _VERSIONS:
-        number = ".".join(map(str, version))
-        raise ContentRefused(f"unknown .npy version {number}", where=name, valid="1.0, 2.0, 3.0")
+    problem = f"unknown .npy version {'.'.join(map(str, version))}"
+    check_content(version in _VERSIONS, problem, name, valid="1.0, 2.0, 3.0")
     field = _VERSIONS[version]
     start = 8 + struct.calcsize(field)
-    cut_off = ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
-    if len(prefix) < start:
-        raise cut_off
+    cut_off = f"{name} is cut off", f"{name}: inside the header"
+    check_content(len(prefix) >= start, *cut_off)
     (length,) = struct.unpack(field, prefix[8:start])
-    if length > HEADER_LIMIT:
-        where, most = f"{name}: {length:,} bytes", f"at most {HEADER_LIMIT:,} bytes"
-        raise ContentRefused("the .npy header is too long", where=where, valid=most)
+    fits, most = length <= HEADER_LIMIT, f"at most {HEADER_LIMIT:,} bytes"
+    problem, where = "the .npy header is too long", f"{name}: {length:,} bytes"
+    check_content(fits, problem, where, valid=most)
     text = prefix[start : start + length]
-    if len(text) < length:
-        raise cut_off
-    if not text.isascii():
-        raise _header_error(name, "it holds characters beyond ASCII")
+    check_content(len(text) == length, *cut_off)
+    _check_header(text.isascii(), name, "it holds characters beyond ASCII")
     return text.decode("ascii"), start + length
 
 
@@ -247,6 +239,11 @@ def _header_error(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
 
 
+def _check_header(holds: bool, name: str, why: str) -> None:
+    if not holds:
+        raise _header_error(name, why)
+
+
 def _check_tokens(text: str, name: str) -> None:
     """Nothing but the tokens of a plain dictionary, not deep, each key once."""
     words, end = [], 0
@@ -255,16 +252,13 @@ def _check_tokens(text: str, name: str) -> None:
             break
         end = match.end()
         words += [] if match[0].isspace() else [match[0]]
-    if end != len(text):
-        raise _header_error(name, f"unexpected {sanitize(text[end:], 20)}")
+    _check_header(end == len(text), name, f"unexpected {sanitize(text[end:], 20)}")
     depths = accumulate((word in "{([") - (word in "})]") for word in words)
     deepest = max(depths, default=0)
-    if deepest > _DEPTH_LIMIT:
-        raise _header_error(name, f"nested {deepest} deep")
+    _check_header(deepest <= _DEPTH_LIMIT, name, f"nested {deepest} deep")
     keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
-    if keys != _KEYS:
-        shown = sanitize(", ".join(keys), 60)
-        raise _header_error(name, f"the keys are {shown}, not {', '.join(_KEYS)}")
+    shown = sanitize(", ".join(keys), 60)
+    _check_header(keys == _KEYS, name, f"the keys are {shown}, not {', '.join(_KEYS)}")
 
 
 def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
@@ -275,16 +269,15 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
         size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
         text = text[: opaque.start(1)] + f"|V{size}" + text[opaque.end(1) :]
     encoded = text.encode("ascii")
+    stream = io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # NumPy warns where it had to guess
-            shape, fortran, dtype = numpy_format.read_array_header_2_0(
-                io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
-            )
+            shape, fortran, dtype = numpy_format.read_array_header_2_0(stream)
     except Exception as error:  # strange types make NumPy raise many kinds
         raise _header_error(name, "NumPy cannot read it") from error
-    if not is_shape(shape, dtype.itemsize or 1):
-        raise _header_error(name, f"no array can have shape {sanitize(str(shape), 60)}")
+    why = f"no array can have shape {sanitize(str(shape), 60)}"
+    _check_header(is_shape(shape, dtype.itemsize or 1), name, why)
     plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
     if not (dtype.type is np.void and plain):
         check_dtype_supported(dtype, name)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from gscli.base import ContentRefused
 from gscli.base.arrays import Array, Arrays
 from gscli.base.words import sanitize
-from gscli.files.content import Content
+from gscli.files.content import Content, check_content
 from gscli.files.formats.archive import (
     ZipEntry,
     ZipWriter,
@@ -90,8 +89,8 @@ def _array_entries(content: Content) -> dict[str, ZipEntry]:
     """The members by array name; a member that is no .npy file makes it another kind of archive."""
     entries = read_directory(content)
     for name in entries:
-        if not name.endswith(ARRAY_SUFFIX):
-            raise ContentRefused(f"member {sanitize(name, 60)} is not an array", where=content.name)
+        problem = f"member {sanitize(name, 60)} is not an array"
+        check_content(name.endswith(ARRAY_SUFFIX), problem, content.name)
     return {name.removesuffix(ARRAY_SUFFIX): entry for name, entry in entries.items()}
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from typing import Any
 
-from gscli.base import ContentRefused, DtypeRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, UsageError, check_rule
 from gscli.base.arrays import Array, Arrays, document_dtype, parse_dtype, to_native
 from gscli.base.words import sanitize
-from gscli.files.content import TEXT_LIMIT, Content, open_content
+from gscli.files.content import TEXT_LIMIT, Content, check_content, open_content
 from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import (
     WRITE_BLOCK,
@@ -128,12 +129,8 @@ def write(
     codes = {label: code for code, label in TYPES.items()}
     labels = {name: document_dtype(array.dtype) for name, array in arrays.items()}
     for name, label in labels.items():
-        if label not in codes:
-            raise DtypeRefused(
-                f".safetensors has no element type {label}",
-                where=sanitize(name, 60),
-                valid=", ".join(codes),
-            )
+        problem, where = f".safetensors has no element type {label}", sanitize(name, 60)
+        check_rule(label in codes, problem, where, kind=DtypeRefused, valid=", ".join(codes))
     ranks = list(codes)
     ordered = sorted(arrays, key=lambda name: (ranks.index(labels[name]), name))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
@@ -158,40 +155,35 @@ def parse_header(content: Content) -> tuple[dict[str, ArrayHeader], dict[str, st
     length_field = content.read_prefix(LENGTH_BYTES)
     length = int.from_bytes(length_field, "little")
     data_start = LENGTH_BYTES + length
-    if len(length_field) < LENGTH_BYTES or data_start > content.size:
-        raise _header_error(content.name, "its header does not fit into it")
-    if length > TEXT_LIMIT:
-        raise _header_error(content.name, f"its header has {length:,} bytes")
+    fits = len(length_field) == LENGTH_BYTES and data_start <= content.size
+    _check_header(fits, content.name, "its header does not fit into it")
+    _check_header(length <= TEXT_LIMIT, content.name, f"its header has {length:,} bytes")
     text = content.read(LENGTH_BYTES, length)
-    if bytes(text[:1]) != b"{":
-        raise _header_error(content.name, "its header does not begin with {")
+    _check_header(bytes(text[:1]) == b"{", content.name, "its header does not begin with {")
     document = parse_json(text, f"the header of {content.name}").value
     metadata = document.pop(METADATA, {})
-    if not isinstance(metadata, dict) or any(type(v) is not str for v in metadata.values()):
-        raise _header_error(content.name, f"{METADATA} is not text")
+    is_text = isinstance(metadata, dict) and all(type(v) is str for v in metadata.values())
+    _check_header(is_text, content.name, f"{METADATA} is not text")
     items = document.items()
     tensors = {name: _parse_tensor(name, item, data_start, content.name) for name, item in items}
     _check_no_gaps(tensors, data_start, content)
     return tensors, metadata
 
 
-def _parse_tensor(name: str, fields: object, data_start: int, file: str) -> ArrayHeader:
+def _parse_tensor(name: str, fields: Any, data_start: int, file: str) -> ArrayHeader:
     where = f"tensor {sanitize(name, 60)}"
-    if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
-        raise _header_error(file, f"{where} needs dtype, shape and data_offsets")
+    is_known = isinstance(fields, dict) and set(fields) == {"dtype", "shape", "data_offsets"}
+    _check_header(is_known, file, f"{where} needs dtype, shape and data_offsets")
     code, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
-    if not isinstance(code, str) or code not in TYPES:
-        raise DtypeRefused(
-            f"element type {sanitize(str(code), 40)} is not supported",
-            where=f"{file}: {where}",
-            valid=", ".join(TYPES),
-        )
-    if not isinstance(shape, list) or not is_shape(shape) or not _is_span(offsets):
-        raise _header_error(file, f"{where} has no proper shape and offsets")
+    problem = f"element type {sanitize(str(code), 40)} is not supported"
+    is_known = isinstance(code, str) and code in TYPES
+    check_rule(is_known, problem, f"{file}: {where}", kind=DtypeRefused, valid=", ".join(TYPES))
+    fits = isinstance(shape, list) and is_shape(shape) and _is_span(offsets)
+    _check_header(fits, file, f"{where} has no proper shape and offsets")
     start, end = offsets
     tensor = ArrayHeader(parse_dtype(TYPES[code]), tuple(shape), data_start + start)
-    if end - start != tensor.nbytes:
-        raise _header_error(file, f"{where} of shape {sanitize(str(shape), 60)} has other offsets")
+    why = f"{where} of shape {sanitize(str(shape), 60)} has other offsets"
+    _check_header(end - start == tensor.nbytes, file, why)
     return tensor
 
 
@@ -203,15 +195,14 @@ def _check_no_gaps(tensors: dict[str, ArrayHeader], data_start: int, content: Co
     """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
     position = data_start
     for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.offset, tensor.nbytes)):
-        if tensor.offset != position:
-            raise _header_error(content.name, "its tensors overlap or leave a gap")
+        fits = tensor.offset == position
+        _check_header(fits, content.name, "its tensors overlap or leave a gap")
         position += tensor.nbytes
-    if position != content.size:
-        missing = content.size - position
-        problem = "goes on after the tensors" if missing > 0 else "is cut off"
-        where = f"{content.name}: {abs(missing):,} bytes"
-        raise ContentRefused(f"{content.name} {problem}", where=where)
+    missing = content.size - position
+    problem = "goes on after the tensors" if missing > 0 else "is cut off"
+    where = f"{content.name}: {abs(missing):,} bytes"
+    check_content(not missing, f"{content.name} {problem}", where)
 
 
-def _header_error(name: str, why: str) -> ContentRefused:
-    return ContentRefused(f"{name} is not a sound .safetensors file", where=f"{name}: {why}")
+def _check_header(holds: bool, name: str, why: str) -> None:
+    check_content(holds, f"{name} is not a sound .safetensors file", f"{name}: {why}")

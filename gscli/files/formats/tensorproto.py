@@ -23,7 +23,7 @@ from gscli.base.arrays import (
     to_native,
 )
 from gscli.base.words import sanitize
-from gscli.files.content import Content, check_limit, import_extra
+from gscli.files.content import Content, check_content, check_limit, import_extra
 from gscli.files.formats.npy import is_shape, iter_byte_blocks
 from gscli.files.formats.values import array_of_dtype
 from gscli.files.request import LoadedInput, Output, ReadRequest
@@ -94,8 +94,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 def parse_protobuf(kind: str, content: Content, limit: int) -> Any:
     """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
     data = bytes(content.read_all(min(limit, _MESSAGE_LIMIT), "the file"))
-    if not data:
-        raise ContentRefused(f"{content.name} is empty", where=content.name)
+    check_content(bool(data), f"{content.name} is empty", content.name)
     message = getattr(import_extra("onnx", "onnx"), kind)
     decode_error = import_extra("google.protobuf.message", "onnx").DecodeError
     try:
@@ -107,25 +106,23 @@ def parse_protobuf(kind: str, content: Content, limit: int) -> Any:
 
 def check_is_inside(tensor: Any, where: str) -> None:
     """ContentRefused for a TensorProto whose values lie in another file."""
-    if tensor.data_location == _EXTERNAL or tensor.external_data:
-        raise ContentRefused(
-            "the values lie in another file, which gscli does not follow",
-            where=where,
-            hint="onnx.save_model(model, path, save_as_external_data=False) puts them inside",
-        )
+    is_inside = tensor.data_location != _EXTERNAL and not tensor.external_data
+    problem = "the values lie in another file, which gscli does not follow"
+    hint = "onnx.save_model(model, path, save_as_external_data=False) puts them inside"
+    check_content(is_inside, problem, where, hint=hint)
 
 
 def to_array(tensor: Any, where: str, limit: int) -> Array:
     """The array of a TensorProto in which every statement agrees with the others."""
     check_is_inside(tensor, where)
-    if tensor.HasField("segment"):
-        raise ContentRefused("the file holds a segment of a tensor", where=where)
+    is_part = tensor.HasField("segment")
+    check_content(not is_part, "the file holds a segment of a tensor", where)
     if tensor.data_type not in TYPES:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
     dtype, shape = parse_dtype(label), tuple(tensor.dims)
-    if not is_shape(shape):
-        raise ContentRefused(f"dimensions {sanitize(str(shape), 60)} name no shape", where=where)
+    problem = f"dimensions {sanitize(str(shape), 60)} name no shape"
+    check_content(is_shape(shape), problem, where)
     count = math.prod(shape)
     check_limit(count * dtype.itemsize, limit, where, "the tensor")
     used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
@@ -160,27 +157,26 @@ def _from_field(values: Any, wide: type[np.generic], dtype: DType, count: int, w
     # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
     patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
     low, high = (0, 1) if dtype.kind == "b" else integer_limits(patterns)
-    if stored.size and not (low <= stored.min() and stored.max() <= high):
-        fits = f"{low} … {high}"
-        raise ContentRefused(f"a value does not fit {dtype.name}", where=where, valid=fits)
+    fits = low <= stored.min(initial=low) and stored.max(initial=high) <= high
+    problem, legal = f"a value does not fit {dtype.name}", f"{low} … {high}"
+    check_content(bool(fits), problem, where, valid=legal)
     narrow = stored.astype(patterns)
     return _unpack_elements(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
 
 
 def _check_count(stored: int, expected: int, unit: str, where: str) -> None:
-    if stored != expected:
-        needed = f"{expected:,} for its dimensions"
-        raise ContentRefused(f"the tensor holds {stored:,} {unit}", where=where, valid=needed)
+    problem, needed = f"the tensor holds {stored:,} {unit}", f"{expected:,} for its dimensions"
+    check_content(stored == expected, problem, where, valid=needed)
 
 
 def _unpack_elements(stored: Array, dtype: DType, count: int) -> Array:
     """One element per byte from several per byte; a negative one gets its sign back."""
     bits = BITS[dtype.name]
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    flat = np.asarray((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[:count]
+    lowest = np.unpackbits(stored.view(np.uint8), bitorder="little").reshape(-1, bits)[:count]
+    flat = np.packbits(lowest, axis=1, bitorder="little").reshape(-1)
     if dtype.name.startswith("int"):
-        signed = flat.astype(np.int8)
-        return np.asarray(signed - (signed >= 2 ** (bits - 1)) * np.int8(2**bits)).astype(dtype)
+        sign = np.int8(1 << bits - 1)
+        return np.asarray((flat.view(np.int8) ^ sign) - sign).astype(dtype)
     return flat.view(dtype)
 
 
@@ -188,14 +184,9 @@ def _pack_elements(array: Array, label: str) -> Array:
     """The elements as they lie in raw data: little-endian, small ones several to a byte."""
     if label not in BITS:
         return to_native(array)
-    flat = to_native(array).reshape(-1).view(np.uint8)
-    bits = BITS[label]
-    per_byte = 8 // bits
-    padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
-    padded[: flat.size] = flat & (2**bits - 1)
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    packed = np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1)
-    return np.asarray(packed, np.uint8)
+    flat = to_native(array).reshape(-1, 1).view(np.uint8)
+    lowest = np.unpackbits(flat, axis=1, count=BITS[label], bitorder="little")
+    return np.packbits(lowest, bitorder="little")
 
 
 def _parse_text(stored: Any, count: int, where: str, limit: int) -> Array:

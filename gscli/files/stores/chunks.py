@@ -18,7 +18,7 @@ from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import preallocate, temp_file_errors
-from gscli.files.content import check_limit
+from gscli.files.content import check_content, check_limit
 
 MIN_CHUNK_LIMIT = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
@@ -129,12 +129,11 @@ class ChunkedDaskArray(ChunkedArray):
 
     def __init__(self, array: Any, name: str, limit: int) -> None:
         """`array`: Dask's, of numbers. Raises ContentRefused, DtypeRefused, LimitRefused."""
-        if any(math.isnan(size) for size in array.shape):
-            raise ContentRefused(
-                f"{name} has chunks of unknown size",
-                where=f"{name}: {sanitize(str(array.shape), 60)}",
-                hint=f"{name}.compute_chunk_sizes() finds them out",
-            )
+        is_known = not any(math.isnan(size) for size in array.shape)
+        problem = f"{name} has chunks of unknown size"
+        where = f"{name}: {sanitize(str(array.shape), 60)}"
+        hint = f"{name}.compute_chunk_sizes() finds them out"
+        check_content(is_known, problem, where, hint=hint)
         self.array, self.name, self._limit = array, name, limit
         self.dtype = check_dtype_supported(array.dtype, name).newbyteorder("=")
         self.shape = tuple(map(int, array.shape))
@@ -157,12 +156,11 @@ class ChunkedDaskArray(ChunkedArray):
     def _compute(self, part: Any) -> Array:
         with translate_errors(self._compute_error):
             values = np.asarray(part.compute())
-        if values.shape != part.shape or values.dtype.newbyteorder("=") != self.dtype:
-            raise ContentRefused(
-                f"Dask computed another array than {self.name} says",
-                where=f"{self.name}: {values.dtype} {list(values.shape)}",
-                valid=f"{part.dtype} {list(part.shape)}",
-            )
+        is_same = values.shape == part.shape and values.dtype.newbyteorder("=") == self.dtype
+        problem = f"Dask computed another array than {self.name} says"
+        where = f"{self.name}: {values.dtype} {list(values.shape)}"
+        legal = f"{part.dtype} {list(part.shape)}"
+        check_content(is_same, problem, where, valid=legal)
         return self.normalize_values(values)
 
     def _compute_error(self, error: Exception) -> ContentRefused:
@@ -170,13 +168,11 @@ class ChunkedDaskArray(ChunkedArray):
         return ContentRefused(f"Dask cannot compute {self.name}", where=f"{self.name}: {why}")
 
 
-def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:
-    """What to say of a chunk whose stored bytes are, or would become, more than its cells."""
-    return ContentRefused(
-        "a chunk would become larger than its cells",
-        where=f"{where}: {stored:,} packed bytes",
-        valid=f"{limit:,} bytes",
-    )
+def check_packed_size(size: int, stored: int, limit: int, where: str) -> None:
+    """ContentRefused for a chunk whose stored bytes are, or become, more than its cells: `size`."""
+    problem = "a chunk would become larger than its cells"
+    where = f"{where}: {stored:,} packed bytes"
+    check_content(size <= limit, problem, where, valid=f"{limit:,} bytes")
 
 
 @contextmanager

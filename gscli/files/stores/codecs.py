@@ -21,9 +21,10 @@ import numpy as np
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs import ShardingCodec
 
-from gscli.base import ContentRefused, LimitRefused
+from gscli.base import LimitRefused
 from gscli.base.words import sanitize
-from gscli.files.stores.chunks import too_large_error
+from gscli.files.content import check_content
+from gscli.files.stores.chunks import check_packed_size
 
 ALLOWED_OVERHEAD = 1 << 12
 """Bytes by which a packed chunk may exceed its cells, beside a 64th: checksums and headers."""
@@ -78,8 +79,8 @@ def _decode_blosc(packed: bytes, limit: int) -> Any:
     """The library reads as many packed bytes as the header states, there or not."""
     from numcodecs import blosc
 
-    if int.from_bytes(packed[12:16], "little") != len(packed):
-        raise ContentRefused("a chunk is cut off", where=f"{len(packed):,} packed bytes")
+    is_whole = int.from_bytes(packed[12:16], "little") == len(packed)
+    check_content(is_whole, "a chunk is cut off", f"{len(packed):,} packed bytes")
     return _decode_into(blosc.decompress, packed, int.from_bytes(packed[4:8], "little"), limit)
 
 
@@ -199,9 +200,9 @@ def _limit_codecs(codecs: Any, unit: tuple[int, ...], cell: int, where: str) -> 
 
 
 def _limited_shard(codec: Any, cell: int, where: str) -> Any:
-    if {_name_and_settings(item)[0] for item in codec.index_codecs} - _INDEX_CODECS:
-        names = ", ".join(sorted(_INDEX_CODECS))
-        raise ContentRefused("the index of a shard is packed", where=where, valid=names)
+    is_plain = {_name_and_settings(item)[0] for item in codec.index_codecs} <= _INDEX_CODECS
+    names = ", ".join(sorted(_INDEX_CODECS))
+    check_content(is_plain, "the index of a shard is packed", where, valid=names)
     inner = _limit_codecs(codec.codecs, tuple(codec.chunk_shape), cell, where)
     return replace(codec, codecs=tuple(inner))
 
@@ -231,17 +232,14 @@ def _check_codec(codec: Any, where: str) -> str:
     name, settings = _name_and_settings(codec)
     if name in os.environ.get(TRUSTED_CODECS, "").split(","):
         return name
-    if name not in DECODERS and name not in FILTERS:
-        shown = sanitize(name, 40)
-        raise ContentRefused(
-            f"the chunks are packed by {shown}, whose result has no limit",
-            where=where,
-            valid=", ".join(sorted({*DECODERS, *FILTERS})),
-            hint=f"{TRUSTED_CODECS}={shown} in the environment, if you trust the store",
-        )
+    known, shown = {*DECODERS, *FILTERS}, sanitize(name, 40)
+    problem = f"the chunks are packed by {shown}, whose result has no limit"
+    hint = f"{TRUSTED_CODECS}={shown} in the environment, if you trust the store"
+    legal = ", ".join(sorted(known))
+    check_content(name in known, problem, where, valid=legal, hint=hint)
     types = [np.dtype(settings[key]) for key in _TYPE_KEYS if settings.get(key)]
-    if any(dtype.kind not in "biufc" for dtype in types):
-        raise ContentRefused(f"the filter {name} makes no numbers", where=where)
+    makes_numbers = all(dtype.kind in "biufc" for dtype in types)
+    check_content(makes_numbers, f"the filter {name} makes no numbers", where)
     return name
 
 
@@ -251,11 +249,9 @@ def _decode_within(codec: Any, decode: Callable[[Any], Any], limit: int, where: 
 
     def decode_within(buffer: Any) -> Any:
         packed = np.frombuffer(buffer, np.uint8)
-        if packed.size > limit:
-            raise too_large_error(packed.size, limit, where)
+        check_packed_size(packed.size, packed.size, limit, where)
         made = DECODERS[name](packed.tobytes(), limit) if name in DECODERS else decode(packed)
-        if memoryview(made).nbytes > limit:
-            raise too_large_error(packed.size, limit, where)
+        check_packed_size(memoryview(made).nbytes, packed.size, limit, where)
         return made
 
     return decode_within

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from gscli.base import CannotWrite, GscliWarning, Notice
+from gscli.base import CannotWrite, GscliWarning, Notice, check_rule
 from gscli.disk.exchange import remove_folder, replace_file
 from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile, check_system, open_file
@@ -88,12 +88,9 @@ def _remove_leftovers(target: str, name: str) -> None:
         paths = [entry.path for entry in left if entry.is_dir(follow_symlinks=False)]
     for path in paths:
         with closing(open_file(path, _FOLDER | os.O_NOFOLLOW)) as leftover:
-            if not try_lock(leftover):
-                raise CannotWrite(
-                    f"{name} is being written by another process",
-                    where=path,
-                    hint="run the command again when it is done",
-                )
+            problem = f"{name} is being written by another process"
+            hint = "run the command again when it is done"
+            check_rule(bool(try_lock(leftover)), problem, path, kind=CannotWrite, hint=hint)
             remove_folder(leftover, path)
             notice = Notice(f"{path} was left by a run that was killed, and is removed")
             warnings.warn(GscliWarning(notice), stacklevel=2)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base import CannotWrite, UsageError
+from gscli.base import CannotWrite, UsageError, check_rule
 from gscli.base.arrays import Array, DType, is_narrow_dtype
 from gscli.base.words import format_shape
 from gscli.files.content import Content, check_kind, check_limit, import_extra
@@ -163,12 +163,9 @@ def _add_array(place: ZarrPath, array: Array, chunks: Chunks) -> None:
     group = open_node(place._replace(member=""))
     if hasattr(group, "chunks"):
         raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)
-    if group.metadata.consolidated_metadata is not None:
-        raise CannotWrite(
-            f"{place.path} has consolidated metadata, which would not tell of {place.name}",
-            where=place.name,
-            hint="write a new store",
-        )
+    is_open = group.metadata.consolidated_metadata is None
+    problem = f"{place.path} has consolidated metadata, which would not tell of {place.name}"
+    check_rule(is_open, problem, place.name, kind=CannotWrite, hint="write a new store")
     parents, version = place.member.rpartition("/")[0], group.metadata.zarr_format
     if parents:
         with zarr_write_errors(place.name):
@@ -238,11 +235,8 @@ def choose_chunk_shape(chunks: Chunks, dtype: DType, shape: Sequence[int]) -> tu
             if sizes[axis] > 1 or rest == 0:
                 break
         return tuple(max(size, 1) for size in sizes)
-    if len(chunks) != len(shape):
-        raise UsageError(
-            f"--chunks has {len(chunks)} sizes, the array has {len(shape)} axes",
-            where=f"shape {format_shape(tuple(shape))}",
-            valid="one size for each axis, -1 for the whole axis",
-        )
+    problem = f"--chunks has {len(chunks)} sizes, the array has {len(shape)} axes"
+    where, legal = f"shape {format_shape(shape)}", "one size for each axis, -1 for the whole axis"
+    check_rule(len(chunks) == len(shape), problem, where, kind=UsageError, valid=legal)
     whole = [size if step == -1 else step for step, size in zip(chunks, shape, strict=True)]
     return tuple(max(size, 1) for size in whole)

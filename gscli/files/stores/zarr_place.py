@@ -7,12 +7,12 @@ import re
 import stat
 from contextlib import AbstractContextManager
 
-from gscli.base import CannotRead, ContentRefused, GscliError, translate_errors
+from gscli.base import CannotRead, ContentRefused, GscliError, check_rule, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
-from gscli.files.content import check_limit
+from gscli.files.content import check_content, check_limit
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
@@ -64,12 +64,10 @@ def parse_location(path: str, member: str | None = None) -> ZarrPath:
 def check_member(place: ZarrPath) -> None:
     """The path of an array goes down from the store's root, by plain names."""
     parts = place.member.split("/") if place.member else []
-    if any(part in ("", ".", "..") for part in parts) or "\\" in place.member:
-        raise CannotRead(
-            f"{sanitize(place.member, 60)} is no path of an array",
-            where=place.name,
-            valid="names of groups and of the array, parted by /",
-        )
+    is_path = {"", ".", ".."}.isdisjoint(parts) and "\\" not in place.member
+    problem = f"{sanitize(place.member, 60)} is no path of an array"
+    legal = "names of groups and of the array, parted by /"
+    check_rule(is_path, problem, place.name, kind=CannotRead, valid=legal)
 
 
 def check_metadata(content: bytes, name: str) -> None:
@@ -129,8 +127,8 @@ def check_folder(place: ZarrPath) -> None:
     folder = place.path
     for part in ("", *filter(None, place.member.split("/"))):
         folder = os.path.join(folder, part) if part else folder
-        if part and os.path.islink(folder):
-            raise link_error(f"{sanitize(part, 60)} is a link", place.name)
+        is_own = not (part and os.path.islink(folder))
+        check_no_link(is_own, f"{sanitize(part, 60)} is a link", place.name)
         _check_metadata_files(folder, place)
 
 
@@ -147,14 +145,13 @@ def file_size(path: str, what: str, where: str) -> int | None:
         status = os.lstat(path)
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(status.st_mode):
-        raise link_error(f"{what} is a link or no file", where)
+    check_no_link(stat.S_ISREG(status.st_mode), f"{what} is a link or no file", where)
     return status.st_size
 
 
-def link_error(problem: str, where: str) -> ContentRefused:
-    """What is said of names that may lead out of a store."""
-    return ContentRefused(f"{problem}, and gscli does not follow it", where=where)
+def check_no_link(holds: bool, problem: str, where: str) -> None:
+    """ContentRefused for names that may lead out of a store."""
+    check_content(holds, f"{problem}, and gscli does not follow it", where)
 
 
 def _check_metadata_files(folder: str, place: ZarrPath) -> None:

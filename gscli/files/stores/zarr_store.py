@@ -20,21 +20,21 @@ import numpy as np
 from gscli.base import CannotRead, ContentRefused, DtypeRefused
 from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
 from gscli.base.words import format_shape, quote_word, sanitize
-from gscli.files.content import check_limit, import_extra, open_content
+from gscli.files.content import check_content, check_limit, import_extra, open_content
 from gscli.files.formats.npy import element_dtype, is_shape
 from gscli.files.stores.chunks import (
     MIN_CHUNK_LIMIT,
     ChunkedArray,
     ChunkedDaskArray,
-    too_large_error,
+    check_packed_size,
 )
 from gscli.files.stores.zarr_place import (
     ZarrPath,
     check_folder,
     check_member,
+    check_no_link,
     file_size,
     is_repository,
-    link_error,
     zarr_errors,
     zarr_write_errors,
 )
@@ -55,14 +55,11 @@ class ZarrArray(ChunkedArray):
         self.shape, self._unit = tuple(array.shape), tuple(array.shards or array.chunks)
         pairs = zip(self._unit, self.shape, strict=True)
         self.chunk_shape = tuple(max(min(unit, size), 1) for unit, size in pairs)
-        if 0 in self._unit and 0 not in self.shape:
-            where = f"{self.name}: chunks {format_shape(self._unit)}"
-            raise ContentRefused("a chunk has no cells", where=where)
-        if not is_shape(self.shape, self.dtype.itemsize):
-            where = f"{self.name}: {format_shape(self.shape)}"
-            raise ContentRefused("no array can be so large", where=where)
-        if np.ndim(self.fill):
-            raise ContentRefused("the fill value is no single element", where=self.name)
+        has_cells, where = 0 not in self._unit or 0 in self.shape, format_shape(self._unit)
+        check_content(has_cells, "a chunk has no cells", f"{self.name}: chunks {where}")
+        is_legal, where = is_shape(self.shape, self.dtype.itemsize), format_shape(self.shape)
+        check_content(is_legal, "no array can be so large", f"{self.name}: {where}")
+        check_content(not np.ndim(self.fill), "the fill value is no single element", self.name)
         self.chunk_bytes = math.prod(self._unit) * self.dtype.itemsize
         check_limit(self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), self.name, "a chunk")
         from gscli.files.stores.codecs import limit_codecs
@@ -158,12 +155,11 @@ class ZarrArray(ChunkedArray):
         size, root = file_size(path, "a chunk", where), os.path.realpath(str(self.array.store.root))
         if size is None:
             return
-        if not os.path.realpath(path).startswith(root + os.sep):
-            raise link_error("the folder of a chunk is a link", where)
-        if size > self._stored_limit:
-            raise too_large_error(size, self._stored_limit, self.name)
-        if not size:  # of a shard the library would make the fill value
-            raise ContentRefused("a chunk is empty", where=f"{self.name}: {sanitize(path, 60)}")
+        is_inside = os.path.realpath(path).startswith(root + os.sep)
+        check_no_link(is_inside, "the folder of a chunk is a link", where)
+        check_packed_size(size, size, self._stored_limit, self.name)
+        # Of an empty shard the library would make the fill value.
+        check_content(size > 0, "a chunk is empty", f"{self.name}: {sanitize(path, 60)}")
 
 
 MAX_DIGITS = 19

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import DtypeRefused, IndexRefused
+from gscli.base import DtypeRefused, IndexRefused, check_rule
 from gscli.base.words import ALL_INTEGERS, COMPLEX, FLOATS, dtype_max, dtype_min, real_part
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
@@ -28,7 +28,6 @@ from gscli.layout.axes import (
     Truncation,
     Updates,
 )
-from gscli.layout.families import check_rule, describe
 from gscli.layout.refusals import broadcast_updates
 
 FRAMEWORK = Framework("jax", "JAX")
@@ -94,7 +93,7 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
         raise DtypeRefused(
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
-            details=(describe(data),),
+            details=(str(data),),
             valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
         )
     if isinstance(fill_value, complex):
@@ -141,7 +140,7 @@ def promote_dtypes(first: Tensor, second: Tensor) -> str:
     if first.dtype == second.dtype:
         return first.dtype
     problem = f"{first.name} and {second.name} have no common element type"
-    where = f"{describe(first)}, {describe(second)}"
+    where = f"{first}, {second}"
     are_known = {first.dtype, second.dtype} <= _ABOVE.keys()
     hint = "small types never mix with others; convert one of them first"
     check_rule(are_known, problem, where, kind=DtypeRefused, hint=hint)

@@ -39,7 +39,6 @@ from gscli.layout.axes import (
     Tensor,
     Truncation,
 )
-from gscli.layout.families import describe
 from gscli.layout.refusals import check_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
@@ -97,7 +96,7 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
         )
         check_dtype(values, NON_TEXT_DTYPES)
         wide = promote_dtypes(x, values)
-        check_bool_arithmetic(wide, reduction, f"{describe(x)}, {describe(values)}")
+        check_bool_arithmetic(wide, reduction, f"{x}, {values}")
         if reduction == "pow":
             check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in NARROW_INTEGERS))
         own = _epilogue_dtype(x.dtype, reduction)
@@ -223,7 +222,7 @@ def _address_subscript(
     numbers_only = all(index.rank == 0 for index in indices)
     empty = 0 in sizes.values()
     has_cells = not (empty and (numbers_only or (reads and 0 not in addressing.result_shape)))
-    where = ", ".join(map(describe, indices))
+    where = ", ".join(map(str, indices))
     check_axis_filled(has_cells, x, where, "none: an axis of size 0 has no cells")
     cut = Truncation.AFTER_NEGATIVE
     if reads and beyond is OutOfBounds.CLIP and indices and numbers_only:

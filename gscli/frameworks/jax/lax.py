@@ -34,7 +34,7 @@ from gscli.frameworks.operator import FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import SCATTER_NAMES as STABLEHLO_NAMES
-from gscli.layout.families import DimensionNumbers, describe
+from gscli.layout.families import DimensionNumbers
 from gscli.layout.refusals import (
     check_dtype,
     check_dtypes,
@@ -76,14 +76,9 @@ def lax_gather(
     sizes may exceed operand's, as JAX has it.
     """
     check_dtypes(operand, NON_TEXT_DTYPES, start_indices, INTEGERS)
-    numbers = DimensionNumbers(
-        offset_dims,
-        collapsed_slice_dims,
-        operand_batching_dims,
-        start_indices_batching_dims,
-        start_index_map,
-        _check_vector_dim(start_indices),
-    )
+    batching = operand_batching_dims, start_indices_batching_dims
+    lists = offset_dims, collapsed_slice_dims, *batching, start_index_map
+    numbers = DimensionNumbers(*lists, _check_vector_dim(start_indices))
     addressing = gather_windows(
         operand, start_indices, numbers, slice_sizes, removed_sizes=(1,), any_without_entries=True
     )
@@ -108,19 +103,13 @@ def _scatter(reduction: Reduction) -> FamilyMember:
         unique_indices: Promise = False,
         mode: Mode = None,
     ) -> Layout:
-        numbers = DimensionNumbers(
-            update_window_dims,
-            inserted_window_dims,
-            operand_batching_dims,
-            scatter_indices_batching_dims,
-            scatter_dims_to_operand_dims,
-            _check_vector_dim(scatter_indices),
-            SCATTER_NAMES,
-        )
+        batching = operand_batching_dims, scatter_indices_batching_dims
+        lists = update_window_dims, inserted_window_dims, *batching, scatter_dims_to_operand_dims
+        numbers = DimensionNumbers(*lists, _check_vector_dim(scatter_indices), SCATTER_NAMES)
         check_dtype(operand, NON_TEXT_DTYPES)
         check_same_dtype(operand, updates)
         check_index_dtype(scatter_indices, INTEGERS)
-        check_bool_arithmetic(operand.dtype, reduction, describe(operand))
+        check_bool_arithmetic(operand.dtype, reduction, str(operand))
         return scatter_layout(
             operand,
             Updates(updates.name),

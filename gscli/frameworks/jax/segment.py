@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import ShapeRefused
+from gscli.base import ShapeRefused, check_rule
 from gscli.base.words import INTEGERS, NON_TEXT_DTYPES, empty_reduction
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option, Promise
@@ -20,7 +20,7 @@ from gscli.frameworks.jax import (
 from gscli.frameworks.operator import FamilyMember
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import OutOfBounds, Reduction, Tensor, Truncation
-from gscli.layout.families import address_axis, check_rule, describe
+from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtypes
 
 NumSegments: TypeAlias = Annotated[
@@ -41,7 +41,7 @@ def _segment(reduction: Reduction) -> FamilyMember:
         mode: Mode = None,
     ) -> NewOutput:
         check_dtypes(data, NON_TEXT_DTYPES, segment_ids, INTEGERS)
-        check_bool_arithmetic(data.dtype, reduction, describe(data))
+        check_bool_arithmetic(data.dtype, reduction, str(data))
         count = _count_segments(segment_ids) if num_segments is None else num_segments
         problem, where = "the number of segments is negative", f"num_segments = {count}"
         check_rule(count >= 0, problem, where, segment_ids, valid="0 and more")
@@ -100,5 +100,5 @@ def segment_max() -> None:
 def _count_segments(ids: Tensor) -> int:
     if not ids.values:
         problem = "segment_ids are empty, so the number of segments is unknown"
-        raise ShapeRefused(problem, where=describe(ids), hint="--num-segments N")
+        raise ShapeRefused(problem, where=str(ids), hint="--num-segments N")
     return ids.values[0] + 1

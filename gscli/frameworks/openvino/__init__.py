@@ -18,7 +18,7 @@ from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Negative, Policy, Tensor
-from gscli.layout.families import describe, normalize_axis
+from gscli.layout.families import normalize_axis
 from gscli.layout.refusals import check_index_dtype
 
 FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
@@ -47,5 +47,5 @@ def read_axis(data: Tensor, axis: Tensor) -> int:
     """The one number of the axis tensor, normal."""
     check_index_dtype(axis, INTEGERS)
     if axis.shape not in ((), (1,)) or axis.values is None:
-        raise ShapeRefused("axis must be one number", where=describe(axis), valid="shape [] or [1]")
+        raise ShapeRefused("axis must be one number", where=str(axis), valid="shape [] or [1]")
     return normalize_axis(axis.values[0], data.rank)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
+from gscli.base import check_rule
 from gscli.base.words import INTEGERS
 from gscli.declare import ShapeInput
 from gscli.declare.attributes import AxisOption, Option
@@ -24,7 +25,6 @@ from gscli.layout.families import (
     address_elements,
     address_vectors,
     check_off_axis_size,
-    check_rule,
     normalize_axis,
 )
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank

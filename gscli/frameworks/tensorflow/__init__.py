@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
@@ -29,7 +29,6 @@ from gscli.layout.axes import (
     Tensor,
     Unspecified,
 )
-from gscli.layout.families import check_rule, describe
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
@@ -96,6 +95,6 @@ def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:
     """Refuse vectors that no kernel takes."""
     length = batch_dims + indices.shape[-1]
     problem = f"index vectors have more than {MAX_VECTOR_LENGTH} numbers"
-    where = f"{describe(indices)}: {length} numbers"
+    where = f"{indices}: {length} numbers"
     legal = f"at most {MAX_VECTOR_LENGTH}, batch_dims included"
     check_rule(length <= MAX_VECTOR_LENGTH, problem, where, valid=legal)

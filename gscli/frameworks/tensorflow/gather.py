@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gscli.base import IndexRefused
+from gscli.base import IndexRefused, check_rule
 from gscli.base.words import DTYPES
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison
@@ -18,7 +18,7 @@ from gscli.frameworks.tensorflow import (
 )
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tensor, Truncation
-from gscli.layout.families import address_axis, address_vectors, check_rule, normalize_axis
+from gscli.layout.families import address_axis, address_vectors, normalize_axis
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)

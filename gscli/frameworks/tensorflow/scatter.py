@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused, ShapeRefused, check_rule
 from gscli.base.words import DTYPES, FLOATS, NUMBERS
 from gscli.declare import ShapeInput
 from gscli.frameworks.operator import Comparison, FamilyMember
@@ -20,7 +20,7 @@ from gscli.frameworks.tensorflow import (
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
-from gscli.layout.families import address_vectors, check_rule
+from gscli.layout.families import address_vectors
 from gscli.layout.refusals import (
     check_dtypes,
     check_min_rank,

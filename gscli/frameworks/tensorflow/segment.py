@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, TypeAlias
 
-from gscli.base import IndexRefused
+from gscli.base import IndexRefused, check_rule
 from gscli.base.words import (
     COMPLEX,
     FLOATS,
@@ -29,7 +29,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, check_rule
+from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
 
 DROP_NEGATIVE = Policy(Negative.SKIP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOAT16S
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import OVERWRITE, Comparison
@@ -20,7 +20,6 @@ from gscli.frameworks.torch import (
 )
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Fit, Number, Reduction, Tensor, Updates
-from gscli.layout.families import check_rule
 from gscli.layout.refusals import check_dtype, check_same_dtype
 
 

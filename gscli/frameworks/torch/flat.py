@@ -7,6 +7,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
+from gscli.base import check_rule
 from gscli.base.words import format_count, format_shape
 from gscli.declare import Mask
 from gscli.declare.attributes import AxisOption, Option
@@ -28,14 +29,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import (
-    address_elements,
-    address_flat,
-    broadcast_shapes,
-    check_rule,
-    describe,
-    normalize_axis,
-)
+from gscli.layout.families import address_elements, address_flat, broadcast_shapes, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
     check_dtypes,
@@ -148,7 +142,7 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     check_rule(fits, "mask does not stretch to input", mask, input, valid=legal)
     addressing = _address_mask(input, mask, shape)
     (count,) = addressing.entry_shape
-    where = f"{describe(source)}: {format_count(prod(source.shape), 'value')}"
+    where = f"{source}: {format_count(prod(source.shape), 'value')}"
     problem = "source has fewer values than mask has true cells"
     check_rule(prod(source.shape) >= count, problem, where, valid=f"{count} or more")
     return scatter_layout(input, Updates(source.name, Fit.CYCLE), addressing, FROM_END)

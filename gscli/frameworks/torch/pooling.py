@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOATS, format_count, format_shape
 from gscli.declare.attributes import Option, Sizes
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Shape, Tensor, Updates
-from gscli.layout.families import address_own_place, check_rule
+from gscli.layout.families import address_own_place
 from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
 
 KernelSize: TypeAlias = Annotated[

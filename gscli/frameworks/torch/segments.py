@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Annotated, Literal
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOATS, empty_reduction
 from gscli.declare.attributes import AxisOption, Option, parse_reduction
 from gscli.frameworks.torch import FRAMEWORK, cast_scalar
@@ -18,7 +18,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, check_rule, normalize_axis
+from gscli.layout.families import address_axis, normalize_axis
 from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
 
 

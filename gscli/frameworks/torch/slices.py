@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal
 
-from gscli.base import DtypeRefused
+from gscli.base import DtypeRefused, check_rule
 from gscli.base.words import COMPLEX, FLOAT16S, format_count
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
@@ -32,7 +32,7 @@ from gscli.layout.axes import (
     Tensor,
     Updates,
 )
-from gscli.layout.families import address_axis, check_rule, normalize_axis
+from gscli.layout.families import address_axis, normalize_axis
 from gscli.layout.refusals import (
     check_dtype,
     check_exact_shape,

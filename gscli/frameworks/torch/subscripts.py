@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.base import DtypeRefused
+from gscli.base import DtypeRefused, check_rule
 from gscli.declare import Subscript, VariadicMaskInput
 from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.frameworks.torch.flat import Accumulate, put_values
 from gscli.layout import Layout, NewOutput, gather_layout
 from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
-from gscli.layout.families import check_rule
 from gscli.layout.refusals import broadcast_updates, check_dtype, check_same_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 

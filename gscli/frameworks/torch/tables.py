@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.declare import MaxValueInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch import DATA, FLOAT8, FRAMEWORK, WIDE_UNSIGNED
 from gscli.layout import NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Tensor, Updates
-from gscli.layout.families import address_axis, address_own_place, check_rule, describe
+from gscli.layout.families import address_axis, address_own_place
 from gscli.layout.refusals import check_dtype, check_index_dtype
 
 
@@ -22,7 +22,7 @@ def check_table(weight: Tensor, padding_idx: int | None) -> None:
     check_rule(is_table, "weight is a table", weight, valid="rank 2")
     rows = weight.shape[0]
     is_row = padding_idx is None or -rows <= padding_idx < rows
-    where = f"padding_idx = {padding_idx}, {describe(weight)}"
+    where = f"padding_idx = {padding_idx}, {weight}"
     legal = f"-{rows} … {rows - 1}" if rows else "none: weight has no rows"
     check_rule(is_row, "padding_idx is no row of weight", where, kind=UsageError, valid=legal)
 
@@ -73,7 +73,7 @@ def one_hot(
     largest = (input.values or (-1,))[0]
     inferred = num_classes == -1 or 0 in input.shape
     problem = "the number of classes is unknown" if inferred else "num_classes is negative"
-    where = f"num_classes = {num_classes}, {describe(input)}"
+    where = f"num_classes = {num_classes}, {input}"
     fits = num_classes >= -1 and (0 not in input.shape or num_classes > 0)
     check_rule(fits, problem, where, kind=UsageError, valid="1 and more")
     count = max(largest + 1, 1) if num_classes == -1 else num_classes

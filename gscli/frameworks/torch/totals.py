@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOAT16S, FLOATS
 from gscli.declare.attributes import Option, parse_reduction
 from gscli.frameworks.torch import FRAMEWORK
@@ -23,7 +23,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_pick, check_rule
+from gscli.layout.families import address_axis, address_pick
 from gscli.layout.refusals import (
     check_dtype,
     check_exact_shape,

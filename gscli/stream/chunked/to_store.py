@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base import CannotWrite, UsageError
+from gscli.base import CannotWrite, UsageError, check_rule
 from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, LazyArray, check_chunked_size, is_lazy
 from gscli.base.records import Record
 from gscli.base.words import format_count
@@ -216,11 +216,9 @@ def _open_session(place: ZarrPath) -> tuple[str, Session]:
 
     repository = open_repository(place.path)
     branch = place.version or BRANCH
-    if branch not in repository.list_branches():
-        raise UsageError(
-            f"{branch} is no branch, and only a branch can be committed to",
-            where=place.name,
-            valid=", ".join(sorted(repository.list_branches())),
-        )
+    branches = sorted(repository.list_branches())
+    problem = f"{branch} is no branch, and only a branch can be committed to"
+    legal = ", ".join(branches)
+    check_rule(branch in branches, problem, place.name, kind=UsageError, valid=legal)
     with zarr_write_errors(place.name):
         return branch, repository.writable_session(branch)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any
 
-from gscli.base import CannotRead, CannotWrite, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError, check_rule
 from gscli.base.words import sanitize
 from gscli.files.content import import_extra
 from gscli.stream.cluster.tasks import SAME_NAMES
@@ -197,13 +197,10 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
     own = package_versions()
     for worker, there in _ask_workers(client, package_versions).items():
         other = [name for name in own if own[name] != there[name]]
-        if other:
-            raise UsageError(
-                "a worker runs other versions",
-                where=worker,
-                details=tuple(f"{name} {own[name]} here, {there[name]} there" for name in other),
-                hint="install the same where workers run: bits and formats depend on them",
-            )
+        details = (f"{name} {own[name]} here, {there[name]} there" for name in other)
+        problem = "a worker runs other versions"
+        hint = "install the same where workers run: bits and formats depend on them"
+        check_rule(not other, problem, worker, *details, kind=UsageError, hint=hint)
     for worker, missing in _ask_workers(client, missing_paths, list(paths)).items():
         if missing:
             problem = f"a worker cannot see {sanitize(missing[0])}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gscli.base import LimitRefused
+from gscli.base import LimitRefused, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.plan.indices import OutcomeSign
@@ -186,13 +186,11 @@ class TraceView:
 
     def _visible_parts(self, subject: TensorView) -> list[VisibleTensor]:
         options, shape = self.options, tuple(subject.array.shape)
-        if options.full and prod(shape) > FULL_LIMIT:
-            raise LimitRefused(
-                "too many cells to show them all",
-                where=f"{subject.name} has {prod(shape):,} cells",
-                valid=f"at most {FULL_LIMIT:,} cells",
-                hint="without --full the page shows windows around the touched cells",
-            )
+        problem = "too many cells to show them all"
+        fits = not options.full or prod(shape) <= FULL_LIMIT
+        where, legal = f"{subject.name} has {prod(shape):,} cells", f"at most {FULL_LIMIT:,} cells"
+        hint = "without --full the page shows windows around the touched cells"
+        check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
         rows = options.rows or ROWS
         limits = Limits(rows, COLUMNS, planes=PLANES, edge=options.edge, full=options.full)
         target = subject.role == ("data" if self.trace.kind == "gather" else "output")

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import cached_property
 from gscli.base.words import format_count
@@ -84,12 +84,9 @@ class Frames:
 
     def step(self, number: int) -> Drawing:
         """The frame that people call `number`, 0 before the first entry; UsageError beyond."""
-        if not 0 <= number <= len(self):
-            raise UsageError(
-                f"there is no step {number}",
-                where=format_count(len(self), "entry", "entries"),
-                valid=f"0 … {len(self)}",
-            )
+        fits, problem = 0 <= number <= len(self), f"there is no step {number}"
+        where, legal = format_count(len(self), "entry", "entries"), f"0 … {len(self)}"
+        check_rule(fits, problem, where, kind=UsageError, valid=legal)
         return StepFrame(self, number - 1)
 
     def __len__(self) -> int:
