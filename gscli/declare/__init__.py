@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
@@ -79,7 +79,7 @@ class Signature:
     """What one operator of one framework takes, under which versions, and the layout it returns.
 
     `versions` are the opsets that changed the operator, `last_version` the last one that has it,
-    `newest_version` the last of all that was read, `version_label` what the framework calls opsets.
+    `newest_version` the last of all that was read.
 
     >>> from gscli.frameworks.onnx import gather
     >>> [i.name for i in gather.inputs], [a.name for a in gather.attributes]
@@ -92,7 +92,6 @@ class Signature:
     versions: tuple[int, ...]
     last_version: int | None
     newest_version: int | None
-    version_label: str
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.full_name}>"
@@ -202,26 +201,24 @@ class Signature:
         """The operator version in force at a model opset (default: the newest)."""
         if number is None:
             return self.versions[-1]
-        word, first = self.version_label, self.versions[0]
+        first = self.versions[0]
         if self.last_version is not None and number > self.last_version:
-            problem, valid = f"{self.name} ended with {word} {self.last_version}", ""
+            problem, valid = f"{self.name} ended with opset {self.last_version}", ""
             hint = self.doc.splitlines()[-1]
         elif self.newest_version is not None and number > self.newest_version:
-            problem = f"{word} {number} is newer than what gscli knows"
+            problem = f"opset {number} is newer than what gscli knows"
             valid = f"{first} … {self.newest_version}"
-            hint = f"without {word} it is the newest {self.name}"
+            hint = f"without opset it is the newest {self.name}"
         elif number < first:
-            problem, valid, hint = f"{self.name} needs {word} {first}", f"{first} and later", ""
+            problem, valid, hint = f"{self.name} needs opset {first}", f"{first} and later", ""
         else:
             return max(version for version in self.versions if version <= number)
-        raise UsageError(problem, where=f"{word} {number}", valid=valid, hint=hint)
+        raise UsageError(problem, where=f"opset {number}", valid=valid, hint=hint)
 
     def bind_attributes(self, attrs: Arguments) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
         known = self.attributes_by_name
-        for name in attrs:
-            if name not in known:
-                raise self._unknown_name_error("attribute", name, list(known))
+        self._check_names("attribute", attrs, known, list(known))
         values: dict[str, object] = {}
         for name, attribute in known.items():
             if name in attrs:
@@ -239,7 +236,6 @@ class Signature:
         return values
 
     def _check_version(self, version: int, attrs: Arguments, values: Arguments) -> None:
-        word = self.version_label
         for attribute in self.attributes:
             option, name = attribute.option, attribute.name
             is_known = name not in attrs or version >= (option.since or 0)
@@ -248,17 +244,19 @@ class Signature:
             if version < needed:
                 what = f"{name}={values[name]}" if is_known else name
                 legal = [c for c in attribute.choices if is_known and brought.get(c, 0) <= version]
-                raise UsageError(
-                    f"{what} needs {word} {needed}, this is {word} {version}",
-                    where=f"{self.name}-{version}",
-                    valid=" ".join(legal),
-                    hint=f"--{word} {needed}",
-                )
+                problem = f"{what} needs opset {needed}, this is opset {version}"
+                where, hint = f"{self.name}-{version}", f"--opset {needed}"
+                raise UsageError(problem, where=where, valid=" ".join(legal), hint=hint)
 
-    def _unknown_name_error(self, what: str, name: str, known: list[str]) -> UsageError:
-        problem = f"{self.full_name} has no {what} {name!r}"
-        near = STRICT_HINT if name == "strict" else suggest_names(name, known, count=1)
-        return UsageError(problem[:200], valid=" ".join(known) or "none", hint=near)
+    def _check_names(
+        self, what: str, names: Iterable[str], known: Collection[str], spelt: list[str]
+    ) -> None:
+        """UsageError for a name that is not known; `spelt`: the known ones as they are typed."""
+        for name in names:
+            if name not in known:
+                problem = f"{self.full_name} has no {what} {name!r}"
+                near = STRICT_HINT if name == "strict" else suggest_names(name, spelt, count=1)
+                raise UsageError(problem[:200], valid=" ".join(spelt) or "none", hint=near)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
@@ -284,16 +282,10 @@ class Signature:
                 problem = f"{self.full_name} needs {item.name}"
                 raise UsageError(problem, valid=" ".join(spelt))
         many = self.variadic_inputs(passed)
-        if len(many) > MAX_INDEX_ARRAYS:
-            raise ShapeRefused(
-                "more index arrays than data can have axes",
-                where=f"{len(many):,} {self.variadic}",
-                valid=f"0 … {MAX_INDEX_ARRAYS}",
-            )
-        known.update(many)
-        for name in passed:
-            if name not in known:
-                raise self._unknown_name_error("input", name, spelt)
+        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
+        where = f"{len(many):,} {self.variadic}"
+        check_rule(fits, problem, where, valid=f"0 … {MAX_INDEX_ARRAYS}")
+        self._check_names("input", passed, known.union(many), spelt)
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

@@ -168,8 +168,7 @@ class Operator(Signature):
             name = name.replace("_", ".", 1)
         self.framework_name, self.name, self.function = framework.name, name, function
         self.versions, self.last_version = facts.get("versions", ()), facts.get("until")
-        self.newest_version, self.version_label = framework.newest, framework.version_word
-        self.framework, self.example = framework, example
+        self.framework, self.newest_version, self.example = framework, framework.newest, example
         self.has_bare_name, self._comparisons = facts.get("bare", False), comparisons
         self._reduction = facts.get("reduction", "none")
         self.__name__, self.__doc__ = name, function.__doc__
@@ -246,14 +245,11 @@ class Operator(Signature):
 class Framework:
     """A set of operators under their own names.
 
-    `version_word` is what `opset` is called, `newest` the last of them that was read.
+    `newest`: the last opset that was read.
     """
 
-    def __init__(
-        self, name: str, title: str, version_word: str = "opset", newest: int | None = None
-    ) -> None:
-        self.name, self.title = name, title
-        self.version_word, self.newest = version_word, newest
+    def __init__(self, name: str, title: str, newest: int | None = None) -> None:
+        self.name, self.title, self.newest = name, title, newest
         self.operators: dict[str, Operator] = {}
 
     def __repr__(self) -> str:

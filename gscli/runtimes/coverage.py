@@ -123,7 +123,7 @@ def _attribute_rules(operator: Operator, values: Arguments, layout: Layout) -> I
             yield from ["axis from the end"] * (value < 0)
             yield from ["axis beyond the first"] * bool(value % max(len(layout.data_shape), 1))
         elif name == "opset" and value not in (None, newest):
-            yield f"{operator.framework.version_word} {value}"
+            yield f"opset {value}"
         elif (name == "batch_dims" or name.endswith("batching_dims")) and value:
             yield "batch axes"
         elif attribute.kind in ("choice", "bool") and value != attribute.default:

@@ -21,7 +21,7 @@ from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Number, Policy, Tensor
 from gscli.layout.families import address_axis
 
-TOY = Framework("toy", "Toy", version_word="release")
+TOY = Framework("toy", "Toy")
 
 
 @TOY.operator("'[1]' '[0]'", versions=(1, 4), until=6)
@@ -44,7 +44,7 @@ def pick_(
 ) -> Layout:
     """Pick things.
 
-    Use another operator from release 7 on
+    Use another operator from opset 7 on
     """
     del axis, extra, kind, count, dims, fill, strict, name, needed, opset
     return gather_layout(data, address_axis(data, indices[0], 0), Policy())
@@ -148,15 +148,15 @@ def test_versions() -> None:
     assert pick_.resolve_version(None) == 4
     assert pick_.resolve_version(3) == 1
     assert pick_.resolve_version(6) == 4
-    with pytest.raises(UsageError, match="ended with release 6") as caught:
+    with pytest.raises(UsageError, match="ended with opset 6") as caught:
         pick_.resolve_version(7)
-    assert caught.value.hint == "Use another operator from release 7 on"
-    with pytest.raises(UsageError, match="needs release 1"):
+    assert caught.value.hint == "Use another operator from opset 7 on"
+    with pytest.raises(UsageError, match="needs opset 1"):
         pick_.resolve_version(0)
 
 
 def test_attributes_and_choices_that_a_version_lacks() -> None:
-    with pytest.raises(UsageError, match="kind needs release 4, this is release 1"):
+    with pytest.raises(UsageError, match="kind needs opset 4, this is opset 1"):
         pick_.bind_attributes({"kind": "plain", "needed": 1, "opset": 2})
     with pytest.raises(UsageError) as caught:
         find_operator("onnx.scatter_nd").bind_attributes({"reduction": "max", "opset": 16})

@@ -83,7 +83,7 @@ class RunSection:
         trace = self._scene.trace
         framework: Framework = trace.operator.framework
         version = trace.attributes.get("opset")
-        which = f" {framework.version_word} {version}" if version else ""
+        which = f" opset {version}" if version else ""
         return f"{describe_purpose(trace)} {framework.title}{which}."
 
     def _render_quiz(self) -> str:

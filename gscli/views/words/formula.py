@@ -352,11 +352,10 @@ def explain_entry(teller: Describer, entry: Entry) -> list[str]:
 def cite_rule(trace: Trace) -> str:
     """Framework, operator and version that the rule is taken from."""
     operator, version = trace.operator, trace.attributes.get("opset")
-    word = operator.framework.version_word
     if trace.words is not None:
         return trace.words.rule
     text = f"Rule: {operator.framework.title} {operator.name}"
-    text += f", {word} {version}" if version is not None else ""
+    text += f", opset {version}" if version is not None else ""
     note = trace.layout.policy.note
     return f"{text}; {note}." if note else f"{text}."
 
