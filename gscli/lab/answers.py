@@ -123,7 +123,8 @@ class ResultGroup:
 class UnsupportedRuleSet(Record):
     """A rule set that has no way to say the call: why, and whether it was asked for.
 
-    `equivalent`: what gives the same there, beside the `operators` that do not.
+    `equivalent`: what gives the same there, beside the `operators`, by their full names, that do
+    not.
     """
 
     label: str
@@ -144,11 +145,9 @@ class UnsupportedRuleSet(Record):
         ... )
         ['A, B cannot say this: no axis=1']
         """
+        names = {row: [name.partition(".")[2] for name in row.operators] for row in unsaid}
         labels = group_pairs(
-            (
-                row.reason,
-                f"{row.label} {' and '.join(row.operators * bool(row.equivalent))}".rstrip(),
-            )
+            (row.reason, f"{row.label} {' and '.join(names[row] * bool(row.equivalent))}".rstrip())
             for row in unsaid
         )
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]

@@ -79,7 +79,7 @@ def compare(
         if not able:
             reasons = (explain_inexpressible(comparison, call) for _, comparison in pairs)
             reason = next(filter(None, reasons), "it starts from zeros")
-            operators = tuple(dict.fromkeys(operator.name for operator, _ in pairs))
+            operators = tuple(dict.fromkeys(operator.full_name for operator, _ in pairs))
             unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
         reductions = question.list_reductions(chain.from_iterable(chosen.values()))

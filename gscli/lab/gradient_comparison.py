@@ -98,7 +98,7 @@ def compare_gradients(
     """
     rows = [*map(_differentiate, comparing.rows), *others]
     rows += [
-        GradientRow(row.label, " ".join(row.operators), None, {}, row.reason)
+        GradientRow(row.label, next(iter(row.operators), ""), None, {}, row.reason)
         for row in comparing.unsupported
         if row.is_requested
     ]

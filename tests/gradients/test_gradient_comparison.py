@@ -77,6 +77,11 @@ def test_documents_and_refusals() -> None:
     assert document["schema"] == "gscli-compare-gradients/1"
     assert {row["error"] for row in document["refusals"]} == {"index out of range"}
     assert document["rows"][0]["gradients"]["data"]["data"] == [1.0, 0.0, 1.0]
+    words = ("scatter-elements", "[1.0,2]", "[0]", "[5.0]", "--reduction", "mean", "--json")
+    document = json.loads(run(*words, "--as", "torch,onnx,jax")[1])
+    assert document["rows"][0]["operator"] == "torch.scatter_reduce"
+    refused = {row["operator"] for row in document["refusals"]}
+    assert refused == {"onnx.scatter_elements", ""}, "JAX has none"
     code, out, _ = run("gather", '["a"]', "[0]", "-q")
     assert (code, out) == (1, "22 rule sets without gradients.\n")
     for more in (("--lines",), ("--svg", "x.svg"), ("--html", "x.html")):
