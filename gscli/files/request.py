@@ -242,8 +242,15 @@ def member_place(file: str, name: str) -> str:
 
 
 def member_word(file: str, name: str) -> str:
-    """A member as a shell reads it: to be typed, where `member_place` is to be read."""
-    return quote_word(f"{file}::{name}")
+    """A member as a shell reads it: to be typed, where `member_place` is to be read.
+
+    Standard input, and a file whose name does not say what it holds, have members behind `-`.
+
+    >>> member_word("a b.npz", "emb"), member_word("standard input", "emb")
+    ("'a b.npz::emb'", '-- -::emb')
+    """
+    word = f"{file if _is_file_name(file) else '-'}::{name}"
+    return "-- " * word.startswith("-") + quote_word(word)
 
 
 def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
@@ -260,8 +267,8 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     if not known:
         raise ContentRefused(f"{file} holds no arrays", where=file)
     if member is not None:
-        write, listing = partial(member_word, file), f"gscli show {quote_word(file)}"
-        hint = suggest_names(member, known, listing, count=1, write=write)
+        write, shown = partial(member_word, file), quote_word(file) if _is_file_name(file) else "-"
+        hint = suggest_names(member, known, f"gscli show {shown}", count=1, write=write)
         problem = f"{file} has no member {sanitize(member, 60)}"
         raise CannotRead(problem, valid=list_keys(known), hint=hint)
     if len(known) == 1:

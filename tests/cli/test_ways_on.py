@@ -624,3 +624,14 @@ def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
     assert refusal("gscli gather t.csv::a [0] -o t.csv", capsys)[0] == 73
     assert not refusal("gscli gather all.npz -o all.npz::output", capsys)[0]
     assert sorted(np.load("all.npz")) == ["data", "indices", "output"]
+
+
+def test_members_of_standard_input_are_named_as_they_are_typed() -> None:
+    np.savez("two.npz", emb=[1], other=[2])
+    Path("t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    for file, named in (("two.npz", ""), ("two.npz", "::ebm"), ("t.csv", "::c"), ("t.csv", "")):
+        content = Path(file).read_bytes()
+        hint = hint_of(forked("gather", "--", f"-{named}", "[0]", stdin=content).stderr.decode())
+        word = hint.rpartition("-- ")[2].rstrip("?")
+        right = forked("convert", "--", word, "x.npy", stdin=content)
+        assert not right.returncode, (hint, right.stderr)

@@ -23,7 +23,7 @@ from gscli.base import (
 )
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays
 from gscli.base.records import Record
-from gscli.base.words import format_count, format_shape, quote_word, sanitize
+from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_content
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
@@ -35,6 +35,7 @@ from gscli.files.request import (
     ReadRequest,
     check_single_name,
     list_keys,
+    member_word,
 )
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
@@ -153,7 +154,7 @@ def _find_columns(header: list[str], member: str, name: str) -> list[int]:
         check_single_name(header.count(column) <= 1, "columns", column, name)
         if column not in header:
             problem = f"{name} has no column {sanitize(column, 60)}"
-            hint = f"each goes by its name: {quote_word(f'{name}::{header[-1]}')}"
+            hint = f"each goes by its name: {member_word(name, header[-1])}"
             raise CannotRead(problem, valid=list_keys(header), hint=hint)
     return [header.index(column) for column in names]
 
@@ -251,12 +252,10 @@ def _has_other_delimiter(values: list[Any]) -> bool:
 
 def _make_header_error(columns: list[str], name: str) -> ContentRefused:
     """ContentRefused where the first line names columns of numbers, with the word for these."""
-    file = name if name.lower().endswith(tuple(DELIMITERS)) else "-"
-    dashes = "-- " if file.startswith("-") else ""
     return ContentRefused(
         "the first line is a header, not numbers",
         where=f"{name} line 1",
-        hint=f"columns go by their names: {dashes}{quote_word(f'{file}::' + ','.join(columns))}",
+        hint=f"columns go by their names: {member_word(name, ','.join(columns))}",
     )
 
 
