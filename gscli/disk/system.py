@@ -99,7 +99,9 @@ def lock_file(file: RegularFile) -> Iterator[None]:
     """Keep other gscli processes from patching the file, whatever name they know it by."""
     is_locked = try_lock(file)
     if is_locked is False:
-        raise CannotWrite(f"{file.name} is being patched by another process", where=file.name)
+        problem = f"{file.name} is being patched by another process"
+        hint = "wait until that has ended, then run this again"
+        raise CannotWrite(problem, where=file.name, hint=hint)
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
-from gscli.traces import Trace, dump_input
+from gscli.traces import MAX_JSON_CELLS, Trace
 
 SCHEMA = "gscli-compare/1"
 """Names the JSON form of a comparison."""
@@ -271,7 +271,9 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
         "as": list(comparing.only),
         **({"opsets": list(comparing.opsets)} if comparing.opsets else {}),
         "call": {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction},
-        "inputs": {name: dump_input(array) for name, array in comparing.inputs.items()},
+        "inputs": {
+            name: dump_json(array, MAX_JSON_CELLS) for name, array in comparing.inputs.items()
+        },
         "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],
         "agree": comparing.agree,
         "results": comparing.result_count,

@@ -244,11 +244,14 @@ class Trace:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
         return (*self.notices, *collect_notices(self.operator, self.plan))
 
-    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+    def to_dict(
+        self, limit: int | None = None, most_values: int | None = None
+    ) -> dict[str, object]:
         """The JSON form, schema SCHEMA; entries are only counted above MAX_JSON_ENTRIES.
 
         Inputs of up to MAX_JSON_CELLS cells carry their `data`, flat as the output's, so that a
-        document of a small run says all that is needed to run it again.
+        document of a small run says all that is needed to run it again. An output of more than
+        `most_values` stands without.
         """
         from gscli.files.formats.jsonarray import dump_json
 
@@ -262,8 +265,9 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: to_json(value) for key, value in attributes.items()}
-        document["inputs"] = {name: dump_input(array) for name, array in self.call_inputs.items()}
-        document["output"] = dump_json(self.output)
+        inputs = self.call_inputs.items()
+        document["inputs"] = {name: dump_json(array, MAX_JSON_CELLS) for name, array in inputs}
+        document["output"] = dump_json(self.output, most_values)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES
         entries = self.entries(limit) if listed else []
@@ -271,15 +275,6 @@ class Trace:
         document["entries"] = [entry.to_dict(gathered=gathered) for entry in entries]
         document["warnings"] = [notice.to_dict() for notice in self.warnings]
         return document
-
-
-def dump_input(array: Array) -> dict[str, object]:
-    """The JSON form of an input, without its cells where there are more than MAX_JSON_CELLS."""
-    from gscli.files.formats.jsonarray import dump_json
-
-    if array.size <= MAX_JSON_CELLS:
-        return dump_json(array)
-    return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 
 def trace_call(

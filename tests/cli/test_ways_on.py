@@ -15,9 +15,11 @@ from refused import refused_command
 from shell import forked
 
 import gscli
+from gscli import traces
 from gscli.base import GscliError
 from gscli.cli import run_safely
 from gscli.cli.commands.samples import parse_sessions
+from gscli.files.formats import jsonarray
 from gscli.frameworks import NAMES, operators
 
 TESTS = Path(__file__).parents[1]
@@ -635,3 +637,26 @@ def test_members_of_standard_input_are_named_as_they_are_typed() -> None:
         word = hint.rpartition("-- ")[2].rstrip("?")
         right = forked("convert", "--", word, "x.npy", stdin=content)
         assert not right.returncode, (hint, right.stderr)
+
+
+def test_a_document_of_a_result_in_a_file_stands_without_more_values_than_it_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save("large.npy", np.zeros(1 << 23))
+    monkeypatch.setattr(jsonarray, "DOCUMENT_VALUES", 4)
+    monkeypatch.setattr(traces, "MAX_JSON_CELLS", 4)
+    line, outputs = "scatter-nd {} [[0]] [9] --json{}", []
+    for data, of in (("[1,2,3,4,5]", ""), ("[1,2,3,4,5]", "=output"), ("large.npy", "")):
+        assert not run_safely([*line.format(data, of).split(), "-o", "n.npy"])
+        document = json.loads(capsys.readouterr().out)
+        outputs.append(document if of else document["output"])
+        assert np.load("n.npy")[0] == 9
+    assert outputs == [{"dtype": dtype, "shape": [size]} for dtype, size in (
+        ("int64", 5), ("int64", 5), ("float64", 1 << 23),
+    )]  # fmt: skip
+    grad = "gscli grad gather [1.0,2,3,4,5] [0] --json -o g.npy"
+    for refused in (line.format("[1,2,3,4,5]", ""), grad.removeprefix("gscli ")):
+        code, printed = refusal(f"gscli {refused}", capsys)
+        assert code == 65
+        assert "-o FILE.npy" in printed
+    assert not Path("g.npy").exists()

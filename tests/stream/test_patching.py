@@ -188,8 +188,12 @@ def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
     path, second = saved(tmp_path), tmp_path / "second.npy"
     second.hardlink_to(path)
     for direct in (False, True):
-        with lock_file(open_file(second)), pytest.raises(gscli.GscliError, match="another process"):
+        with (
+            lock_file(open_file(second)),
+            pytest.raises(gscli.GscliError, match="another process") as refused,
+        ):
             patch(path, {}, direct=direct)
+        assert refused.value.hint == "wait until that has ended, then run this again"
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy", "second.npy"]
 

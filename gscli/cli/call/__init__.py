@@ -127,10 +127,11 @@ def write_results(
     the array. CannotRead where a file of the inputs has become another one meanwhile.
     """
     mapped.check_unchanged(*inputs)
+    document = make_document() if settings.json is not None and make_document is not None else None
     if result is not None:
         files.save(*result, format=settings.format)
-    if settings.json is not None and make_document is not None:
-        print_json(make_document())
+    if document is not None:
+        print_json(document)
     for path, picture in pictures.items():
         from gscli.cli.call.results import save_text
 
@@ -354,11 +355,12 @@ def render_screen(
 def _make_document(
     trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
 ) -> dict[str, Any]:
-    if settings.json == "output":
-        from gscli.files.formats.jsonarray import dump_json
+    from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json
 
-        return dump_json(trace.output)
-    document = trace.to_dict(settings.limit)
+    most = None if settings.output is None else DOCUMENT_VALUES
+    if settings.json == "output":
+        return dump_json(trace.output, most)
+    document = trace.to_dict(settings.limit, most)
     return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base import ContentRefused, GscliError
 from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
@@ -28,7 +28,7 @@ from gscli.base.arrays import (
     to_native,
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_content
+from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
 from gscli.files.formats.jsontext import (
     JsonPath,
     ParsedJson,
@@ -88,21 +88,24 @@ def array_of_json(parsed: ParsedJson, request: ReadRequest) -> LoadedInput:
     return LoadedInput(array, is_typed=is_typed)
 
 
-def dump_json(array: Array) -> dict[str, Any]:
+def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
     """The document of an array; `load_json` gives the same array back.
+
+    Of more than `most` values there are none in it; LimitRefused where they are too many otherwise.
 
     >>> dump_json(np.array([[1.5, np.nan]], np.float32))
     {'dtype': 'float32', 'shape': [1, 2], 'data': [1.5, 'nan']}
+    >>> dump_json(np.zeros(3), most=2)
+    {'dtype': 'float64', 'shape': [3]}
     """
-    if array.size > DOCUMENT_VALUES:
-        where, most = f"{array.size:,} values", f"at most {DOCUMENT_VALUES:,}"
-        problem = "too many values for one JSON document"
-        raise LimitRefused(problem, where=where, valid=most, hint="-o FILE.npy")
-    return {
-        "dtype": document_dtype(array.dtype),
-        "shape": list(array.shape),
-        "data": json_values(to_native(array).reshape(-1)),
-    }
+    document = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+    if most is not None and array.size > most:
+        return document
+    check_limit(
+        array.size, DOCUMENT_VALUES, f"shape {format_shape(array.shape)}", "the JSON document",
+        unit="values", hint="write a .npy file: -o FILE.npy, gscli convert, or output of a job",
+    )  # fmt: skip
+    return {**document, "data": json_values(to_native(array).reshape(-1))}
 
 
 def load_json(document: object, name: str = "document") -> Array:
