@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
+    from rich.progress import ProgressColumn
 
 SHOWN_AFTER = 1.0
 
@@ -57,11 +58,9 @@ class ProgressBar:
             TransferSpeedColumn,
         )
 
-        counts = (
-            (DownloadColumn(), TransferSpeedColumn())
-            if self._unit == "bytes"
-            else (MofNCompleteColumn(),)
-        )
+        counts: list[ProgressColumn] = [MofNCompleteColumn()]
+        if self._unit == "bytes":
+            counts = [DownloadColumn(), TransferSpeedColumn()]
         bar = Progress(
             TextColumn("{task.description}", markup=False), BarColumn(), *counts,
             TimeRemainingColumn(), console=Console(stderr=True), transient=True,

@@ -25,7 +25,7 @@ from gscli.views.look import ViewOptions
 from gscli.views.page import render_page
 from gscli.views.page.sheets import TraceView
 from gscli.views.summary import describe_purpose
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 
 VOID = {"meta", "input", "br"}
 
@@ -339,7 +339,7 @@ def test_a_question_tells_nothing_of_the_answer(name: str) -> None:
 
 def test_the_text_version_is_the_plain_one() -> None:
     (text,) = re.findall(r"<pre>(.*?)</pre>", render_page([added()]), re.DOTALL)
-    told = make_explanation(added(), ViewOptions(), plain=True)
+    told = Explanation(added(), ViewOptions(), plain=True).format_plain()
     assert html.unescape(text) == told
     assert "data[0,:] is 1, 1, 1." in told
 

@@ -12,7 +12,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
 from gscli.views.terminal.compare import ComparisonView
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 from gscli.views.words.compare_words import describe_comparison
@@ -100,8 +100,8 @@ def _screens() -> Iterator[tuple[str, str]]:
     for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative",
                  "outside"):  # fmt: skip
         made = SCENES[name]()
-        yield f"{name}_explain.txt", render_text(make_explanation(made, PLAIN, plain=False), PLAIN)
-        yield f"{name}_plain.txt", str(make_explanation(made, PLAIN, plain=True))
+        yield f"{name}_explain.txt", render_text(Explanation(made, PLAIN), PLAIN)
+        yield f"{name}_plain.txt", str(Explanation(made, PLAIN, plain=True).format_plain())
     for name in ("duplicates", "filled"):
         steps = Frames(SCENES[name](), PLAIN)
         yield (

@@ -16,7 +16,7 @@ from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
 from gscli.views.subject import make_views
 from gscli.views.summary import Counts, cell_numbers, count_cells, describe_purpose
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Describer
@@ -26,14 +26,14 @@ ints = np.array
 
 
 def told(found: Trace, **more: Any) -> str:
-    return render_text(make_explanation(found, PLAIN._replace(**more), plain=False), PLAIN)
+    return render_text(Explanation(found, PLAIN._replace(**more)), PLAIN)
 
 
 def test_updates_that_are_empty_are_said_to_write_nothing() -> None:
     found = trace("numpy.put", {"a": [1, 2], "ind": [0], "v": np.zeros(0)})
     assert describe_purpose(found) == "v is empty: nothing is written."
     assert "\nv is empty: nothing is written.\n" in told(found)
-    plain = make_explanation(found, PLAIN, plain=True)
+    plain = Explanation(found, PLAIN, plain=True).format_plain()
     assert isinstance(plain, str)
     assert plain.count("v is empty: nothing is written.") == 1
 
@@ -273,7 +273,7 @@ def test_clip_and_modulo_are_told_apart() -> None:
 
 
 def test_plain_is_one_statement_a_line() -> None:
-    text = make_explanation(duplicates(), ViewOptions(width=40), plain=True)
+    text = Explanation(duplicates(), ViewOptions(width=40), plain=True).format_plain()
     assert isinstance(text, str)
     assert all(line.endswith(".") for line in text.splitlines())
     assert (
@@ -302,7 +302,7 @@ def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
     found = trace("tensorflow.unsorted_segment_sum", inputs, {"num_segments": 2})
     assert "-1 on axis 0 of size 2 is below zero, so data[0] = 1 is" in told(found)
     assert "-1 is below zero, which skips the entry" in str(
-        make_explanation(found, PLAIN, plain=True)
+        Explanation(found, PLAIN, plain=True).format_plain()
     )
     teller = Describer(found, NumberFormat())
     assert "an index below zero skips its entry" in explain_entry(teller, found.entries()[0])[1]
@@ -310,7 +310,7 @@ def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
 
 def test_plain_gives_the_values_of_tensors_and_slices() -> None:
     found = trace("onnx.gather", {"data": np.arange(12).reshape(4, 3), "indices": [2, 0, -1]})
-    text = str(make_explanation(found, PLAIN, plain=True))
+    text = str(Explanation(found, PLAIN, plain=True).format_plain())
     assert "data[3,:] is 9, 10, 11." in text
     assert "output[2,:] is 9, 10, 11." in text
     assert "data[2,:] is read into output[0,:], the values are 6, 7, 8." in text
@@ -319,7 +319,7 @@ def test_plain_gives_the_values_of_tensors_and_slices() -> None:
 def test_slices_that_are_written_tell_was_and_becomes() -> None:
     inputs = {"data": np.zeros((2, 2)), "indices": [[1], [1]], "updates": [[1.5, 2], [3, 4]]}
     found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    text = str(make_explanation(found, PLAIN, plain=True))
+    text = str(Explanation(found, PLAIN, plain=True).format_plain())
     assert "it was 0, 0, becomes 1.5, 2." in text
     assert "it was 1.5, 2, becomes 4.5, 6; entry a wrote there before." in text
     assert "output[1,:]: [1.5, 2] + [3, 4] = [4.5, 6], again after a" in told(found)
@@ -435,8 +435,8 @@ def test_what_a_mean_leaves_out_is_not_its_updates(plain: bool) -> None:
     """TensorFlow calls the updates data."""
     inputs = {"data": np.array([1.0, 2.0]), "segment_ids": ints([0, 0])}
     found = trace("tensorflow.unsorted_segment_mean", inputs, {"num_segments": 1})
-    text = make_explanation(found, PLAIN, plain=plain)
-    text = text if isinstance(text, str) else render_text(text, PLAIN)
+    made = Explanation(found, PLAIN, plain=plain)
+    text = made.format_plain() if plain else render_text(made, PLAIN)
     assert "value of data" not in text
     assert "its old value is not counted" in text
 
@@ -444,7 +444,7 @@ def test_what_a_mean_leaves_out_is_not_its_updates(plain: bool) -> None:
 def test_an_entry_without_an_index_says_none() -> None:
     found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": ":"})
     assert " a  no index → a[:] → output[:] = [1, 2]" in told(found).splitlines()
-    plain = make_explanation(found, PLAIN, plain=True)
+    plain = Explanation(found, PLAIN, plain=True).format_plain()
     assert "entry a: a[:] is read into output[:], the values are 1, 2." in str(plain).splitlines()
 
 

@@ -19,7 +19,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
 from gscli.views.subject import make_views
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 
@@ -90,9 +90,7 @@ def test_random_calls(seed: int) -> None:
         options = some_options(rng)
         drawn = Picture(trace, options)
         check_text(render_text(drawn, options), options)
-        check_text(
-            str(render_text(make_explanation(trace, options, plain=False), options)), options
-        )
+        check_text(str(render_text(Explanation(trace, options), options)), options)
         check_letters(drawn, ViewOptions(width=options.width, color="none", rows=options.rows))
         tensor = rng.choice(trace.tensors)
         check_text(
@@ -106,10 +104,8 @@ def test_every_declared_operator(seed: int) -> None:
     for trace in declared()[seed::8]:
         options = some_options(rng)
         check_text(render_text(Picture(trace, options), options), options)
-        check_text(
-            str(render_text(make_explanation(trace, options, plain=False), options)), options
-        )
-        plain = make_explanation(trace, options, plain=True)
+        check_text(str(render_text(Explanation(trace, options), options)), options)
+        plain = Explanation(trace, options, plain=True).format_plain()
         assert isinstance(plain, str)
         assert plain.isascii()
         assert all(character == "\n" or character.isprintable() for character in plain)

@@ -17,7 +17,7 @@ from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.steps import first_output, views_after
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import KEY_LINES, Frames, run_step_keys, show_steps
 
 
@@ -75,7 +75,7 @@ def test_a_bag_has_its_value_when_its_last_entry_is_in() -> None:
     rows = [[line.split()[-1] for line in frame.splitlines()[4:6]] for frame in frames]
     assert rows == [["a:·", "·"], ["b:3", "·"], ["3", "c:·"], ["3", "d:7"]]
     assert "weight[2,0] = 3 → output[1,0]\n" in frames[2]
-    told = make_explanation(run, PLAIN, plain=True)
+    told = Explanation(run, PLAIN, plain=True).format_plain()
     assert "weight[2,0], which is 3, goes into output[1,0]." in told
 
 

@@ -71,11 +71,11 @@ def _render_svgs(
 def render_explanation(trace: Trace, settings: Settings) -> str:
     """The formula and a line per entry."""
     from gscli.views.lines import render_text
-    from gscli.views.terminal.explain import make_explanation
+    from gscli.views.terminal.explain import Explanation
 
     options = make_view_options(settings)
-    explanation = make_explanation(trace, options, plain=settings.plain)
-    return explanation if isinstance(explanation, str) else render_text(explanation, options)
+    explanation = Explanation(trace, options, plain=settings.plain)
+    return explanation.format_plain() if settings.plain else render_text(explanation, options)
 
 
 def show_steps(
@@ -167,12 +167,12 @@ def render_difference(
 ) -> str:
     """The sentences, and the cells that differ in a table or in sentences of their own."""
     from gscli.views.lines import render_text, wrap_lines
-    from gscli.views.terminal.tables import describe_cells, make_difference_drawing
+    from gscli.views.terminal.tables import DifferenceTable
 
     options = make_view_options(settings)
+    table = DifferenceTable(difference, options, letters)
     if settings.plain:
-        lines = [sentences[0], *describe_cells(difference, options, letters), *sentences[1:]]
+        lines = [sentences[0], *table.describe(), *sentences[1:]]
         return wrap_lines(lines, options.width)
     listed = shown_count < difference.differing_count
-    view = make_difference_drawing(difference, sentences, options, letters, listed=listed)
-    return render_text(view, options)
+    return render_text(table.make_drawing(sentences, listed=listed), options)

@@ -28,7 +28,7 @@ from gscli.views.summary import (
     explain_signs,
     list_attributes,
 )
-from gscli.views.terminal.explain import make_explanation
+from gscli.views.terminal.explain import Explanation
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
@@ -166,9 +166,8 @@ class RunSection:
         if sum(len(tensor.cells) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
         options = self._scene.options._replace(limit=ENTRIES)
-        explanation = make_explanation(self._scene.trace, options, plain=True)
-        assert isinstance(explanation, str)
-        text = f"<pre>{escape(explanation)}</pre>"
+        explanation = Explanation(self._scene.trace, options, plain=True)
+        text = f"<pre>{escape(explanation.format_plain())}</pre>"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'
 
     def _script_data(self) -> dict[str, object]:

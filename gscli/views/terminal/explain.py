@@ -5,7 +5,7 @@ from __future__ import annotations
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import Drawing, line_width
+from gscli.views.lines import line_width
 from gscli.views.look import PLAIN, Line, ViewOptions
 from gscli.views.picture import TraceDrawing
 from gscli.views.subject import list_samples
@@ -20,14 +20,14 @@ EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
 
 
-def make_explanation(trace: Trace, options: ViewOptions, *, plain: bool) -> Drawing | str:
-    """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
+class Explanation(TraceDrawing):
+    """Formula, entries and counts of one run.
+
+    With `plain` numbers are as `format_plain` tells them, in full sentences of ASCII.
 
     >>> from gscli.traces import trace
-    >>> from gscli.views.lines import render_text
-    >>> options = ViewOptions(color="none")
-    >>> counts = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
-    >>> print(render_text(make_explanation(counts, options, plain=False), options), end="")
+    >>> run = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> print(Explanation(run, ViewOptions(color="none")))
     gather   data int64 [3]   indices int64 [1]   output int64 [1]
     <BLANKLINE>
     output[i] = data[indices[i]]   for i = 0
@@ -38,16 +38,10 @@ def make_explanation(trace: Trace, options: ViewOptions, *, plain: bool) -> Draw
     <BLANKLINE>
     1 of 3 cells read
     """
-    check_size(options._replace(full=False), trace.entry_count, [])
-    if plain:
-        return Explanation(trace, options._replace(utf8=False), plain=True).format_plain()
-    return Explanation(trace, options, plain=False)
 
-
-class Explanation(TraceDrawing):
-    """Formula, entries and counts of one run."""
-
-    def __init__(self, trace: Trace, options: ViewOptions, *, plain: bool) -> None:
+    def __init__(self, trace: Trace, options: ViewOptions, *, plain: bool = False) -> None:
+        check_size(options._replace(full=False), trace.entry_count, [])
+        options = options._replace(utf8=options.utf8 and not plain)
         super().__init__(trace, options)
         limit = EXPLAINED_ENTRIES if options.limit is None else options.limit
         self.shown = trace.entries(limit)

@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.views.choices import check_size, check_slice, take_slice
 from gscli.views.group import render_tensors
 from gscli.views.lines import (
@@ -43,12 +44,7 @@ def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawin
     """Name, dtype, shape and the cells that fit; UsageError for a slice of another rank.
 
     >>> import numpy as np
-    >>> from gscli.views.lines import render_text
-    >>> options = ViewOptions(color="none")
-    >>> print(
-    ...     render_text(make_tensor_drawing("w", np.array([[1, 2], [3, 4]]), options), options),
-    ...     end="",
-    ... )
+    >>> print(make_tensor_drawing("w", np.array([[1, 2], [3, 4]]), ViewOptions(color="none")))
     w  int64 [2×2]
         0  1
     0 │ 1  2
@@ -58,12 +54,11 @@ def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawin
     if options.slice is not None:
         check_slice(options.slice, [array.shape])
     subject = TensorView(name, array)
-    return Drawing(
-        lambda width: flow_blocks(
-            render_tensors([subject], options, width, fill=True).blocks, width
-        ),
-        options,
-    )
+
+    def draw(width: int) -> list[Line]:
+        return flow_blocks(render_tensors([subject], options, width, fill=True).blocks, width)
+
+    return Drawing(draw, options)
 
 
 def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
@@ -93,77 +88,67 @@ WIDEST = 40
 HEADS = ("cell", "is", "expected")
 
 
-def _list_cells(
-    differences: TensorDifference, options: ViewOptions, letters: Sequence[str]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Place, both values and entries of each differing cell that is listed."""
-    signs, shown = choose_signs(options), differences.cells[: options.limit or SHOWN]
-    for cell, letter in zip(shown, chain(letters, repeat("")), strict=False):
-        at = f"[{','.join(map(str, cell.at))}]"
-        actual, expected = (signs.sanitize(str(value), WIDEST)
-                            for value in (cell.actual, cell.expected))  # fmt: skip
-        yield at, actual, expected, letter
+class DifferenceTable(Record):
+    """The first cells in which two tensors differ; `letters` name entries by cell."""
 
+    differences: TensorDifference
+    options: ViewOptions
+    letters: Sequence[str] = ()
 
-def describe_cells(
-    differences: TensorDifference, options: ViewOptions, letters: Sequence[str] = ()
-) -> list[str]:
-    """A sentence for each differing cell that is listed.
+    def _list_cells(self) -> Iterator[tuple[str, str, str, str]]:
+        """Place, both values and entries of each differing cell that is listed."""
+        signs = choose_signs(self.options)
+        shown = self.differences.cells[: self.options.limit or SHOWN]
+        for cell, letter in zip(shown, chain(self.letters, repeat("")), strict=False):
+            actual, expected = (signs.sanitize(str(value), WIDEST)
+                                for value in (cell.actual, cell.expected))  # fmt: skip
+            yield f"[{','.join(map(str, cell.at))}]", actual, expected, letter
 
-    >>> from gscli.lab.difference import compare_tensors
-    >>> import numpy as np
-    >>> describe_cells(compare_tensors(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
-    ['cell [1] is 2, expected 3; reached by entry b.']
-    """
-    lines: list[str] = []
-    for at, actual, expected, letter in _list_cells(differences, options, letters):
-        names = letter.split()
-        word = "entry" if len(names) == 1 else "entries"
-        reached = f"; reached by {word} {', '.join(names)}" if names else ""
-        lines.append(f"cell {at} is {actual}, expected {expected}{reached}.")
-    return lines
+    def describe(self) -> Iterator[str]:
+        """A sentence for each differing cell that is listed.
 
+        >>> from gscli.lab.difference import compare_tensors
+        >>> import numpy as np
+        >>> differences = compare_tensors(np.array([1, 2]), np.array([1, 3]))
+        >>> list(DifferenceTable(differences, ViewOptions(), ["b"]).describe())
+        ['cell [1] is 2, expected 3; reached by entry b.']
+        """
+        for at, actual, expected, letter in self._list_cells():
+            names = letter.split()
+            word = "entry" if len(names) == 1 else "entries"
+            reached = f"; reached by {word} {', '.join(names)}" if names else ""
+            yield f"cell {at} is {actual}, expected {expected}{reached}."
 
-def make_difference_drawing(
-    differences: TensorDifference,
-    sentences: Sequence[str],
-    options: ViewOptions,
-    letters: Sequence[str] = (),
-    *,
-    listed: bool = True,
-) -> Drawing:
-    """The verdict, the first differing cells in a table if `listed`, then what else is said.
+    def make_drawing(self, sentences: Sequence[str], *, listed: bool = True) -> Drawing:
+        """The verdict, the cells in a table if `listed`, then what else is said.
 
-    `sentences`: the first of them the verdict; `letters` name entries by cell.
-    """
+        `sentences`: the first of them the verdict.
+        """
+        look, (verdict, *others) = make_style_sheet(self.options), sentences
+        style = look.bold if self.differences.is_equal else look.alarm
 
-    def draw(width: int) -> list[Line]:
-        look, (verdict, *others) = make_style_sheet(options), sentences
-        lines = wrap_paragraph(verdict, width, look.bold if differences.is_equal else look.alarm)
-        if differences.cells and listed:
-            lines += [[], *_render_differences(differences, options, letters, look), []]
-        for text in others:
-            lines += wrap_paragraph(text, width, indent="    ")
+        def draw(width: int) -> list[Line]:
+            lines = wrap_paragraph(verdict, width, style)
+            if self.differences.cells and listed:
+                lines += [[], *self._render(look), []]
+            for text in others:
+                lines += wrap_paragraph(text, width, indent="    ")
+            return lines
+
+        return Drawing(draw, self.options)
+
+    def _render(self, look: StyleSheet) -> list[Line]:
+        *columns, names = zip(*self._list_cells(), strict=True)
+        wide = max(map(cell_len, names))
+        blocks = [
+            align_right([(head, look.dim), *((text, PLAIN) for text in column)])
+            for head, column in zip(HEADS, columns, strict=True)
+        ]
+        chips: list[Line] = [[(f" {pad_right(name, wide)}", look.bold)] for name in names]
+        lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
+        if self.differences.differing_count > len(names):
+            lines.append([(f" {look.signs.down}", look.dim)])
         return lines
-
-    return Drawing(draw, options)
-
-
-def _render_differences(
-    differences: TensorDifference, options: ViewOptions, letters: Sequence[str], look: StyleSheet
-) -> list[Line]:
-    rows = list(_list_cells(differences, options, letters))
-    *columns, names = zip(*rows, strict=True)
-    wide = max(map(cell_len, names))
-    blocks = [
-        align_right([(head, look.dim), *((text, PLAIN) for text in column)])
-        for head, column in zip(HEADS, columns, strict=True)
-    ]
-    chips: list[Line] = [[(f" {pad_right(name, wide)}", look.bold)] for name in names]
-    lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
-    if differences.differing_count > len(rows):
-        lines.append([(f" {look.signs.down}", look.dim)])
-    return lines
 
 
 GAP = 2
