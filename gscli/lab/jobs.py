@@ -15,6 +15,7 @@ of the values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import inf
 from typing import Any
@@ -23,6 +24,7 @@ import numpy as np
 
 from gscli.base import ContentRefused, GscliError, IndexRefused, LimitRefused, UsageError
 from gscli.base.words import sanitize
+from gscli.declare import STRICT_HINT
 from gscli.files import LoadedInput, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
@@ -65,18 +67,31 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         else:
             result["output"] = dump_json(trace.output)
         if trace.warnings:
-            result["warnings"] = [notice.to_dict() for notice in trace.warnings]
+            warnings = [(notice.to_dict(), notice.plain_hint) for notice in trace.warnings]
+            result["warnings"] = [{**about, "hint": write_hint(hint)} for about, hint in warnings]
         if "expect" in job:
             result["expectation"] = _diagnose(job, trace)
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_identify_line(name, number), "error": refused.to_dict()}
     except GscliError as error:
-        if "--max-bytes" in error.hint:  # which belongs to the commands of operators
-            error.hint = "a batch has fixed limits; the operator's own command takes --max-bytes"
-        error.hint = error.hint or "what a line holds: gscli batch --help"
+        error.hint = write_hint(error.hint) or "what a line holds: gscli batch --help"
         return {**_identify_line(name, number), "error": error.to_dict(), **error.document}
     return result
+
+
+def write_hint(hint: str) -> str:
+    """A hint as a line can follow it: options of operators are attributes.
+
+    >>> write_hint("--reduction add|mul defines it"), write_hint("--opset 18")
+    ('"attrs": {"reduction": "add"} defines it', '"attrs": {"opset": 18}')
+    """
+    if "--max-bytes" in hint:
+        return "a batch has fixed limits; the operator's own command takes --max-bytes"
+    if hint == STRICT_HINT:
+        return "warnings stand in the result, and refuse nothing"
+    hint = re.sub(r"^--([a-z-]+) ([a-z]\w*)[|\w]*", r'"attrs": {"\1": "\2"}', hint)
+    return re.sub(r"^--([a-z-]+) (\d+)", r'"attrs": {"\1": \2}', hint)
 
 
 def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:

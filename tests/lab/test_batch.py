@@ -221,3 +221,18 @@ def test_a_line_that_is_no_text_is_named_once() -> None:
     assert (caught.value.problem, caught.value.where) == (
         "x.jsonl line 2 is not UTF-8 text", "x.jsonl line 2",
     )  # fmt: skip
+
+
+def test_hints_are_what_a_line_can_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inputs = {"data": [1, 2], "indices": [0, 0], "updates": [5, 6]}
+    job = {"op": "scatter_elements", "inputs": inputs}
+    old = {**job, "opset": 16, "attrs": {"reduction": "max"}}
+    strict = {**job, "attrs": {"strict": True}}
+    _, (first, second, third) = answers(lines(job, old, strict), tmp_path, capsys)
+    assert first["warnings"][0]["hint"] == '"attrs": {"reduction": "add"} defines it'
+    assert second["error"]["hint"] == '"attrs": {"opset": 18}'
+    assert third["error"]["hint"] == "warnings stand in the result, and refuse nothing"
+    newer = {**job, "attrs": {"reduction": "max", "opset": 18}}
+    jobs = {**job, "attrs": {"reduction": "add"}}, newer
+    status, (first, second) = answers(lines(*jobs), tmp_path, capsys)
+    assert (status, first["output"]["data"], second["output"]["data"]) == (0, [12, 2], [6, 2])

@@ -327,10 +327,8 @@ def _refuse_strictly(notice: Notice) -> StrictFinding:
         item.partition("; here ")[0] if isinstance(item, str) else item
         for item in notice.detail_items
     )
-    hint = notice.hint.removesuffix("--strict refuses").removesuffix("; ")
-    return StrictFinding(
-        notice.problem, where=notice.where, details=details, hint=hint or "leave out --strict"
-    )
+    hint = notice.plain_hint or "leave out --strict"
+    return StrictFinding(notice.problem, where=notice.where, details=details, hint=hint)
 
 
 def render_screen(
