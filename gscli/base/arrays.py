@@ -273,10 +273,10 @@ def as_array(value: object, name: str) -> Array:
     if type(value) is np.ndarray and value.dtype in _PLAIN:
         return value
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        problem = f"{name} is a masked array with values left out"
+        where = f"{name}: {value.size - int(value.count())} of {value.size} are masked"
         raise ContentRefused(
-            f"{name} is a masked array with values left out",
-            where=f"{name}: {value.size - int(value.count())} of {value.size} are masked",
-            hint=f"{name}.filled(VALUE) says what stands there",
+            problem, where=where, hint=f"{name}.filled(VALUE) says what stands there"
         )
     if isinstance(value, np.ndarray):
         array: Array = value if is_lazy(value) else np.asarray(value)
@@ -437,11 +437,8 @@ def _from_sequence(value: object, name: str) -> Array:
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
         for leaf in np.asarray(value, object).flat:
             if not isinstance(leaf, str):
-                raise ContentRefused(
-                    f"{name} mixes strings with numbers",
-                    where=f"{name}: {leaf!r}"[:200],
-                    valid="all strings, or none",
-                )
+                problem, where = f"{name} mixes strings with numbers", f"{name}: {leaf!r}"[:200]
+                raise ContentRefused(problem, where=where, valid="all strings, or none")
     return array
 
 

@@ -108,12 +108,9 @@ def _take_free_name(temporary: str, target: str) -> None:
     try:
         rename_to_free(temporary, target)
     except FileExistsError as error:
-        raise CannotWrite(
-            f"{target} was made by somebody else meanwhile",
-            where=target,
-            details=("nothing was written",),
-            hint="run the command again",
-        ) from error
+        problem, details = f"{target} was made by somebody else meanwhile", ("nothing was written",)
+        hint = "run the command again"
+        raise CannotWrite(problem, where=target, details=details, hint=hint) from error
 
 
 def _check_same(old: RegularFile, path: str) -> None:
@@ -160,8 +157,6 @@ def _restore_name(temporary: str, target: str, new: os.stat_result) -> None:
     except OSError as error:
         kept = f"{temporary}-kept"
         os.rename(temporary, kept)  # from here on nobody deletes it
-        raise CannotWrite(
-            f"{target} was replaced meanwhile, and cannot be put back",
-            where=f"{target}: {error_reason(error)}",
-            details=(f"what had the name is {kept} now",),
-        ) from error
+        problem = f"{target} was replaced meanwhile, and cannot be put back"
+        where, details = f"{target}: {error_reason(error)}", (f"what had the name is {kept} now",)
+        raise CannotWrite(problem, where=where, details=details) from error

@@ -68,9 +68,6 @@ def refuse_unfinished(path: str) -> None:
     """
     undo_file = find_undo_file(path)
     if undo_file is not None:
-        raise CannotWrite(
-            f"a patch of {path} is under way, or was cut short",
-            where=undo_file,
-            details=("nothing was written",),
-            hint=_HINT.format(name=quote_word(path)),
-        )
+        problem = f"a patch of {path} is under way, or was cut short"
+        details, hint = ("nothing was written",), _HINT.format(name=quote_word(path))
+        raise CannotWrite(problem, where=undo_file, details=details, hint=hint)

@@ -252,7 +252,5 @@ def import_extra(module: str, name: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise CannotRead(
-            f"this needs the package {module.partition('.')[0]}",
-            hint=f"pip install 'gscli[{name}]'",
-        ) from error
+        problem = f"this needs the package {module.partition('.')[0]}"
+        raise CannotRead(problem, hint=f"pip install 'gscli[{name}]'") from error

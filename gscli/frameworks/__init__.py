@@ -241,12 +241,8 @@ def _surplus_error(
         hint = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
     elif re.match("--?[a-z]", extra):
         hint = "options stand before --"
-    return UsageError(
-        f"{operator.command} takes {len(operator.inputs)} inputs, got {got}",
-        where=f"one too many: {sanitize(extra)}",
-        valid=usage,
-        hint=hint,
-    )
+    problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
+    return UsageError(problem, where=f"one too many: {sanitize(extra)}", valid=usage, hint=hint)
 
 
 def _unknown_operator_error(

@@ -107,11 +107,9 @@ def parse_subscript(text: str) -> tuple[Item, ...]:
     for word in inner.split(",") if inner else ():
         item = _parse_subscript_item(word)
         if item is None:
-            raise UsageError(
-                "a subscript has slices, None, ... and an i for each index array",
-                where=f"{word.strip()!r} in {text!r}"[:200],
-                valid=":  1:9:2  i  None  ...",
-            )
+            problem = "a subscript has slices, None, ... and an i for each index array"
+            where, legal = f"{word.strip()!r} in {text!r}"[:200], ":  1:9:2  i  None  ..."
+            raise UsageError(problem, where=where, valid=legal)
         items.append(item)
     return tuple(items)
 

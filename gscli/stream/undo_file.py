@@ -125,11 +125,8 @@ def _open_own(path: str, name: str) -> RegularFile:
     try:
         undo_file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError as error:
-        raise CannotRead(
-            f"{name} has no undo file",
-            where=path,
-            hint="of a file that was moved since, name its undo file as well",
-        ) from error
+        hint = "of a file that was moved since, name its undo file as well"
+        raise CannotRead(f"{name} has no undo file", where=path, hint=hint) from error
     status = undo_file.status
     plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
     if not plain or status.st_uid != os.geteuid():
@@ -166,27 +163,22 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
     """Before the undo file is complete nothing has changed; but a damaged one looks alike."""
     whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
     status = os.fstat(file.descriptor)
-    if undo.size and (not whole or _header(undo)[:2] != (status.st_size, status.st_mtime_ns)):
-        raise CannotRead(
-            f"{undo.name} is incomplete or damaged",
-            where=f"{file.name}: nothing was changed",
-            details=("either the patch stopped before it began, or old rows are lost",),
-            hint=f"delete {undo.name} if {file.name} is as it should be",
-        )
+    fits = whole and _header(undo)[:2] == (status.st_size, status.st_mtime_ns)
+    problem, where = f"{undo.name} is incomplete or damaged", f"{file.name}: nothing was changed"
+    reason = "either the patch stopped before it began, or old rows are lost"
+    hint = f"delete {undo.name} if {file.name} is as it should be"
+    check_rule(fits or not undo.size, problem, where, reason, kind=CannotRead, hint=hint)
 
 
 def _check_old_or_new(
     file: RegularFile, undo: str, rows: Indices, current: Bytes, old: Bytes, new: Bytes
 ) -> None:
     strange = ((current != old) & (current != new)).any(axis=1)
-    if strange.any():
-        first = int(rows[strange.argmax()])
-        raise CannotWrite(
-            f"{file.name} was written to since the patch, or is another file",
-            where=f"{file.name}: row {first} holds neither its old nor its new content",
-            details=("nothing was changed",),
-            hint=f"delete {undo} to keep {file.name} as it is",
-        )
+    problem = f"{file.name} was written to since the patch, or is another file"
+    first, hint = int(rows[strange.argmax()]), f"delete {undo} to keep {file.name} as it is"
+    where = f"{file.name}: row {first} holds neither its old nor its new content"
+    is_known, reason = not strange.any(), "nothing was changed"
+    check_rule(is_known, problem, where, reason, kind=CannotWrite, hint=hint)
 
 
 def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:

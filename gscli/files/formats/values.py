@@ -126,11 +126,8 @@ def _integer_array(values: list[Any], kinds: set[type], dtype: DType, place: Loc
     low, high = integer_limits(dtype)
     if values and not (low <= min(values) and max(values) <= high):
         number = next(n for n, value in enumerate(values) if not low <= value <= high)
-        raise ContentRefused(
-            f"{_format_integer(values[number])} does not fit {document_dtype(dtype)}",
-            where=place(number),
-            valid=f"{low} … {high}",
-        )
+        problem = f"{_format_integer(values[number])} does not fit {document_dtype(dtype)}"
+        raise ContentRefused(problem, where=place(number), valid=f"{low} … {high}")
     if dtype.kind in "iu":
         return np.array(values, dtype)
     return np.array(values, np.int64).astype(dtype)
@@ -189,11 +186,9 @@ def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: L
             value = values[number]
             if isinstance(value, int) and value != result:
                 shown, name = _format_integer(value), document_dtype(dtype)
-                raise ContentRefused(
-                    f"{shown} is not exact in {name}",
-                    where=place(number),
-                    hint=f"{shown}.0 stands for the nearest {name}",
-                )
+                problem = f"{shown} is not exact in {name}"
+                hint = f"{shown}.0 stands for the nearest"
+                raise ContentRefused(problem, where=place(number), hint=f"{hint} {name}")
 
 
 def _as_float(value: object, number: int, place: Locate) -> object:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import CannotRead, ContentRefused, DtypeRefused
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, check_rule
 from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
 from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.files.content import check_content, check_limit, import_extra, open_content
@@ -195,11 +195,10 @@ def _iter_chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
 
 def _element_dtype(array: Any, opaque: Any, name: str) -> DType:
     stored = array.dtype
-    if stored.kind in "OT" or stored.names is not None:
-        raise DtypeRefused(
-            "the array holds objects or records, and gscli reads numbers and text of fixed length",
-            where=f"{name}: {sanitize(str(stored), 60)}",
-        )
+    fits = stored.kind not in "OT" and stored.names is None
+    where = f"{name}: {sanitize(str(stored), 60)}"
+    problem = "the array holds objects or records, and gscli reads numbers and text of fixed length"
+    check_rule(fits, problem, where, kind=DtypeRefused)
     if stored.type is np.void:
         return element_dtype(stored, opaque, name)
     return check_dtype_supported(stored, name).newbyteorder("=")

@@ -90,12 +90,10 @@ def resolve_fill_value(data: Tensor, fill_value: Number | None) -> Number:
     number = complex if name in COMPLEX else float
     too_large = isinstance(fill_value, int) and not -(2**63) <= fill_value < 2**64
     if too_large or not isinstance(fill_value, (int, float, number)):
-        raise DtypeRefused(
-            f"fill_value has no meaning for {name}",
-            where=f"fill_value = {fill_value!r}"[:200],
-            details=(str(data),),
-            valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
-        )
+        problem = f"fill_value has no meaning for {name}"
+        where = f"fill_value = {fill_value!r}"[:200]
+        legal = "a number" if name in COMPLEX else "a real number of at most 64 bits"
+        raise DtypeRefused(problem, where=where, details=(str(data),), valid=legal)
     if isinstance(fill_value, complex):
         parts = fill_value.real, fill_value.imag
         return complex(*(_overflow_to_infinity(part, name) for part in parts))

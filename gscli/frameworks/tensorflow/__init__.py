@@ -55,13 +55,9 @@ BadIndices: TypeAlias = Annotated[
 
 def _is_skipping(device: str, word: str) -> bool:
     """Does a bad index of an uncompiled operator read zero or drop, rather than being refused?"""
-    if device == "gpu" and word == "ERROR":
-        raise UsageError(
-            "a GPU cannot refuse a bad index",
-            where="bad_indices_policy = ERROR, device = gpu",
-            valid="IGNORE DEFAULT ''",
-            hint="--device cpu",
-        )
+    problem, where = "a GPU cannot refuse a bad index", "bad_indices_policy = ERROR, device = gpu"
+    fits, legal = device != "gpu" or word != "ERROR", "IGNORE DEFAULT ''"
+    check_rule(fits, problem, where, kind=UsageError, valid=legal, hint="--device cpu")
     return word == "IGNORE" or device == "gpu"
 
 

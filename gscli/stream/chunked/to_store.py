@@ -202,12 +202,11 @@ def commit_scatter(
             record_result(place.name, "has a new commit")
         return CommitResult(chunks, snapshot)
     except import_extra("icechunk", "icechunk").ConflictError as error:
-        raise CannotWrite(
-            f"{place.name} was committed to by somebody else meanwhile",
-            where=f"{branch} of {place.name}",
-            details=("nothing of this run was committed",),
-            hint="run the command again: it then starts from the new version",
-        ) from error
+        problem = f"{place.name} was committed to by somebody else meanwhile"
+        where = f"{branch} of {place.name}"
+        details = ("nothing of this run was committed",)
+        hint = "run the command again: it then starts from the new version"
+        raise CannotWrite(problem, where=where, details=details, hint=hint) from error
 
 
 def _open_session(place: ZarrPath) -> tuple[str, Session]:

@@ -111,11 +111,10 @@ def _start_local_cluster(distributed: Any, workers: int) -> Any:
                 silence_logs=SILENT_LOG_LEVEL,
             )
     except (OSError, RuntimeError, TimeoutError) as error:
-        raise CannotRead(
-            "no workers could be started on this machine",
-            where=f"--engine dask: {sanitize(str(error), 100)}",
-            hint="leave --engine out: the result is the same",
-        ) from error
+        problem = "no workers could be started on this machine"
+        where = f"--engine dask: {sanitize(str(error), 100)}"
+        hint = "leave --engine out: the result is the same"
+        raise CannotRead(problem, where=where, hint=hint) from error
 
 
 @contextmanager
@@ -140,11 +139,9 @@ def _connect(distributed: Any, where: Any) -> Any:
         client = distributed.Client(where, timeout=CONNECT_TIMEOUT, set_as_default=False)
         client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
-        raise CannotRead(
-            "no Dask cluster answers",
-            where=f"--engine dask={sanitize(str(where), 100)}: {sanitize(str(error), 100)}",
-            valid="the address of a scheduler with workers, such as tcp://host:8786",
-        ) from error
+        place = f"--engine dask={sanitize(str(where), 100)}: {sanitize(str(error), 100)}"
+        legal = "the address of a scheduler with workers, such as tcp://host:8786"
+        raise CannotRead("no Dask cluster answers", where=place, valid=legal) from error
     return client
 
 
@@ -184,11 +181,9 @@ def _ask_workers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
     answers = client.run(function, *arguments, on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, ImportError):
-            raise UsageError(
-                "a worker of the cluster has no gscli",
-                where=f"{worker}: {sanitize(str(answer), 100)}",
-                hint="install gscli[dask] where workers run",
-            )
+            where = f"{worker}: {sanitize(str(answer), 100)}"
+            hint = "install gscli[dask] where workers run"
+            raise UsageError("a worker of the cluster has no gscli", where=where, hint=hint)
     return {worker: a for worker, a in answers.items() if not isinstance(a, Exception)}
 
 

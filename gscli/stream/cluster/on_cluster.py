@@ -50,11 +50,10 @@ def run_on_cluster(
     grid = None if store is None else chunk_grid(plan, store)
     ordered = plan.layout.form.result_axes == plan.layout.addressing.result_axes
     if store is None or grid is None or not (plan.layout.kind == "scatter" or ordered):
-        raise UsageError(
-            "--engine dask needs data in a Zarr store, in rows that one chunk holds whole",
-            where=plan.layout.data_name or "no data",
-            hint="leave --engine out: the result is the same",
-        )
+        problem = "--engine dask needs data in a Zarr store, in rows that one chunk holds whole"
+        where = plan.layout.data_name or "no data"
+        hint = "leave --engine out: the result is the same"
+        raise UsageError(problem, where=where, hint=hint)
     place = parse_location(path)
     check_writable(place)
     with cluster_client(address) if client is None else nullcontext(client) as own:
