@@ -122,12 +122,8 @@ class ScatterLowering:
             updates = self._emit_composed("negative", updates)
         if self.rule.epilogue is not None:
             output = self._emit_product(indices, updates)
-        elif self.averages and not request.mean:
-            output = self._emit_mean(indices, base, updates)
         else:
-            if not self.layout.include_self and reduction != "none" and not request.leaves_out:
-                base = self._emit_identity_base(indices, base)
-            output = self._cast_to_output(self._emit_scatter(indices, base, updates, request))
+            output = self._emit_reduction(indices, base, updates, request)
         return self.steps.reshape(output, self.layout.output_shape), indices
 
     def _target_reduction(self) -> str:
@@ -241,13 +237,6 @@ class ScatterLowering:
         nan = self.steps.add("is_nan", updates.name, updates.shape, "bool", updates)
         return self._replace_cells(updates, nan, self.reduction)
 
-    def _cast_to_output(self, output: Value) -> Value:
-        """The result in the type of the output."""
-        layout = self.layout
-        if self.combines_bool and layout.reduction == "sub":
-            output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))
-        return self._cast(output, layout.dtype)
-
     def _emit_scatter(
         self, indices: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
     ) -> Value:
@@ -270,38 +259,40 @@ class ScatterLowering:
 
     # Compositions.
 
-    def _emit_counts(self, indices: LoweredIndices, start: int) -> Value:
-        """How many updates each cell gets, and `start`."""
+    def _emit_reduction(
+        self, indices: LoweredIndices, base: Value, updates: Value, request: ReductionRequest
+    ) -> Value:
+        """The scatter in the type of the output; where data are left out, its cells begin with what
+        changes nothing. A mean is the sum by the number of terms, integers round down.
+        """
         steps, layout = self.steps, self.layout
-        zeros = steps.full(layout.view_shape, start, "int32", "counts")
-        ones = steps.full(layout.result_shape, 1, "int32", "ones")
-        self.composed = True
-        return self._emit_scatter(indices, zeros, ones, ReductionRequest("add"))
-
-    def _emit_identity_base(self, indices: LoweredIndices, base: Value) -> Value:
-        """Data, but the identity where something is written."""
-        if "add" not in indices.native.reductions:
-            title = self.target.title
-            raise CannotTranslate(f"{title} cannot leave data out of {self.reduction} here")
-        touched = self.steps.cast(self._emit_counts(indices, 0), "bool")
-        return self._replace_cells(base._replace(name="data"), touched, self.reduction)
-
-    def _emit_mean(self, indices: LoweredIndices, base: Value, updates: Value) -> Value:
-        """The sum by the number of terms; integers round toward minus infinity."""
-        steps, layout = self.steps, self.layout
-        counts = self._emit_counts(indices, layout.own_terms)
-        if not layout.include_self:
+        divides = self.averages and not request.mean
+        request = ReductionRequest("add") if divides else request
+        starts_anew = not layout.include_self and layout.reduction != "none"
+        starts_anew = starts_anew and not request.leaves_out
+        if divides or starts_anew:
+            if "add" not in indices.native.reductions:
+                title = self.target.title
+                raise CannotTranslate(f"{title} cannot leave data out of {self.reduction} here")
+            zeros = steps.full(layout.view_shape, layout.own_terms, "int32", "counts")
+            ones = steps.full(layout.result_shape, 1, "int32", "ones")
+            counts = self._emit_scatter(indices, zeros, ones, ReductionRequest("add"))
+            self.composed = True
+        if starts_anew:
             touched = steps.cast(counts, "bool")
-            base = self._replace_cells(base._replace(name="data"), touched, "add")
+            base = self._replace_cells(base._replace(name="data"), touched, self.reduction)
             counts = steps.where(touched, counts, 1)
-        sums = self._emit_scatter(indices, base, updates, ReductionRequest("add"))
-        sums = steps.cast(sums, layout.dtype)
+        output = self._emit_scatter(indices, base, updates, request)
+        if self.combines_bool and layout.reduction == "sub":
+            output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))
+        output = self._cast(output, layout.dtype)
+        if not divides:
+            return output
         counts = steps.cast(counts, layout.dtype)
         if layout.reduction == "sqrt_n":
             counts = self._emit_composed("sqrt", counts)
-        whole = layout.dtype in INTEGERS
-        sums = sums._replace(name="output")
-        return steps.apply("floor_divide" if whole else "divide", sums, counts)
+        form = "floor_divide" if layout.dtype in INTEGERS else "divide"
+        return steps.apply(form, output._replace(name="output"), counts)
 
     def _emit_product(self, indices: LoweredIndices, updates: Value) -> Value:
         """The product of each cell's updates, which data is divided by, or raised to."""
