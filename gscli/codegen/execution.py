@@ -62,9 +62,8 @@ def start_snippet_process(
 ) -> Iterator[SnippetProcess]:
     """A started process for one target. CannotRead where its framework does not come up."""
     adapter = Adapter("lines", TARGETS[target].packages[0])
-    with SnippetProcess(
-        build_adapter_command(adapter, target, python), patience=timeout
-    ) as running:
+    command = build_adapter_command(adapter, target, python)
+    with SnippetProcess(command, patience=timeout) as running:
         running.start()
         yield running
 
@@ -73,10 +72,9 @@ def run_checks(code: Code, python: str | None = None) -> Code:
     """The same code with what a run of each target's lines said."""
     check_input_sizes(code.inputs)
     missing = _missing_packages([answer.target for answer in code.answers], python)
-    return code._replace(answers=tuple(
-        answer._replace(run_result=_check_snippet(code, answer, missing[answer.target], python))
-        for answer in code.answers
-    ))  # fmt: skip
+    results = [_check_snippet(code, each, missing[each.target], python) for each in code.answers]
+    pairs = zip(code.answers, results, strict=True)
+    return code._replace(answers=tuple(each._replace(run_result=said) for each, said in pairs))
 
 
 def check_input_sizes(inputs: Arrays) -> None:
@@ -108,10 +106,9 @@ def _check_snippet(code: Code, answer: Snippet, missing: str, python: str | None
         return {"result": "not installed", "text": text}
     try:
         with start_snippet_process(answer.target, python, TIMEOUT_SECONDS) as running:
-            version = running.hello.version
             assert code.output is not None
             said = compare_reply(running.run_snippet(answer, code.inputs), code.output)
-            return {**said, "version": version}
+            return {**said, "version": running.hello.version}
     except CannotRead as error:
         return {"result": "does not start", "text": error.where}
 

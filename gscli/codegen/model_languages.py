@@ -17,13 +17,13 @@ ONNX_TYPE_CODES = {name: code for code, (name, _) in TYPES.items()}
 FIELDS: Fields = {
     **PYTHON_FIELDS,
     "code": lambda _, s: str(ONNX_TYPE_CODES[s.result.dtype]),
-    "listed": lambda _, s: str(list(s.attributes["perm"])),  # type: ignore[call-overload]
+    "listed": lambda _, s: str(list(s.attributes["perm"])),
     "starts": lambda w, s: w.format_fact((0,) * len(s.result.shape)),
     "tensor_at": lambda w, s: w.write_constant("int64", (), [s.attributes["at"]]),
     "tensor_axis": lambda w, s: w.write_constant("int64", (), [s.attributes["axis"]]),
-    "start": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].start]),  # type: ignore[attr-defined]
-    "stop": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].stop]),  # type: ignore[attr-defined]
-    "step": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].step]),  # type: ignore[attr-defined]
+    "start": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].start]),
+    "stop": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].stop]),
+    "step": lambda w, s: w.write_constant("int64", (), [s.attributes["range"].step]),
 }
 
 
@@ -71,19 +71,17 @@ class OnnxWriter(SnippetWriter):
         is_half = dtype in ("float16", "bfloat16")
         if dtype.startswith("complex"):
             raise CannotTranslate("ONNX's text has no complex numbers to write")
-        kind = self._type_name("float32" if is_half else dtype)
+        kind = "float32" if is_half else dtype
+        kind = self.language.types.get(kind, kind)
         dims = f"[{', '.join(map(str, sizes))}]" if sizes else ""
         text = f"Constant <value = {kind}{dims} {{{', '.join(map(_format_number, values))}}}> ()"
         name = self.name_constant(text)
         code = ONNX_TYPE_CODES[dtype]
         return self.name_constant(f"Cast <to = {code}> ({name})") if is_half else name
 
-    def _type_name(self, dtype: str) -> str:
-        return self.language.types.get(dtype, dtype)
-
     def _format_value_info(self, value: Value) -> str:
         sizes = f"[{','.join(map(str, value.shape))}]" if value.shape else ""
-        return f"{self._type_name(value.dtype)}{sizes} {value.name}"
+        return f"{self.language.types.get(value.dtype, value.dtype)}{sizes} {value.name}"
 
 
 def _format_number(value: object) -> str:

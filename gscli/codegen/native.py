@@ -29,7 +29,10 @@ class NativeOp(Record):
     `operator`: its declaration, which says what it does with an index below zero and with one out
     of range, which reductions it has, and whether it takes batch axes. `more_reductions`: those
     that its lines spell with other operators. `takes_smaller`: indices may be smaller off the axis.
-    `needs_rank_1_indices`: takes indices of rank 1 alone.
+    `needs_rank_1_indices`: takes indices of rank 1 alone, `refuses_rank_0`: of any but rank 0,
+    `needs_int64`: of int64 alone. `truncates_mean`: its mean of whole numbers is cut toward zero.
+    `can_crop_data`: data may be cropped to smaller indices first; OpenVINO's plugin undoes that.
+    `takes_batch_of_1`: it takes a batch of size 1; OpenVINO's plugin crashes or hangs.
     """
 
     name: str
@@ -39,15 +42,10 @@ class NativeOp(Record):
     takes_smaller: bool = False
     needs_rank_1_indices: bool = False
     truncates_mean: bool = False
-    """Whether its mean of whole numbers is cut toward zero."""
     can_crop_data: bool = True
-    """Whether data may be cropped to smaller indices first; OpenVINO's plugin undoes that."""
     takes_batch_of_1: bool = True
-    """Whether it takes a batch of size 1; OpenVINO's plugin crashes or hangs."""
     refuses_rank_0: bool = False
-    """Whether it refuses indices of rank 0."""
     needs_int64: bool = False
-    """Whether it takes indices of int64 alone."""
 
     @property
     def reductions(self) -> frozenset[str]:
@@ -141,26 +139,27 @@ NATIVE_OPS = (
 
 
 class TargetFramework(Record):
-    """A framework that lines are written for."""
+    """A framework that lines are written for.
+
+    `keeps_last_write`: it promises that the last of several values for one cell stays.
+    `propagates_nan`: NaN stays under max and min; None where that is open. `sums_halves_in_float32`
+    and rounds once, `computes_in_32_bits` what has 64. `missing_kernels`: forms, their reductions
+    and element types that the package which runs its lines refuses, `missing_dtypes`: those of
+    which it takes no arrays.
+    """
 
     name: str
     dtypes: tuple[str, ...]
     index_dtypes: tuple[str, ...] = ("int32", "int64")
     keeps_last_write: bool = False
-    """Whether it promises that the last of several values for one cell stays."""
     propagates_nan: bool | None = True
-    """Whether NaN stays under max and min; None: left open."""
     sums_halves_in_float32: bool = False
-    """Whether sums of halves are made in float32 and rounded once."""
     bool_reductions: bool = True
     complex_order: bool = False
     computes_in_32_bits: bool = False
-    """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
     missing_kernels: frozenset[tuple[str, str, str]] = frozenset()
-    """Forms, their reductions and element types that the package which runs its lines refuses."""
     missing_dtypes: frozenset[str] = frozenset()
-    """Element types of which that package takes no arrays."""
     needs: tuple[str, ...] = ()
 
     @property

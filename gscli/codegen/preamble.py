@@ -65,11 +65,8 @@ class PreambleWriter:
             stored = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError):
             return None
-        return path if stored.shape == array.shape and _has_same_dtype(stored, array) else None
-
-
-def _has_same_dtype(stored: Array, array: Array) -> bool:
-    return bool(stored.dtype == array.dtype) or stored.dtype.kind == "V"
+        is_alike = stored.dtype == array.dtype or stored.dtype.kind == "V"
+        return path if is_alike and stored.shape == array.shape else None
 
 
 def list_imports(language: Language, lines: Sequence[str]) -> list[str]:

@@ -262,7 +262,6 @@ def part_shape(step: Instruction) -> Shape:
 
 def _format_slot(step: Instruction) -> str:
     dim, at = step.attributes["dim"], step.attributes["at"]
-    assert isinstance(dim, int)
     is_last = dim == len(step.operands[0].shape) - 1
     return f"..., {at}" if is_last and dim else ":, " * dim + str(at)
 
@@ -283,8 +282,7 @@ def _is_plain(positions: range) -> bool:
     return positions.start == 0 and positions.step == 1
 
 
-def _format_range(positions: object) -> str:
-    assert isinstance(positions, range)
+def _format_range(positions: range) -> str:
     if _is_plain(positions):
         return str(positions.stop)
     return f"{positions.start}, {positions.stop}, {positions.step}"

@@ -73,17 +73,17 @@ FIELDS: Fields = {
     "TE": lambda _, s: tensor_type((), s.result.dtype),
     "TF": lambda _, s: tensor_type((max(s.result.shape, default=1),), s.result.dtype),
     "TP": lambda _, s: tensor_type(part_shape(s), s.result.dtype),
-    "TR": lambda _, s: tensor_type(s.attributes["row"], s.result.dtype),  # type: ignore[arg-type]
+    "TR": lambda _, s: tensor_type(s.attributes["row"], s.result.dtype),
     "TS": lambda _, s: ", ".join([tensor_type(part_shape(s), s.result.dtype)] * len(s.operands)),
     "bounds": lambda _, s: _format_bounds(s),
     "dims": lambda _, s: str(_trailing_dims(s.operands[0].shape, s.result.shape)),
     "dim": lambda _, s: str(s.attributes["dim"]),
-    "number": lambda _, s: _format_number(s.attributes["fill"]),  # type: ignore[arg-type]
+    "number": lambda _, s: _format_number(s.attributes["fill"]),
     "numbers": lambda _, s: ", ".join(
         f"{name} = {list(value) if isinstance(value, tuple) else value}"
         for name, value in _dimension_numbers(s).attributes.items()
     ),
-    "positions": lambda w, s: w.write_positions(s.attributes["range"]),
+    "positions": lambda w, s: w.name_positions(s.attributes["range"]),
     "window": lambda _, s: ", ".join(map(str, _window_sizes(s))),
 }
 
@@ -141,25 +141,26 @@ class StablehloWriter(SnippetWriter):
         fact = Constant(0, step.operands[0].dtype) if key == "zero" else step.attributes.get(key)
         shape = step.result.shape
         if isinstance(fact, Constant):
-            row = step.attributes.get("row")
-            shape = row if isinstance(row, tuple) else shape
-            kind = tensor_type(shape, fact.dtype)
-            return self.name_constant(f"stablehlo.constant dense<{_format_number(fact)}> : {kind}")
+            shape = step.attributes.get("row", shape)
+            return self.name_dense(_format_number(fact), shape, fact.dtype)
         if isinstance(fact, VectorConstant):
             own = Value(0, "", (len(fact.numbers),), fact.dtype)
-            kind = tensor_type(own.shape, own.dtype)
-            text = f"stablehlo.constant dense<{list(fact.numbers)}> : {kind}"
-            return self._broadcast(self.name_constant(text), own, shape, [fact.dim])
+            name = self.name_dense([*fact.numbers], own.shape, own.dtype)
+            return self._broadcast(name, own, shape, [fact.dim])
         return super().format_field(key, step)
 
     def format_fact(self, fact: object) -> str:
         """A list of dimensions, or anything else as it is."""
         return str(list(fact) if isinstance(fact, tuple) else fact)
 
-    def write_positions(self, positions: range) -> str:
+    def name_dense(self, numbers: object, shape: Shape, dtype: str) -> str:
+        """The name of a tensor of constant numbers."""
+        kind = tensor_type(shape, dtype)
+        return self.name_constant(f"stablehlo.constant dense<{numbers}> : {kind}")
+
+    def name_positions(self, positions: range) -> str:
         """The name of a constant with some positions."""
-        kind = tensor_type((len(positions),), "int64")
-        return self.name_constant(f"stablehlo.constant dense<{list(positions)}> : {kind}")
+        return self.name_dense([*positions], (len(positions),), "int64")
 
     def _broadcast(self, name: str, value: Value, shape: Shape, dims: Sequence[int]) -> str:
         stretched = f"%b{1 + sum(' = stablehlo.broadcast_in_dim ' in line for line in self.body)}"
@@ -180,7 +181,6 @@ def _format_bounds(step: Instruction) -> str:
     if step.opcode == "crop":
         return ", ".join(f"0:{size}" for size in step.result.shape)
     dim, at = step.attributes["dim"], step.attributes["at"]
-    assert isinstance(at, int)
     sizes = enumerate(step.operands[0].shape)
     return ", ".join(f"{at}:{at + 1}" if axis == dim else f"0:{size}" for axis, size in sizes)
 
@@ -198,9 +198,8 @@ def _dimension_numbers(step: Instruction) -> DimensionNumbers:
 
 def _window_sizes(step: Instruction) -> Shape:
     """Those of the step, or whole slices behind the axes that index vectors name."""
-    sizes = step.attributes.get("sizes")
-    if isinstance(sizes, tuple):
-        return sizes
+    if "sizes" in step.attributes:
+        return tuple(step.attributes["sizes"])
     count = step.operands[-1].shape[-1]
     return (*(1,) * count, *step.operands[0].shape[count:])
 

@@ -7,6 +7,7 @@ axis, a shape, a number). A form means what NumPy means by it; `languages` hold 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gscli.base.records import Record
 from gscli.layout.axes import Number, Shape, row_major_strides
@@ -47,7 +48,7 @@ class Instruction(Record):
     opcode: str
     result: Value
     operands: tuple[Value, ...]
-    attributes: dict[str, object]
+    attributes: dict[str, Any]
 
 
 class SnippetProgram:

@@ -193,13 +193,12 @@ def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
         advice = explain_lossy_indices(error, inputs.arrays)
         if advice:
             return advice
-    rewrite_hint = _rewrite_hint(error, array, typed=inputs.is_typed[name])
-    text, convert = _is_text(error, array), _build_convert_command(error, origin)
-    changed = None if text else find_cast_change(array, parse_dtype(error.wanted))
-    if text or origin == "inline":
-        return rewrite_hint if origin == "inline" else ""
-    advice = "convert it" if changed is None else "convert it, values change"
-    return f"{advice}: {convert}{'' if changed is None else ' --cast'}"
+    if origin == "inline":
+        return _rewrite_hint(error, array, typed=inputs.is_typed[name])
+    if _is_text(error, array):
+        return ""
+    changes = find_cast_change(array, parse_dtype(error.wanted)) is not None
+    return _convert_hint(error, origin, changes=changes)
 
 
 def _is_text(error: DtypeRefused, array: Array) -> bool:
@@ -227,15 +226,16 @@ def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
     origin = inputs.origins[error.name]
     if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
         return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
-    return f"convert it, values change: {_build_convert_command(error, origin)} --cast"
+    return _convert_hint(error, origin, changes=True)
 
 
-def _build_convert_command(error: DtypeRefused, origin: str) -> str:
+def _convert_hint(error: DtypeRefused, origin: str, *, changes: bool) -> str:
     """The command that writes the input under a new name in the type that is wanted."""
     source = "-" if origin == STANDARD_INPUT else origin
     place = Path(source.replace("::", "-"))
     name = place.name.replace(":", "-")  # or it would be read as a generator
     stem = "input" if source == "-" else str(place.with_name(name).with_suffix(""))
     dashes = ["--"] if stem.startswith("-") else []
-    target = f"{stem}.{error.wanted}.npy"
-    return format_command(["gscli", "convert", "--dtype", error.wanted, *dashes, source, target])
+    words = ["convert", "--dtype", error.wanted, *dashes, source, f"{stem}.{error.wanted}.npy"]
+    command = format_command(["gscli", *words])
+    return f"convert it, values change: {command} --cast" if changes else f"convert it: {command}"

@@ -60,7 +60,6 @@ def run_grad(
     from gscli.cli.call import check_outputs, write_results
     from gscli.cli.call.results import render_files, report_difference, show_steps
     from gscli.gradients.call import choose_dtype, trace_gradients
-    from gscli.lab.gradient_causes import GradientDiagnosis
     from gscli.views.words.gradient_words import make_flow
 
     settings = call.settings

@@ -21,7 +21,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,7 +75,7 @@ def samples(
             for lesson in chosen
         ]
         if settings.json is not None:
-            _print_document(places)
+            print_json({"lessons": [lesson.to_dict(place) for lesson, place in places]})
         elif run:
             return _run(places, settings)
         elif output is None and name is not None:
@@ -87,20 +87,6 @@ def samples(
             first = chosen[0].name.partition("-")[2]
             print_stderr(f"read one: gscli samples {first}; --run runs it, -o . writes its files\n")
     return 0
-
-
-def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
-    entries = [
-        {
-            "name": lesson.name,
-            "title": lesson.title,
-            "folder": str(place),
-            "files": sorted(path.name for path in place.iterdir() if path.is_file()),
-            "commands": [exchange.command for exchange in lesson.console_commands],
-        }
-        for lesson, place in places
-    ]
-    print_json({"lessons": entries})
 
 
 def _print_titles(chosen: list[Lesson], columns: int | None) -> None:
@@ -195,6 +181,14 @@ class Lesson(Record):
         """Every command of the README with its screen, without those of the answer."""
         sessions = parse_sessions(self.format_text(answer=False))
         return [exchange for session in sessions for exchange in session]
+
+    def to_dict(self, folder: Path) -> dict[str, object]:
+        """The JSON form of the lesson, whose files are in a folder."""
+        return {
+            "name": self.name, "title": self.title, "folder": str(folder),
+            "files": sorted(path.name for path in folder.iterdir() if path.is_file()),
+            "commands": [exchange.command for exchange in self.console_commands],
+        }  # fmt: skip
 
 
 def find_lessons_folder() -> Path:

@@ -173,22 +173,15 @@ def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
     from gscli.cli.call import write_results
     from gscli.files.formats.jsonarray import dump_json
-
-    array = loaded.array
-    if settings.json is not None:
-        chosen, _ = _take_chosen(array, settings)
-        write_results([array], settings, make_document=partial(dump_json, chosen))
-    else:
-        text, pictures = _render_tensor(loaded.origin, array, settings)
-        write_results([array], settings, text=text, pictures=pictures)
-
-
-def _render_tensor(name: str, array: Array, settings: Settings) -> tuple[str, dict[str, str]]:
-    """What goes to the screen, and the figures by file name."""
     from gscli.views.lines import render_text
     from gscli.views.terminal.tables import format_tensor_text, make_tensor_drawing
 
-    options, figures = make_view_options(settings), dict[str, str]()
+    name, array, figures = loaded.origin, loaded.array, dict[str, str]()
+    if settings.json is not None:
+        chosen, _ = _take_chosen(array, settings)
+        write_results([array], settings, make_document=partial(dump_json, chosen))
+        return
+    options = make_view_options(settings)
     text = (
         format_tensor_text(name, array, options) if settings.plain
         else render_text(make_tensor_drawing(name, array, options), options)
@@ -198,4 +191,5 @@ def _render_tensor(name: str, array: Array, settings: Settings) -> tuple[str, di
 
         view = make_tensor_drawing(name, array, make_view_options(settings, is_for_file=True))
         figures[settings.svg] = render_svg(view, name, theme=settings.theme)
-    return "" if settings.quiet or settings.svg == "-" else text, figures
+    shown = "" if settings.quiet or settings.svg == "-" else text
+    write_results([array], settings, text=shown, pictures=figures)
