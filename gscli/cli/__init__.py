@@ -167,11 +167,9 @@ def _check_inputs_intact() -> None:
     """CannotRead where pages of an input were lost, by a command that did not ask itself."""
     mapped = sys.modules.get("gscli.disk.mapped")
     if mapped is not None and mapped.TRUNCATED_FILES:
-        raise CannotRead(
-            f"{mapped.TRUNCATED_FILES[0]} became shorter while it was being read",
-            where=mapped.TRUNCATED_FILES[0],
-            details=("what was printed is not to be used",),
-        )
+        file, details = mapped.TRUNCATED_FILES[0], ("what was printed is not to be used",)
+        problem = f"{file} became shorter while it was being read"
+        raise CannotRead(problem, where=file, details=details)
 
 
 def _install_warning_printer(arguments: Sequence[str]) -> None:

@@ -121,12 +121,9 @@ def make_internal_error(error: Exception) -> InternalError:
     """What gscli did not foresee, and where."""
     *_, (frame, line) = walk_tb(error.__traceback__)
     place = f"{os.path.basename(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
-    return InternalError(
-        "this is a bug in gscli",
-        where=f"{type(error).__name__}: {error}"[:200],
-        details=(place,),
-        hint="please report it with the command and its inputs; --debug shows the traceback",
-    )
+    where = f"{type(error).__name__}: {error}"[:200]
+    hint = "please report it with the command and its inputs; --debug shows the traceback"
+    return InternalError("this is a bug in gscli", where=where, details=(place,), hint=hint)
 
 
 def stderr_screen(arguments: Sequence[str]) -> Screen:

@@ -67,9 +67,8 @@ def parse_engine(text: str) -> str:
     """
     name, _, address = text.partition("=")
     if name != "dask":
-        raise UsageError(
-            "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
-        )
+        where = f"--engine {text}"[:100]
+        raise UsageError("unknown engine", where=where, valid="dask, dask=ADDRESS")
     return address
 
 
@@ -92,11 +91,9 @@ def parse_output_path(flag: str, path: str) -> str:
         raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
     if ending.lower() in RASTER_SUFFIXES:
         svg = quote_word(f"{root}.svg")
-        raise UsageError(
-            f"pictures are saved as SVG, not as {ending[1:].upper()}",
-            where=where,
-            hint=f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}",
-        )
+        problem = f"pictures are saved as SVG, not as {ending[1:].upper()}"
+        hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}"
+        raise UsageError(problem, where=where, hint=hint)
     return path
 
 
@@ -219,9 +216,8 @@ class Settings(Record):
     format: str | None = _of_result("format of the result", "NAME", "-f", FORMATS)
     json: str | None = _of_result(
         "print one JSON document, errors too; --json=output only the result",
-        choices=("document", "output"),
-        alone="document",
-    )
+        choices=("document", "output"), alone="document",
+    )  # fmt: skip
     strict: bool = _of_result("refuse what is only warned about: open duplicates, widened indices")
     expect: str | None = _of_result(
         "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
@@ -236,16 +232,14 @@ class Settings(Record):
     )  # fmt: skip
     in_place: str | None = _of_result(
         "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
-        choices=("whole", "direct"),
-        alone="whole",
+        choices=("whole", "direct"), alone="whole",
         excludes=("output", "format", "json", "svg", "html", "step", "expect"),
         why="--in-place changes the file of data and has no other result",
-    )
+    )  # fmt: skip
     engine: str | None = _of_result(
-        "run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr",
-        "NAME",
+        "run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME",
         kind=parse_engine,
-    )
+    )  # fmt: skip
     message: str | None = _of_result(
         "with --in-place on an Icechunk store: what its commit says", "TEXT", "-m",
         needs="in_place", why="--message is what a commit of --in-place says",

@@ -48,13 +48,10 @@ def parse_targets(
         for name in known if word == "all" else [ALIASES.get(word, word)]:
             if name not in known:
                 aliases = [alias for alias, target in ALIASES.items() if target in known]
-                raise UsageError(
-                    f"no code is written for {sanitize(word, 60)!r}",
-                    valid=f"{' '.join(known)}, or all",
-                    hint=suggest_names(
-                        word, [*known, *aliases, "all"], "--code all", count=1, similarity=0.5
-                    ),
-                )
+                near = [*known, *aliases, "all"]
+                hint = suggest_names(word, near, "--code all", count=1, similarity=0.5)
+                problem, legal = f"no code is written for {sanitize(word, 60)!r}", " ".join(known)
+                raise UsageError(problem, valid=f"{legal}, or all", hint=hint)
             targets[name] = known[name]
     return list(targets.values())
 
@@ -188,11 +185,9 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     unsaid = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
         known = {entry.label for entry in unsaid}
-        unsaid += [
-            UnsupportedRuleSet(title, f"no {comparing.concept}", is_requested=False)
-            for title in titles
-            if title not in known
-        ]
+        reason = f"no {comparing.concept}"
+        others = (title for title in titles if title not in known)
+        unsaid += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
     targets = [TARGETS[titles[entry.label]] for entry in unsaid if entry.label in titles]
     answers = generate_code(trace.operator, trace.plan, trace.output, targets).answers
     equivalents = {answer.title: _describe_equivalent(answer) for answer in answers}

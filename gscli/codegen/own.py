@@ -66,13 +66,9 @@ def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     if analysis.operator.framework_name != target or not _is_expressible(analysis):
         return None
-    return format_own_call(
-        analysis.operator,
-        analysis.variables,
-        dict(analysis.layout.attributes),
-        list(analysis.variables_by_input.values()),
-        analysis.layout.output_shape,
-    )
+    layout, index_variables = analysis.layout, list(analysis.variables_by_input.values())
+    facts = dict(layout.attributes), index_variables, layout.output_shape
+    return format_own_call(analysis.operator, analysis.variables, *facts)
 
 
 def format_own_call(

@@ -25,7 +25,7 @@ from gscli.files.content import open_content
 from gscli.files.formats.model import Graph, walk_graphs
 from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
-from gscli.files.request import list_keys
+from gscli.files.request import MAX_BYTES, list_keys
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, iter_nodes
 
@@ -52,8 +52,9 @@ class OnnxModel:
         self.graph = message.graph
 
     @classmethod
-    def read(cls, path: str, limit: int) -> OnnxModel:
-        """The model in a file of at most `limit` bytes; ContentRefused for damage."""
+    def read(cls, path: str, max_bytes: int | None = None) -> OnnxModel:
+        """The model in a file of at most so many bytes; ContentRefused for damage."""
+        limit = max_bytes or MAX_BYTES
         with open_content(path, limit) as content:
             return cls(parse_protobuf("ModelProto", content, limit), sanitize(path))
 

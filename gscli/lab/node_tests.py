@@ -126,7 +126,7 @@ def is_node_test(path: str) -> bool:
     if Path(path).name != MODEL:
         return False
     try:
-        model = OnnxModel.read(path, files.MAX_BYTES)
+        model = OnnxModel.read(path)
     except ContentRefused:
         return True
     tested = bool(list_data_sets(Path(path).parent))

@@ -50,7 +50,7 @@ def parse_model_reference(word: str) -> ModelReference | None:
 
 def list_nodes(place: ModelReference, settings: Settings) -> int:
     """A line for each gather and scatter of a model, with the shapes that it tells."""
-    model = _read_model(place, settings)
+    model = OnnxModel.read(place.path, settings.max_bytes)
     if not model.supported_nodes:
         raise model.no_supported_node_error()
     table, rows = describe_nodes(model)
@@ -66,7 +66,7 @@ def run_node(
     place: ModelReference, node: str | None, words: Sequence[str], settings: Settings
 ) -> int:
     """Run one node with given inputs, those of a data set, and what the model itself holds."""
-    model = _read_model(place, settings)
+    model = OnnxModel.read(place.path, settings.max_bytes)
     if node is not None and place.node is not None:
         raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
     label = place.node if node is None else node
@@ -95,10 +95,6 @@ def run_node(
         settings = settings._replace(expect=expected)
     settings = settings._replace(extra=sources)
     return run_operator(Call(chosen.operator, (), _attribute_texts(chosen), settings))
-
-
-def _read_model(place: ModelReference, settings: Settings) -> OnnxModel:
-    return OnnxModel.read(place.path, settings.max_bytes or files.MAX_BYTES)
 
 
 def _attribute_texts(node: ModelNode) -> dict[str, str]:
@@ -152,12 +148,9 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
     else:
         limit = settings.max_bytes
         stems = {item.name: f"{word}::{item.name}" for item in files.members(word, max_bytes=limit)}
-    sources = {
-        name: stems[key]
-        for name, tensor in tensors.items()
-        for key in (name, tensor)  # the model's own name counts where both are there
-        if key in stems
-    }
+    # The model's own name counts where both are there.
+    pairs = [(name, key) for name, tensor in tensors.items() for key in (name, tensor)]
+    sources = {name: stems[key] for name, key in pairs if key in stems}
     problem, where = f"{word} holds none of the node's inputs", list_keys(stems)
     legal = " ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items())
     check_rule(bool(sources), problem, where, kind=UsageError, valid=legal)

@@ -115,8 +115,7 @@ def check_model(
     if (on or RUNTIMES[0]) not in RUNTIMES or (python and not on):
         where = f"--on {on}"[:100] if on else "--python without --on"
         raise UsageError("a whole model is run on", where=where, valid=" ".join(RUNTIMES))
-    limit = settings.max_bytes or files.MAX_BYTES
-    model = OnnxModel.read(path, limit)
+    model = OnnxModel.read(path, settings.max_bytes)
     feeds = {
         member.name: files.load(f"{word}::{member.name}").array
         for word in words for member in files.members(word)

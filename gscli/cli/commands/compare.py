@@ -63,18 +63,15 @@ def _explain_wrong_name(name: str) -> None:
         for operator, comparison in list_mappings():
             if operator.framework_name == name:
                 commands.setdefault(comparison.concept, {})[operator.command] = None
-        raise UsageError(
-            f"compare takes an operation that frameworks share, not the framework {name}",
-            valid=", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items()),
-            hint=f"name the operation with its own options, and --as {name} behind it",
-        )
+        problem = f"compare takes an operation that frameworks share, not the framework {name}"
+        legal = ", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items())
+        hint = f"name the operation with its own options, and --as {name} behind it"
+        raise UsageError(problem, valid=legal, hint=hint)
     for operator, comparison in list_mappings():
         if operator.command == name:
-            raise UsageError(
-                f"compare knows {operator.full_name} as {comparison.concept}",
-                valid=" ".join(CONCEPTS),
-                hint=f"gscli compare {comparison.concept} --help",
-            )
+            problem = f"compare knows {operator.full_name} as {comparison.concept}"
+            hint = f"gscli compare {comparison.concept} --help"
+            raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
 
 
 def _help(name: ConceptName) -> str:

@@ -48,11 +48,8 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     with open_content(path, TEXT_LIMIT) as content:
         document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
-        raise ContentRefused(
-            "not a recorded run",
-            where=sanitize(path),
-            hint="any operator records one with --json, and so does gscli compare",
-        )
+        hint = "any operator records one with --json, and so does gscli compare"
+        raise ContentRefused("not a recorded run", where=sanitize(path), hint=hint)
     try:
         return replay_document(document)
     except UsageError as error:

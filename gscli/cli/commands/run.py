@@ -68,10 +68,8 @@ def run(
 
     place = parse_model_reference(folders[0])
     if place is None and node is not None:
-        raise UsageError(
-            "--node needs a model", where=folders[0],
-            hint=f"gscli run MODEL.onnx --node {node}"[:200],
-        )  # fmt: skip
+        hint = f"gscli run MODEL.onnx --node {node}"[:200]
+        raise UsageError("--node needs a model", where=folders[0], hint=hint)
     settings = settings._replace(quiet=quiet, verbose=verbose)
     if place is not None:
         if node is not None or place.node is not None or _is_single_node(folders, settings):
@@ -119,12 +117,9 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
 def _nothing_to_run_error(outcomes: Sequence[NodeTestResult]) -> InputRefused:
     reasons = list(dict.fromkeys(outcome.skipped for outcome in outcomes))
     more = (f"… and {len(reasons) - LISTED} more reasons",) if len(reasons) > LISTED else ()
-    return InputRefused(
-        "nothing to run here",
-        where=outcomes[0].folder if len(outcomes) == 1 else format_count(len(outcomes), "folder"),
-        details=(*reasons[:LISTED], *more),
-        hint="name folders of gather or scatter node tests",
-    )
+    where = outcomes[0].folder if len(outcomes) == 1 else format_count(len(outcomes), "folder")
+    hint, details = "name folders of gather or scatter node tests", (*reasons[:LISTED], *more)
+    return InputRefused("nothing to run here", where=where, details=details, hint=hint)
 
 
 def _format_results(outcomes: Sequence[NodeTestResult], *, verbose: bool) -> Iterator[str]:

@@ -226,17 +226,14 @@ def parse_sessions(markdown: str) -> list[list[ConsoleCommand]]:
     >>> parse_sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
     ConsoleCommand(command='echo 1', screen='1\n', line=3)
     """
-    return [
-        [
-            ConsoleCommand(
-                match["command"].replace("\n> ", "\n"),
-                match["screen"],
-                line=markdown.count("\n", 0, match.start()) + 1,
-            )
-            for match in COMMAND.finditer(markdown, *session.span(1))
-        ]
-        for session in SESSION.finditer(markdown)
-    ]
+    sessions: list[list[ConsoleCommand]] = []
+    for session in SESSION.finditer(markdown):
+        sessions.append([])
+        for match in COMMAND.finditer(markdown, *session.span(1)):
+            line = markdown.count("\n", 0, match.start()) + 1
+            command = match["command"].replace("\n> ", "\n")
+            sessions[-1].append(ConsoleCommand(command, match["screen"], line))
+    return sessions
 
 
 def copy_lesson(lesson: Lesson, parent: Path) -> Path:

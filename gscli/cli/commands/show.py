@@ -122,10 +122,9 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     commits, node_table, nodes = _list_commits(text), "", dict[str, object]()
     if _is_model(text):
         from gscli.cli.call.nodes import describe_nodes
-        from gscli.files import MAX_BYTES
         from gscli.lab.models import OnnxModel
 
-        model = OnnxModel.read(text, settings.max_bytes or MAX_BYTES)
+        model = OnnxModel.read(text, settings.max_bytes)
         node_table, nodes["nodes"] = describe_nodes(model)
     rows = [member._asdict() for member in members]
     history = {"history": [commit._asdict() for commit in commits]} if commits else {}

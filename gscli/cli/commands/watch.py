@@ -55,9 +55,8 @@ def watch(
     from gscli.cli.options import detect_screen
 
     if not words:
-        raise UsageError(
-            "watch takes a script, or a module behind -m", hint="gscli watch SCRIPT [WORD…]"
-        )
+        problem = "watch takes a script, or a module behind -m"
+        raise UsageError(problem, hint="gscli watch SCRIPT [WORD…]")
     if not module and not os.path.exists(words[0]):
         raise CannotRead("no such script", where=words[0])
     if save is not None and not save.endswith(".npz"):
