@@ -57,13 +57,9 @@ def parse_targets(
 
 
 def generate_code(
-    operator: Operator,
-    plan: ValidatedPlan,
-    output: Array | None,
-    targets: Sequence[TargetFramework],
-    origins: Mapping[str, str] | None = None,
-    refusal: str = "",
-) -> Code:
+    operator: Operator, plan: ValidatedPlan, output: Array | None,
+    targets: Sequence[TargetFramework], origins: Mapping[str, str] | None = None, refusal: str = "",
+) -> Code:  # fmt: skip
     """The lines of a call, for each target; `refusal`: why its own framework does not run it."""
     analysis = CallAnalysis(operator, plan, output)
     loading = PreambleWriter(analysis, origins or {})

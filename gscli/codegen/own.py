@@ -72,12 +72,9 @@ def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
 
 
 def format_own_call(
-    operator: Operator,
-    variables: Mapping[str, str],
-    values: Arguments,
-    index_variables: Sequence[str],
-    shape: Sequence[int],
-) -> list[str] | None:
+    operator: Operator, variables: Mapping[str, str], values: Arguments,
+    index_variables: Sequence[str], shape: Sequence[int],
+) -> list[str] | None:  # fmt: skip
     """The lines of an operator's own call; None where it has none, or has no name for a mask.
 
     `variables` are the names of its inputs in the lines: data, indices, updates, by its own names.

@@ -74,13 +74,9 @@ def run_operator(call: Call) -> int:
 
 
 def show_run(
-    trace: Trace,
-    settings: Settings,
-    expected: Expected | None,
-    *,
-    saves: bool = False,
-    explains: bool = False,
-) -> int:
+    trace: Trace, settings: Settings, expected: Expected | None, *,
+    saves: bool = False, explains: bool = False,
+) -> int:  # fmt: skip
     """Write what was asked for of a run, print its picture or its entries; the exit code."""
     diagnosis, pictures = None, dict[str, str]()
     if expected is not None:
@@ -91,11 +87,19 @@ def show_run(
         from gscli.cli.call.results import render_files
 
         pictures = render_files(trace, settings, diagnosis)
-    steps = settings.is_picture_drawn and settings.step is not None and not explains
-    drawn = settings.is_screen_used if explains else settings.is_picture_drawn and not steps
-    text, shown_count = (
-        render_screen(trace, settings, diagnosis, explains=explains) if drawn else ("", 0)
-    )
+    steps = settings.is_picture_drawn and settings.step is not None
+    text, shown_count = "", 0
+    if settings.is_picture_drawn and not steps and (settings.plain or explains):
+        from gscli.cli.call.results import render_explanation
+
+        text = render_explanation(trace, settings)
+    elif settings.is_picture_drawn and not steps:
+        from gscli.views.lines import render_text
+        from gscli.views.picture import Picture
+
+        options = make_view_options(settings)
+        drawing = Picture(trace, options, diagnosis=diagnosis)
+        text, shown_count = render_text(drawing, options), drawing.shown_differences
     write_results(
         trace.inputs.values(), settings, text=text, pictures=pictures,
         make_document=partial(_make_document, trace, settings, diagnosis),
@@ -113,14 +117,10 @@ def show_run(
 
 
 def write_results(
-    inputs: Iterable[Array],
-    settings: Settings,
-    *,
-    text: str = "",
+    inputs: Iterable[Array], settings: Settings, *, text: str = "",
     pictures: Mapping[str, str] = MappingProxyType({}),
-    make_document: Callable[[], object] | None = None,
-    result: tuple[str, Array] | None = None,
-) -> None:
+    make_document: Callable[[], object] | None = None, result: tuple[str, Array] | None = None,
+) -> None:  # fmt: skip
     """Save the result and the pictures, print the document of `--json` and the text.
 
     All is drawn before a byte is written: a refused picture writes nothing. `result`: the file and
@@ -145,14 +145,9 @@ def is_container(word: str, containers: tuple[str, ...] = CONTAINER_SUFFIXES) ->
 
 
 def load_inputs(
-    source: str | Mapping[str, object],
-    names: Sequence[str],
-    settings: Settings,
-    *,
-    optional: Collection[str] = (),
-    converted: Collection[str] = (),
-    left: str = "",
-) -> dict[str, files.LoadedInput]:
+    source: str | Mapping[str, object], names: Sequence[str], settings: Settings, *,
+    optional: Collection[str] = (), converted: Collection[str] = (), left: str = "",
+) -> dict[str, files.LoadedInput]:  # fmt: skip
     """The inputs that words stand for, or those of an archive or a folder.
 
     Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements,
@@ -329,25 +324,6 @@ def _refuse_strictly(notice: Notice) -> StrictFinding:
     )
     hint = notice.plain_hint or "leave out --strict"
     return StrictFinding(notice.problem, where=notice.where, details=details, hint=hint)
-
-
-def render_screen(
-    trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None, *, explains: bool
-) -> tuple[str, int]:
-    """The picture as it goes to the screen, or plain sentences.
-
-    And how many of the cells that differ from an expectation it shows.
-    """
-    if settings.plain or explains:
-        from gscli.cli.call.results import render_explanation
-
-        return render_explanation(trace, settings), 0
-    from gscli.views.lines import render_text
-    from gscli.views.picture import Picture
-
-    options = make_view_options(settings)
-    drawing = Picture(trace, options, diagnosis=diagnosis)
-    return render_text(drawing, options), drawing.shown_differences
 
 
 def _make_document(

@@ -159,12 +159,9 @@ def report_causes(trace: Trace, expected: Expected, settings: Settings) -> dict[
 
 
 def render_difference(
-    difference: TensorDifference,
-    sentences: Sequence[str],
-    settings: Settings,
-    letters: Sequence[str] = (),
-    shown_count: int = 0,
-) -> str:
+    difference: TensorDifference, sentences: Sequence[str], settings: Settings,
+    letters: Sequence[str] = (), shown_count: int = 0,
+) -> str:  # fmt: skip
     """The sentences, and the cells that differ in a table or in sentences of their own."""
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.terminal.tables import DifferenceTable
