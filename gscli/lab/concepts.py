@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from gscli.base.arrays import Arrays
 from gscli.base.records import Arguments, Record
 from gscli.declare.attributes import parse_reduction
 from gscli.frameworks import operators
@@ -20,7 +19,7 @@ from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptNam
 from gscli.layout.axes import Reduction
 
 if TYPE_CHECKING:
-    pass
+    from gscli.base.arrays import Arrays
 
 REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
 """How updates may meet what is there, under neutral names."""
