@@ -108,6 +108,9 @@ def _box_list(box: Box) -> list[object]:
 
 ENTRIES_AT_ONCE = 1024
 
+REPLAYED_CELLS = 1 << 20
+"""Cells replayed at most; entries beyond have no change."""
+
 
 def iter_entries(
     plan: ValidatedPlan, count: int, first: int = 0, *, replayed: bool = True
@@ -126,8 +129,9 @@ def iter_entries(
 class _EntryBuilder:
     def __init__(self, plan: ValidatedPlan, count: int, *, replayed: bool) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
-        replays = replayed and self.layout.kind == "scatter"
-        self.replay = ScatterReplay(plan, count) if replays else None
+        self.replayed_count = 0
+        if replayed and self.layout.kind == "scatter":
+            self.replayed_count = min(count, REPLAYED_CELLS // max(self.layout.window_size, 1))
 
     def entries(self, begin: int) -> Iterator[Entry]:
         """All of them from `begin`; ENTRIES_AT_ONCE are resolved together."""
@@ -179,7 +183,7 @@ class _EntryBuilder:
             adjusted,
             target,
             kept,
-            self.replay.changes.get(number) if self.replay and target is not None else None,
+            None if target is None else self.changes.get(number),
             subtract_box(result, kept) if result is not None and kept is not None else (),
         )
 
@@ -265,30 +269,17 @@ class _EntryBuilder:
             boxes[declared.source] = tuple(box)
         return tuple(boxes.items())
 
-
-# --- replaying a scatter, on a compact copy of the touched cells ----------------------------------
-
-REPLAYED_CELLS = 1 << 20
-"""Cells replayed at most; entries beyond have no change."""
-
-
-class ScatterReplay:
-    """The first `count` entries of a scatter, replayed in order on first use."""
-
-    def __init__(self, plan: ValidatedPlan, count: int) -> None:
-        window = max(plan.layout.window_size, 1)
-        self._plan = plan
-        self._count = min(count, REPLAYED_CELLS // window)
+    # --- replaying a scatter, on a compact copy of the touched cells ------------------------------
 
     @cached_property
-    def changes(self) -> dict[int, Change]:
-        """What each entry did; none beyond the replayed entries."""
-        return self._replay() if self._count else {}
-
     @np.errstate(all="ignore")
-    def _replay(self) -> dict[int, Change]:
-        """Entry by entry, in an output of the kernel that has the addressed cells alone."""
-        plan, layout, count = self._plan, self._plan.layout, self._count
+    def changes(self) -> dict[int, Change]:
+        """What each entry did, in an output of the kernel that has the addressed cells alone; none
+        beyond the replayed entries.
+        """
+        plan, layout, count = self.plan, self.layout, self.replayed_count
+        if not count:
+            return {}
         addresses, inside = cell_addresses(plan, 0, count)
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
@@ -329,25 +320,25 @@ class ScatterReplay:
 
     def _initial_values(self, cells: Indices) -> Array:
         """What some cells hold before; text of any length."""
-        layout = self._plan.layout
+        layout = self.layout
         dtype = object if layout.dtype == "str" else None
         if layout.data_name is None:
             return np.full(cells.shape, layout.fill_value, dtype or parse_dtype(layout.dtype))
-        values: Array = self._plan.inputs[layout.data_name].reshape(-1)[cells]
+        values: Array = self.plan.inputs[layout.data_name].reshape(-1)[cells]
         return values.astype(dtype or values.dtype)
 
     def _read_updates(self) -> Array:
         """The updates of the entries as (entries, window), in their own type."""
-        rows = self._plan.updates_view()
-        grid = self._plan.entry_coordinates(0, self._count)
+        rows = self.plan.updates_view()
+        grid = self.plan.entry_coordinates(0, self.replayed_count)
         chosen = rows[grid] if grid else rows[None]
-        return chosen.reshape(self._count, self._plan.layout.window_size)
+        return chosen.reshape(self.replayed_count, self.layout.window_size)
 
     def _apply_epilogue(
         self, target: ScatterOutput, cells: Indices, values: Array
     ) -> tuple[Array, tuple[Array, Array]]:
         """What updates that met each other make of data, and the two values that met last."""
         assert target.rule.epilogue is not None
-        data = target.data[cells].reshape(values.shape if self._plan.layout.data_shape else ())
+        data = target.data[cells].reshape(values.shape if self.layout.data_shape else ())
         operands = data, target.rule.convert(data, values.reshape(data.shape))
         return target.rule.epilogue(*operands).reshape(values.shape), operands
