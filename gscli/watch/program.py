@@ -10,26 +10,29 @@ import builtins
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType, TracebackType
+from types import MappingProxyType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import ExitCode, GscliError
 from gscli.base.messages import format_message
 from gscli.base.records import Record
-from gscli.watch.findings import PACKAGE, Report, WatchedIndex
+from gscli.watch.findings import PACKAGE, SCREEN_WIDTH, Report, WatchedIndex
 
 if TYPE_CHECKING:
     from gscli.watch.subscripts import SubscriptWatch
 
 
 class ProgramOptions(Record):
-    """What `gscli watch` was asked: `json` names a file, or - for stderr."""
+    """What `gscli watch` was asked: `json` names a file, or - for stderr.
+
+    `screen`: how a report is printed, as `Report.report` takes it.
+    """
 
     module: bool = False
     keep_going: bool = False
@@ -39,9 +42,7 @@ class ProgramOptions(Record):
     every: int = 1
     strict: bool = False
     json: str | None = None
-    color: bool = False
-    width: int = 100
-    utf8: bool = True
+    screen: Mapping[str, Any] = MappingProxyType({"color": False, "width": SCREEN_WIDTH})
 
 
 class ImportHook(MetaPathFinder):
@@ -186,8 +187,7 @@ def _print_reports(options: ProgramOptions, reports: Sequence[Report]) -> None:
                 if path is not None:
                     report.write_lines(stream)
                     continue
-                screen = {"color": options.color, "width": options.width, "utf8": options.utf8}
-                stream.write(report.report(**screen))  # type: ignore[arg-type]  # three kinds
+                stream.write(report.report(**options.screen))
     except OSError as error:
         refusal = GscliError("cannot write the findings", where=f"{error}"[:200])
-        sys.stderr.write(format_message(refusal, color=False, width=options.width))
+        sys.stderr.write(format_message(refusal, color=False, width=options.screen["width"]))

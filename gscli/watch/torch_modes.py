@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -46,6 +46,10 @@ costs 3 µs for each call of anything, and imports the compiler."""
 
 MOST_CLASSES = 1 << 48
 """More than any one_hot has."""
+
+Args: TypeAlias = tuple[Any, ...]
+Keywords: TypeAlias = Mapping[str, Any]
+"""What a function of PyTorch is called with."""
 
 MASKS = (torch.bool, torch.uint8)
 FLAT = "torch.index_select"
@@ -82,9 +86,7 @@ class TorchWatch(CallWatch):
         if compiled:  # PyTorch 2.4 compiles in spite of the modes
             self.unwatched["function that runs compiled|functions that run compiled"] += compiled
 
-    def judge(
-        self, function: WatchedAten, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> _SeenCall | None:
+    def judge(self, function: WatchedAten, args: Args, kwargs: Keywords) -> _SeenCall | None:
         """Judge the indices of a call; WatchedIndex for a bad one. None where nothing was seen.
 
         What depends on shapes, types and attributes alone is found once and kept: an embedding of
@@ -208,7 +210,7 @@ class WatchedAten:
         self._parameters, self._defaults = parameters, defaults
         self.known_calls: dict[tuple[object, ...], KnownCall] = {}
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ProgramCall:
+    def bind(self, args: Args, kwargs: Keywords) -> ProgramCall:
         """A call in our names; what is not declared here becomes what its index is of.
 
         An index of rows with more axes is laid flat.
@@ -227,9 +229,7 @@ class WatchedAten:
             del bound.attrs["padding_idx"]
         return bound
 
-    def infer_ranges(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Any]
-    ) -> KnownCall:
+    def infer_ranges(self, args: Args, kwargs: Keywords, tensors: Sequence[Any]) -> KnownCall:
         """What the layout says of such a call, and which of its `tensors` are judged."""
         bound = self.bind(args, kwargs)
         if self.rule.write == "mask":
@@ -299,8 +299,8 @@ class _SeenCall(SeenCall):
     """
 
     function: WatchedAten
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    args: Args
+    kwargs: Keywords
     tensors: list[Any]
     known: KnownCall
     history: LineHistory
@@ -366,11 +366,7 @@ class _DispatchMode(TorchDispatchMode):
         return not SKIPS_FRAMES
 
     def __torch_dispatch__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        self, func: Any, types: Any, args: Args = (), kwargs: Keywords | None = None
     ) -> Any:
         try:
             function = self._functions[func]
@@ -416,11 +412,7 @@ class _FunctionMode(TorchFunctionMode):
         }
 
     def __torch_function__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        self, func: Any, types: Any, args: Args = (), kwargs: Keywords | None = None
     ) -> Any:
         function, seen = self._functions.get(func), None
         if function is None:

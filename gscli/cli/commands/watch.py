@@ -66,7 +66,7 @@ def watch(
         "module": module, "keep_going": keep_going, "numpy": numpy, "save": save,
         "read_back": not no_read_back, "every": every, "strict": strict,
         "json": "-" if json == "document" else json,
-        "color": screen.color, "width": screen.width, "utf8": screen.utf8,
+        "screen": {"color": screen.color, "width": screen.width, "utf8": screen.utf8},
     }  # fmt: skip
     before = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv[:9] else []
     command = [sys.executable, *before, "-m", "gscli.watch", json_text.dumps(options)]
