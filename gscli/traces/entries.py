@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -106,6 +106,9 @@ def _box_list(box: Box) -> list[object]:
     return [start if stop == start + 1 else [start, stop] for start, stop in box]
 
 
+ResolvedNumbers: TypeAlias = tuple[tuple[int, int], ...]
+"""Of each column an entry's coordinate, and the code of what became of its number."""
+
 ENTRIES_AT_ONCE = 1024
 
 REPLAYED_CELLS = 1 << 20
@@ -158,9 +161,7 @@ class _EntryBuilder:
         coordinates, codes = classify_indices(self.plan, column, numbers)
         return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
 
-    def _build_entry(
-        self, number: int, at: tuple[int, ...], resolved: tuple[tuple[int, int], ...]
-    ) -> Entry:
+    def _build_entry(self, number: int, at: tuple[int, ...], resolved: ResolvedNumbers) -> Entry:
         adjusted = tuple(self._iter_adjusted(number, resolved))
         spans = self._axis_spans(at, tuple(start for start, _ in resolved))
         target = None if any(i.sign == "skipped" for i in adjusted) else self._target_box(spans)
@@ -187,9 +188,7 @@ class _EntryBuilder:
             subtract_box(result, kept) if result is not None and kept is not None else (),
         )
 
-    def _iter_adjusted(
-        self, number: int, resolved: tuple[tuple[int, int], ...]
-    ) -> Iterator[AdjustedIndex]:
+    def _iter_adjusted(self, number: int, resolved: ResolvedNumbers) -> Iterator[AdjustedIndex]:
         """The numbers of an entry that are not their own coordinates."""
         if not any(code for _, code in resolved):
             return
