@@ -107,10 +107,9 @@ def infer_ranges(name: str, inputs: Arrays, attrs: Arguments) -> tuple[IndexRang
     )  # fmt: skip
 
 
-def refuse_call(
-    call: ProgramCall, history: LineHistory, frame: FrameType | None
-) -> WatchedIndex | None:
+def refuse_call(seen: SeenCall) -> WatchedIndex | None:
     """The refusal of a call whose indices are at hand, at the program's line; None if legal."""
+    call, history, frame = seen.call, seen.history, seen.frame
     place, hint = history.place, "--save FILE.npz keeps the call for other commands"
     calls = (*history.describe(), *(f"called from {caller}" for caller in place.callers))
     try:
@@ -210,7 +209,7 @@ class CallWatch(Report):
 
     def refuse(self, seen: SeenCall) -> bool:
         """Note a bad index of a call, and raise it where that is asked for; False for none."""
-        error = refuse_call(seen.call, seen.history, seen.frame)
+        error = refuse_call(seen)
         if error is None:
             return False
         error.hint = self._save("index", seen) or error.hint

@@ -25,7 +25,7 @@ from gscli.watch.findings import (
     point_at,
     suggest_addition,
 )
-from gscli.watch.judging import ProgramCall, infer_ranges, refuse_call, save_call
+from gscli.watch.judging import ProgramCall, SeenCall, infer_ranges, refuse_call, save_call
 
 
 def make_call(numbers: list[list[int]]) -> ProgramCall:
@@ -46,7 +46,7 @@ def refuse(numbers: list[list[int]]) -> WatchedIndex:
     chosen = make_call(numbers)
     table, picks = chosen.origins["input"], chosen.origins["index"]
     assert table is not picks
-    error = refuse_call(chosen, history, here())
+    error = refuse_call(SeenCall(chosen, history, here()))
     assert error is not None
     return error
 
@@ -70,7 +70,7 @@ error: negative index
 
 
 def test_a_legal_call_is_none() -> None:
-    assert refuse_call(make_call([[3]]), LineHistory(Place("a.py:3")), None) is None
+    assert refuse_call(SeenCall(make_call([[3]]), LineHistory(Place("a.py:3")), None)) is None
 
 
 def test_a_long_row_is_shown_around_the_number() -> None:
@@ -82,7 +82,7 @@ def test_a_position_is_that_of_what_the_program_gave() -> None:
     given = np.array([[0, 1], [7, 0]])
     inputs = {"input": np.zeros((3, 4)), "index": given.reshape(-1)}
     call = ProgramCall("torch.index_select", inputs, {"dim": 0}, {"index": given})
-    error = refuse_call(call, LineHistory(Place("a.py:3")), here())
+    error = refuse_call(SeenCall(call, LineHistory(Place("a.py:3")), here()))
     assert error is not None
     assert error.findings[0].position == (1, 0)
     assert "given[1,0] = 7" in str(error)
