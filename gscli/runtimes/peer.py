@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gscli
 from gscli.base import ContentRefused, GscliError, LimitRefused
-from gscli.base.arrays import Array, Arrays
+from gscli.base.arrays import Array
 from gscli.base.words import sanitize
 from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
@@ -44,15 +44,7 @@ def answer_request(line: bytes) -> dict[str, Any]:
     try:
         document = parse_json(line, "the request").value
         number = document.get("id") if isinstance(document, dict) else None
-        if flaw := find_flaw(document, {"op": str, "inputs": dict}, {"attrs": dict}):
-            return {
-                "id": number,
-                "error": {"type": "NotARequest", "message": f"not a request: {flaw}"},
-            }
-        inputs, attrs = read_call(document, _load_array)
-        if document["op"] == ECHO:
-            return {"id": number, "output": dump_json(inputs["data"])}
-        return {"id": number, **_run_request(document, inputs, attrs)}
+        return {"id": number, **_run_request(document)}
     except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
         return {"id": number, "unsupported": str(limit) or "not enough memory"}
     except GscliError as error:
@@ -68,10 +60,13 @@ def _load_array(value: Any, name: str) -> Array:
     return load_json(value, "the request")
 
 
-def _run_request(
-    document: Mapping[str, Any], inputs: Arrays, attrs: Mapping[str, object]
-) -> dict[str, object]:
-    """The output, and the gradients where a cotangent came along."""
+def _run_request(document: Any) -> dict[str, object]:
+    """The output, and the gradients where a cotangent came along; ValueError for no request."""
+    if flaw := find_flaw(document, {"op": str, "inputs": dict}, {"attrs": dict}):
+        raise ValueError(f"not a request: {flaw}")
+    inputs, attrs = read_call(document, _load_array)
+    if document["op"] == ECHO:
+        return {"output": dump_json(inputs["data"])}
     trace = trace_call(find_operator(read_name(document)), inputs, attrs)
     answer: dict[str, object] = {"output": dump_json(trace.output)}
     if "cotangent" in document:

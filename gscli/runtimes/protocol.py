@@ -80,7 +80,6 @@ def parse_hello(line: bytes) -> Hello:
     >>> parse_hello(b'{"name": "mine", "version": "1", "ops": ["onnx.ScatterND"]}').ops
     frozenset({'onnx.scatter_nd'})
     """
-    form = '{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}'
     value: Any = None
     with suppress(GscliError):
         value = parse_json(line, "the first line").value
@@ -89,7 +88,7 @@ def parse_hello(line: bytes) -> Hello:
         raise ContentRefused(
             "the runtime does not introduce itself",
             where=f"its first line: {sanitize(line.decode('utf-8', 'replace'), 120)}",
-            valid=form,
+            valid='{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}',
             hint="gscli help runtimes",
         )
     pairs = (op.partition(".")[::2] for op in value["ops"] if op != ECHO)

@@ -17,7 +17,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
-from gscli.lab.difference import Tolerance, compare_tensors
+from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_value_words
@@ -224,9 +224,7 @@ def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
 
 
 def find_output_mismatch(
-    output: Array,
-    expected: Array,
-    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    output: Array, expected: Array, tolerance: Tolerance = DEFAULT_TOLERANCE
 ) -> Mismatch | None:
     """Whether a tensor has another shape, type or value than is expected; None where it has not."""
     difference = compare_tensors(output, expected, tolerance)
