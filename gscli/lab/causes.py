@@ -25,7 +25,7 @@ from gscli.lab.concepts import find_concept_arguments
 from gscli.lab.sample import (
     ArrayTransform,
     CallVariants,
-    DeferredRun,
+    DeferredRuns,
     order_mistakes,
     run_candidates,
     take_cells,
@@ -140,7 +140,7 @@ _NARROWER = {
 """Types that a whole model may have been converted to."""
 
 
-def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     layout = call.trace.layout
     for cause, policy in iter_policy_mistakes(call.trace):
         yield cause, partial(call.with_layout, layout._replace(policy=policy))
@@ -156,7 +156,7 @@ def _layout_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
         yield cause, partial(call.with_layout, zeros)
 
 
-def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
     layout = call.trace.layout
     yield from _other_reductions(call, _PLAIN_REDUCTIONS)
     if layout.reduction != "none":
@@ -172,9 +172,7 @@ def _reduction_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]
             yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
 
 
-def _other_reductions(
-    call: CallVariants, names: Iterable[Reduction]
-) -> Iterator[tuple[str, DeferredRun]]:
+def _other_reductions(call: CallVariants, names: Iterable[Reduction]) -> DeferredRuns:
     layout = call.trace.layout
     for reduction in names:
         cause = REDUCTION_WORDS[reduction].missing
@@ -317,7 +315,7 @@ _LEFT_OUT: dict[str, ArrayTransform] = {
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
-def _input_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def _input_mistakes(call: CallVariants) -> DeferredRuns:
     layout, inputs = call.trace.layout, call.trace.call_inputs
     sources = layout.index_inputs
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
@@ -358,7 +356,7 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
     return _INDEX_TRANSFORMS | (_ROW_TRANSFORMS if last > 0 else {})
 
 
-def _result_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def _result_mistakes(call: CallVariants) -> DeferredRuns:
     """The right result with its axes in another order."""
     output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
     for order in _other_orders(output) if is_whole else ():
@@ -371,7 +369,7 @@ def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:
     return islice(permutations(range(array.ndim if few else 0)), 1, None)
 
 
-def _attribute_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     trace, own = call.trace, call.trace.inputs.get("axis")
     axes = {name: trace.attributes.get(name) for name in _AXES}
     if own is not None and own.size == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -25,11 +25,12 @@ SCATTER_ELEMENTS_SINCE = 11
 """The opset from which ONNX's Scatter is called ScatterElements."""
 
 DeclaredComparison: TypeAlias = tuple[Operator, Comparison]
+ComparisonsByTitle: TypeAlias = dict[str, list[DeclaredComparison]]
+Selection: TypeAlias = tuple[ComparisonsByTitle, list[UnsupportedRuleSet]]
+"""Declared comparisons by what asked for them, and what was asked for and has none."""
 
 
-def select_rule_sets(
-    concept: ConceptName, only: Sequence[str], opsets: Sequence[int]
-) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
+def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence[int]) -> Selection:
     """Declared comparisons by what asked for them, and frameworks that have none.
 
     >>> chosen, absent = select_rule_sets("gather", ["onnx", "caffe2"], ())
@@ -42,14 +43,12 @@ def select_rule_sets(
     return (_expand_opsets(chosen, opsets) if opsets else chosen), absent
 
 
-def _select_by_name(
-    concept: ConceptName, only: Sequence[str]
-) -> tuple[dict[str, list[DeclaredComparison]], list[UnsupportedRuleSet]]:
+def _select_by_name(concept: ConceptName, only: Sequence[str]) -> Selection:
     """Declared comparisons by what asked for them, in that order, and frameworks without any."""
     declared = list_mappings(concept)
     if not only:
         return group_pairs((pair[0].framework.title, pair) for pair in declared), []
-    chosen: dict[str, list[DeclaredComparison]] = {}
+    chosen: ComparisonsByTitle = {}
     absent: list[UnsupportedRuleSet] = []
     for word in only:
         name = ALIASES.get(word.lower(), word.lower())
@@ -74,14 +73,12 @@ def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
             operator.resolve_version(max(opsets))
 
 
-def _expand_opsets(
-    chosen: Mapping[str, Sequence[DeclaredComparison]], opsets: Sequence[int]
-) -> dict[str, list[DeclaredComparison]]:
+def _expand_opsets(chosen: ComparisonsByTitle, opsets: Sequence[int]) -> ComparisonsByTitle:
     """The comparisons with each of ONNX once for every opset."""
     onnx = load_framework("onnx")
     ours = [operator for pairs in chosen.values() for operator, _ in pairs]
     _check_opsets([operator for operator in ours if operator.framework is onnx], opsets)
-    rows: dict[str, list[DeclaredComparison]] = {}
+    rows: ComparisonsByTitle = {}
     for label, pairs in chosen.items():
         for operator, comparison in pairs:
             if operator.framework is not onnx:

@@ -166,6 +166,9 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
 DeferredRun: TypeAlias = Callable[[], Array]
 """Runs a variant."""
 
+DeferredRuns: TypeAlias = Iterator[tuple[str, DeferredRun]]
+"""Causes, and what runs each."""
+
 ArrayTransform: TypeAlias = Callable[[Array], Array]
 
 Answer = TypeVar("Answer")
@@ -228,7 +231,7 @@ MAX_REORDERED_UPDATES = 1 << 22
 """Updates that are put in another order at most."""
 
 
-def order_mistakes(call: CallVariants) -> Iterator[tuple[str, DeferredRun]]:
+def order_mistakes(call: CallVariants) -> DeferredRuns:
     """Each mistake in the order of entries, and what runs it."""
     layout = call.trace.layout
     count = layout.entry_count * max(layout.window_size, 1)
