@@ -73,6 +73,28 @@ def test_a_member_is_added_or_replaced_and_the_others_stay(tmp_path: Path) -> No
         assert np.array_equal(file["b"], np.arange(200_000.0))
 
 
+def test_members_stay_packed_as_they_are(tmp_path: Path) -> None:
+    path, zeros = tmp_path / "x.npz", np.zeros(1 << 20)
+    np.savez_compressed(path, a=zeros, b=zeros)
+    for name in ("b", "c"):
+        save(f"{path}::{name}", np.arange(3 << 17) // 100_000)
+    with zipfile.ZipFile(path) as file:
+        assert [(info.filename, info.compress_type) for info in file.infolist()] == [
+            (f"{name}.npy", zipfile.ZIP_DEFLATED) for name in "abc"
+        ]
+        assert file.testzip() is None
+    assert path.stat().st_size < 20_000
+    assert np.array_equal(load(f"{path}::a").array, zeros)
+    with np.load(path) as file:
+        assert np.array_equal(file["b"], load(f"{path}::c").array)
+    content = bytearray(path.read_bytes())
+    content[500] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(Exception, match=r"member a\.npy"):
+        save(f"{path}::c", np.arange(3))
+    assert path.read_bytes() == content
+
+
 def test_a_damaged_member_is_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, a=np.arange(3), b=np.arange(3))
@@ -123,8 +145,9 @@ def test_archives_with_64_bit_numbers() -> None:
     file: Any = Sparse()
     target = archive.ZipWriter(file.write)
     hole: Any = [5 << 30]
-    target.add("a.npy", hole, 5 << 30, 1)
-    target.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
+    target.add(archive.ZipEntry("a.npy", 0, 5 << 30, 5 << 30, 1, is_deflated=False), hole)
+    checksum = zlib.crc32(b"hello")
+    target.add(archive.ZipEntry("b.npy", 0, 5, 5, checksum, is_deflated=False), [b"hello"])
     target.close()
     with zipfile.ZipFile(file) as whole:
         large, small = whole.infolist()
@@ -166,7 +189,7 @@ def test_archives_of_very_many_members_are_written(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
         target = archive.ZipWriter(file.write)
         for number in range(65_536):
-            target.add(str(number), [], 0, 0)
+            target.add(archive.ZipEntry(str(number), 0, 0, 0, 0, is_deflated=False), [])
         target.close()
     with zipfile.ZipFile(tmp_path / "x.zip") as whole:
         assert len(whole.infolist()) == 65_536

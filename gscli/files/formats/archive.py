@@ -103,20 +103,24 @@ def iter_member_bytes(content: Content, entry: ZipEntry) -> Iterator[bytes | mem
         raise _member_error(content.name, entry, "does not match its checksum")
 
 
+def _iter_packed(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
+    for start in range(0, entry.compressed_size, CHUNK):
+        yield content.read(entry.offset + start, min(CHUNK, entry.compressed_size - start))
+
+
 def _iter_inflated(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
     inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-    for start in range(0, entry.compressed_size, CHUNK):
-        packed = content.read(entry.offset + start, min(CHUNK, entry.compressed_size - start))
+    for packed in _iter_packed(content, entry):
         if not entry.is_deflated:
             yield packed
             continue
-        piece: bytes | memoryview = packed
+        piece, rest = packed, packed
         while piece and not inflate.eof:  # what is left of the output may need no more input
             try:
-                piece = inflate.decompress(packed, CHUNK)
+                piece = inflate.decompress(rest, CHUNK)
             except zlib.error as error:
                 raise _member_error(content.name, entry, "is damaged") from error
-            packed = inflate.unconsumed_tail
+            rest = inflate.unconsumed_tail
             yield piece
     if entry.is_deflated and (not inflate.eof or inflate.unused_data):
         raise _member_error(content.name, entry, "is damaged")
@@ -188,10 +192,11 @@ def _member_error(name: str, entry: ZipEntry, why: str) -> ContentRefused:
 
 
 class ZipWriter(zipfile.ZipFile):
-    """Stored members one after the other, then `close`; after a failure nothing more is written.
+    """Members one after the other, then `close`; after a failure nothing more is written.
 
-    The standard library makes a member's records from its size and checksum, which are known
-    before: so nothing is written twice, and a pipe gets the same bytes as a file.
+    The standard library makes the records of a stored member from its size and checksum, which are
+    known before: so nothing is written twice, and a pipe gets the same bytes as a file. Those of a
+    packed one stand behind it.
     """
 
     def __init__(self, out: Output) -> None:
@@ -199,13 +204,24 @@ class ZipWriter(zipfile.ZipFile):
         stream = SimpleNamespace(write=out, flush=lambda: None)
         super().__init__(cast("IO[bytes]", stream), "w")
 
-    def add(self, name: str, pieces: Pieces, size: int, checksum: int) -> None:
-        """Write one member whose bytes have this size and CRC-32."""
+    def pack(self, name: str, pieces: Pieces) -> None:
+        """Write one member, deflated."""
+        with self.open(_make_info(name, is_deflated=True), "w", force_zip64=True) as member:
+            for piece in pieces:
+                member.write(piece)
+
+    def copy(self, content: Content, entry: ZipEntry) -> None:
+        """Write a member of another archive as it is packed there, after it was judged."""
+        for _ in iter_member_bytes(content, entry):
+            pass
+        self.add(entry, _iter_packed(content, entry))
+
+    def add(self, entry: ZipEntry, pieces: Pieces) -> None:
+        """Write one member whose packed bytes are known, and what they become."""
         assert self.fp is not None
-        info = zipfile.ZipInfo(name)  # of 1980-01-01: the same arrays make the same bytes every day
-        info.external_attr = _READABLE
-        info.file_size = info.compress_size = size
-        info.CRC, info.header_offset = checksum, self.fp.tell()
+        info = _make_info(entry.name, is_deflated=entry.is_deflated)
+        info.file_size, info.compress_size = entry.size, entry.compressed_size
+        info.CRC, info.header_offset = entry.checksum, self.fp.tell()
         self.fp.write(info.FileHeader())
         for piece in pieces:
             self.fp.write(piece)
@@ -214,6 +230,13 @@ class ZipWriter(zipfile.ZipFile):
 
     def __del__(self) -> None:
         """The library would write the directory even of an archive that failed half way."""
+
+
+def _make_info(name: str, *, is_deflated: bool) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # of 1980-01-01: the same arrays make the same bytes every day
+    info.external_attr = _READABLE
+    info.compress_type = zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED
+    return info
 
 
 def size_and_crc(pieces: Pieces) -> tuple[int, int]:

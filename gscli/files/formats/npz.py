@@ -70,19 +70,26 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 
 
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
-    """Write the old archive with one member changed or added; the others keep their bytes."""
-    archive = ZipWriter(out)
-    for other, entry in _array_entries(old).items():
-        if other != name:
-            pieces = iter_member_bytes(old, entry)
-            archive.add(other + ARRAY_SUFFIX, pieces, entry.size, entry.checksum)
-    _add_array(archive, name, array)
+    """Write the old archive with one member changed or added; the others keep their bytes.
+
+    It is packed where the old member was, or where the first one is.
+    """
+    archive, entries = ZipWriter(out), _array_entries(old)
+    former = entries.pop(name, None)
+    for entry in entries.values():
+        archive.copy(old, entry)
+    like = former or next(iter(entries.values()), None)
+    _add_array(archive, name, array, is_packed=like is not None and like.is_deflated)
     archive.close()
 
 
-def _add_array(archive: ZipWriter, name: str, array: Array) -> None:
+def _add_array(archive: ZipWriter, name: str, array: Array, *, is_packed: bool = False) -> None:
+    if is_packed:
+        archive.pack(name + ARRAY_SUFFIX, iter_file_bytes(array))
+        return
     size, checksum = size_and_crc(iter_file_bytes(array))
-    archive.add(name + ARRAY_SUFFIX, iter_file_bytes(array), size, checksum)
+    entry = ZipEntry(name + ARRAY_SUFFIX, 0, size, size, checksum, is_deflated=False)
+    archive.add(entry, iter_file_bytes(array))
 
 
 def _array_entries(content: Content) -> dict[str, ZipEntry]:
