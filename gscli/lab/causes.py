@@ -19,7 +19,7 @@ from gscli.base.arrays import Array, Indices, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.frameworks.operator import Comparison
-from gscli.kernel.reductions import REDUCTION_WORDS, saturating_cast
+from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.compare import compare
 from gscli.lab.concepts import find_concept_arguments
 from gscli.lab.sample import (
@@ -150,10 +150,13 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     if layout.reduction == "sub" and layout.data_name is not None:
         yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
     yield from _reduction_mistakes(call)
-    if layout.data_name is not None:
-        zeros = layout._replace(data_name=None, fill_value=0)
-        cause = f"{layout.data_name} is ignored and everything starts from 0"
-        yield cause, partial(call.with_layout, zeros)
+    data, starts = layout.data_name, [0]
+    if layout.reduction != "none":
+        starts.append(REDUCTIONS[layout.reduction].identity(parse_dtype(layout.dtype)).item())
+    cause = f"{data} is ignored and everything starts from" if data else "empty cells hold"
+    for start in dict.fromkeys(starts):
+        filled = layout._replace(data_name=None, fill_value=start)
+        yield f"{cause} {start}", partial(call.with_layout, filled)
 
 
 def _reduction_mistakes(call: CallVariants) -> DeferredRuns:

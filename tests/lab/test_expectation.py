@@ -185,6 +185,12 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
      {"data": np.array([100, -100], np.int8), "indices": np.array([0, 1]),
       "updates": np.array([100, -100], np.int8)}, {"reduction": "add"},
      np.array([127, -128], np.int8)),
+    ("empty cells hold -inf", "tensorflow.unsorted_segment_max",
+     {"data": BITS, "segment_ids": np.array([0, 1, 1, 1])}, {"num_segments": 3},
+     np.array([4.0, 7.0, -np.inf])),
+    ("input is ignored and everything starts from -inf", "torch.scatter_reduce",
+     {"input": np.zeros(4), "index": np.array([0, 1, 1]), "src": BITS[:3]},
+     {"dim": 0, "reduce": "amax", "include_self": False}, np.array([4.0, 6.0, -np.inf, -np.inf])),
     ("negative indices count from the end", "jax.segment_sum",
      {"data": BITS, "segment_ids": np.array([0, 1, -1, 1])}, {"num_segments": 3},
      np.array([4.0, 12.0, 6.0])),
@@ -220,7 +226,8 @@ def test_the_command_names_a_planted_mistake(
         np.save(f"{key}.npy", array)
     words += [f"{key}.npy" for key in inputs]
     for key, value in attrs.items():
-        words += [f"--{key.replace('_', '-')}", str(value)]
+        flag = key.replace("_", "-")
+        words += [f"--no-{flag}"] if value is False else [f"--{flag}", str(value)]
     assert run_safely([*words, "--expect", "want.npy", "--rtol", "0", "--width", "200"]) == 1
     told = capsys.readouterr().out
     assert "the expected answer is what you get when\n" in told
