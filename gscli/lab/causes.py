@@ -27,8 +27,8 @@ from gscli.lab.sample import (
     CallVariants,
     DeferredRuns,
     order_mistakes,
+    read_untouched,
     run_candidates,
-    take_cells,
 )
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
@@ -57,8 +57,14 @@ class PossibleCause(Record):
     cells: int
     entries: tuple[str, ...]
     is_exact: bool
-    is_rule_set: bool = False
 
+    @property
+    def is_rule_set(self) -> bool:
+        """Whether it is somebody's rules, and no mistake."""
+        return self.cause.startswith(_RULES)
+
+
+_RULES = "the rules are those of "
 
 CandidateCause: TypeAlias = tuple[str, Array]
 """A possible cause, the end of "this is what you get when …", and its answer."""
@@ -92,7 +98,7 @@ def iter_rule_sets(trace: Trace, cells: Indices | None = None) -> Iterator[Candi
             continue
         for group in comparing.groups:
             if group.first.output is not None:
-                yield f"the rules are those of {', '.join(group.labels)}", group.first.output
+                yield _RULES + ", ".join(group.labels), group.first.output
         return
 
 
@@ -146,7 +152,7 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
         yield cause, partial(call.with_layout, layout._replace(policy=policy))
     if layout.kind != "scatter":
         return
-    yield "nothing was written", partial(read_untouched, call)
+    yield "nothing was written", partial(read_untouched, call.trace.plan, call.cells)
     if layout.reduction == "sub" and layout.data_name is not None:
         yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
     yield from _reduction_mistakes(call)
@@ -217,16 +223,6 @@ def _unusual_indices(trace: Trace) -> tuple[bool, bool]:
     return negative, beyond
 
 
-def read_untouched(call: CallVariants) -> Array:
-    """What a scatter writes into, as it is."""
-    layout = call.trace.layout
-    if layout.data_name is None:
-        shape = layout.output_shape if call.cells is None else call.cells.shape
-        return np.full(shape, layout.fill_value, call.trace.output.dtype)
-    data = call.trace.inputs[layout.data_name]
-    return data.reshape(layout.output_shape) if call.cells is None else take_cells(data, call.cells)
-
-
 def _saturate(call: CallVariants) -> Array:
     """What a type of integers gives that does not wrap around."""
     values = filter(None, call.trace.layout.value_names)
@@ -236,7 +232,8 @@ def _saturate(call: CallVariants) -> Array:
 
 def _subtract_swapped(call: CallVariants) -> Array:
     """Update − cell, for cells that a subtraction changes."""
-    data, output = read_untouched(call), call.output_of(call.trace.plan)
+    plan = call.trace.plan
+    data, output = read_untouched(plan, call.cells), call.output_of(plan)
     return np.where(output == data, data, np.negative(output))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
-from gscli.lab.causes import PossibleCause, iter_mistakes, iter_rule_sets, read_untouched
+from gscli.lab.causes import PossibleCause, iter_mistakes, iter_rule_sets
 from gscli.lab.difference import (
     DEFAULT_TOLERANCE,
     SliceCounter,
@@ -24,7 +25,7 @@ from gscli.lab.difference import (
     difference_sentences,
     differing_cells,
 )
-from gscli.lab.sample import CallVariants, find_reading_entries, run_at_cells, take_cells
+from gscli.lab.sample import find_reading_entries, read_untouched, run_at_cells, take_cells
 from gscli.layout.axes import Box
 from gscli.stream import open_result
 from gscli.traces import Trace
@@ -160,15 +161,12 @@ class OutputDiagnosis:
         """
         if self.is_equal or not self.is_searched:
             return ()
-        exact, partial = list[PossibleCause](), list[PossibleCause]()
-        for candidates in (iter_rule_sets, iter_mistakes):
-            for cause, output in candidates(self.trace, self.sampled_cells):
-                fit = self._match_cause(cause, output)
-                if fit is not None:
-                    fit = fit._replace(is_rule_set=candidates is iter_rule_sets)
-                    (exact if fit.is_exact else partial).append(fit)
-        most = max((fit.cells for fit in partial), default=0)
-        return tuple(exact) or tuple(fit for fit in partial if fit.cells == most)
+        call = self.trace, self.sampled_cells
+        candidates = chain(iter_rule_sets(*call), iter_mistakes(*call))
+        fits = [fit for each in candidates if (fit := self._match_cause(*each)) is not None]
+        most = max((fit.cells for fit in fits), default=0)
+        exact = tuple(fit for fit in fits if fit.is_exact)
+        return exact or tuple(fit for fit in fits if fit.cells == most)
 
     @property
     def is_searched(self) -> bool:
@@ -197,13 +195,20 @@ class OutputDiagnosis:
 
     @cached_property
     def _sampled_expectation(self) -> tuple[Array, Array]:
-        """The expected values where causes are tried, and which of them the output differs from."""
-        if self.sampled_cells is None:
-            apart = self.differing_mask(self.trace.output, self.expected).reshape(-1)
-            return self.expected.reshape(-1), apart
-        expected = take_cells(self.expected, self.sampled_cells)
-        own = run_at_cells(self.trace.plan, self.sampled_cells, self.trace.output.size)
-        return expected, self.differing_mask(own, expected)
+        """The expected values where causes are tried, and which of them the output differs from:
+        from all where there is none of this shape.
+        """
+        cells, output = self.sampled_cells, self.trace.output
+        expected = self.expected.reshape(-1) if cells is None else take_cells(self.expected, cells)
+        if not self.has_comparable_output:
+            return expected, np.ones(expected.shape, np.bool_)
+        own = output if cells is None else run_at_cells(self.trace.plan, cells, output.size)
+        return expected, self.differing_mask(own.reshape(-1), expected)
+
+    @property
+    def has_comparable_output(self) -> bool:
+        """Whether the call is not refused, and its output has the shape that is expected."""
+        return self.difference.has_same_shape and not self.trace.is_refused
 
     @property
     def has_only_dtype_difference(self) -> bool:
@@ -215,11 +220,10 @@ class OutputDiagnosis:
         """How a candidate answer meets the expected one; None where it explains nothing."""
         if self.sampled_cells is None and output.shape != self.expected.shape:
             return None
-        if self.trace.is_refused or not self.difference.has_same_shape:
-            wrong = self.differing_mask(output, self.expected)
-            return None if wrong.any() else PossibleCause(cause, 0, (), is_exact=True)
         expected, apart = self._sampled_expectation
         wrong = self.differing_mask(output.reshape(-1), expected)
+        if not self.has_comparable_output:
+            return None if wrong.any() else PossibleCause(cause, 0, (), is_exact=True)
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
@@ -244,7 +248,7 @@ class OutputDiagnosis:
         expected, apart = self._sampled_expectation
         if self.trace.kind == "gather":
             return np.ones_like(apart)
-        untouched = read_untouched(CallVariants(self.trace, self.sampled_cells))
+        untouched = read_untouched(self.trace.plan, self.sampled_cells)
         return self.differing_mask(untouched.reshape(-1), expected)
 
     def _fits_by_chance(self, values: Array, expected: Array) -> bool:

@@ -110,18 +110,23 @@ def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices
 
 def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
     """The scatter of those updates alone that reach flat `cells`, into these as a row of data."""
-    layout = plan.layout
-    if layout.data_name is None:
-        dtype = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
-        data = np.full(cells.size, layout.fill_value, dtype)
-    else:
-        data = take_cells(plan.inputs[layout.data_name], cells)
     parts = list(_iter_reaching_updates(plan, cells))
     at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
     updates = np.concatenate(
         [plan.updates_view().reshape(-1)[:0], *(values for _, values in parts)]
     )
-    return _plan_flat(layout, data, at, updates)
+    return _plan_flat(plan.layout, read_untouched(plan, cells), at, updates)
+
+
+def read_untouched(plan: ValidatedPlan, cells: Indices | None = None) -> Array:
+    """What a scatter writes into, as it is: the whole, or some flat cells of it in a row."""
+    layout = plan.layout
+    if layout.data_name is None:
+        dtype = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
+        shape = layout.output_shape if cells is None else cells.shape
+        return np.full(shape, layout.fill_value, dtype)
+    data = plan.inputs[layout.data_name]
+    return data.reshape(layout.output_shape) if cells is None else take_cells(data, cells)
 
 
 def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> ValidatedPlan:

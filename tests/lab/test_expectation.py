@@ -289,6 +289,16 @@ def test_a_rule_for_indices_is_told_by_what_it_changes(
     assert [line[: len(cause)] for line in found] == [cause]
 
 
+def test_a_refused_call_is_explained_on_a_sample_of_a_large_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gscli.lab.expectation.MAX_FULL_SEARCH_CELLS", 0)
+    assert run_safely(["gather", "[4,5,6,7]", "[-1,0,9]", "--expect", "[7,4,7]"]) == 65
+    first, _, *causes = capsys.readouterr().out.splitlines()
+    assert first.startswith("causes are tried on")
+    assert "  indices out of range are clipped to the nearest end" in causes
+
+
 def test_what_explains_a_part_is_told_as_a_part() -> None:
     expected = BITS[[0, 1, 2, 0]]
     expected[3] += 0.5
