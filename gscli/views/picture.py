@@ -12,7 +12,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.words import MAX_LETTERED_ENTRIES
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.layout.axes import box_size
+from gscli.layout.axes import Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.views.group import RenderedGroup, render_tensors
 from gscli.views.lines import (
@@ -227,18 +227,15 @@ class Picture(TraceDrawing):
         return format_counts(self.trace, count_cells(self.trace))
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
-        if len(self.listed_entries) == self.trace.entry_count and not any(
-            dict(group.hidden).values()
-        ):
+        marked, listed, dim = len(self.marked_entries), len(self.listed_entries), self.look.dim
+        if listed == self.trace.entry_count and not any(count for _, count in group.hidden):
             return []
         from gscli.views.terminal.legend import describe_hidden_entries
 
-        dim, lines = self.look.dim, list[Line]()
-        for text in describe_hidden_entries(
-            self.trace, len(self.marked_entries), len(self.listed_entries), group.hidden
-        ):
+        lines: list[Line] = [[]]
+        for text in describe_hidden_entries(self.trace, marked, listed, group.hidden):
             lines += wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
-        return [[], *lines]
+        return lines
 
 
 MOST_VALUES = 8
@@ -266,16 +263,10 @@ class EntryTable:
 
     def draw(self, width: int) -> Block:
         """The table; where it is too wide, first updates go, then where the indices stand."""
-        updates = self._updates()
-        for groups in (
-            [self._indices(places=True), *updates],
-            [self._indices(places=False), *updates],
-            [self._indices(places=False)],
-        ):
-            drawn = self._join_groups(groups)
-            if drawn.width <= width:
-                return drawn
-        return drawn
+        bare, updates = self._indices(places=False), self._updates()
+        choices = [self._indices(places=True), *updates], [bare, *updates], [bare]
+        tables = list(map(self._join_groups, choices))
+        return next((table for table in tables if table.width <= width), tables[-1])
 
     def _join_groups(self, groups: Sequence[Block]) -> Block:
         """The letters of entries, and beside them their columns."""
@@ -289,9 +280,11 @@ class EntryTable:
         none: list[Line] = [] if entries else [[(" no entries", self.look.dim)]]
         return make_block([*join_blocks([letters, *groups], BETWEEN), *none])
 
-    def _group(self, title: str, facts: str, columns: Sequence[Block]) -> Block:
-        """Neighbouring columns under one title."""
-        head: Line = [(title, self.look.bold), (f" {facts}", self.look.dim)]
+    def _group(self, title: str, shapes: Sequence[Shape], columns: Sequence[Block]) -> Block:
+        """Neighbouring columns under one title, and the shape of their tensors together."""
+        sizes = self.signs.times.join(map(str, np.broadcast_shapes(*shapes)))
+        facts = f" [{sizes}]" if shapes else " "
+        head: Line = [(title, self.look.bold), (facts, self.look.dim)]
         return make_block([head, *join_blocks(columns, 0)])
 
     def _column(self, texts: Sequence[str], head: str = "", *, chips: bool = True) -> Block:
@@ -322,8 +315,7 @@ class EntryTable:
         first, *others = layout.index_inputs or ("",)
         title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
         shapes = [self.trace.inputs[name].shape for name in layout.index_inputs]
-        facts = self._format_shape(np.broadcast_shapes(*shapes)) if shapes else ""
-        return self._group(self.signs.sanitize(title, 60), facts, columns)
+        return self._group(self.signs.sanitize(title, 60), shapes, columns)
 
     def _format_indices(self, slot: int) -> list[str]:
         """What stands in one index column, each with the sign of what became of it."""
@@ -337,17 +329,13 @@ class EntryTable:
             for entry, own in zip(self.entries, signs, strict=True)
         ]
 
-    def _format_shape(self, shape: tuple[int, ...]) -> str:
-        return f"[{self.signs.times.join(map(str, shape))}]"
-
     def _updates(self) -> list[Block]:
         updates = self.trace.tensor("updates")
         if updates is None:
             return []
         rows = [self._format_update(updates.array, entry) for entry in self.entries]
         columns = [self._column(texts) for texts in zip_longest(*rows, fillvalue="")]
-        name = self.signs.sanitize(updates.name, 40)
-        return [self._group(name, self._format_shape(updates.array.shape), columns)]
+        return [self._group(self.signs.sanitize(updates.name, 40), [updates.shape], columns)]
 
     def _format_update(self, array: Array, entry: Entry) -> list[str]:
         """The values that one entry brings, or the shape of its slice where they are many."""

@@ -18,7 +18,7 @@ from gscli.base.records import Record, cached_property, group_pairs
 from gscli.layout.axes import Box, span_positions
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
-from gscli.views.subject import ExpectedCells, Mark, Patch, PreviousValues, TensorView
+from gscli.views.subject import Mark, Patch, PreviousValues, TensorView
 
 SheetPosition: TypeAlias = tuple[int, ...]
 """Numbers of the shown plane, row and column."""
@@ -99,12 +99,13 @@ class VisibleTensor:
         axes = allowed if allowed is not None else tuple(map(range, shape))
         self.empty = any(len(axis) == 0 for axis in axes)
         unlit = subject.full_run.marks if subject.full_run is not None else ()
-        wrong = subject.expected.boxes if subject.expected is not None else ()
+        differing = subject.expected.difference.cells if subject.expected is not None else ()
+        wrong = [tuple((at, at + 1) for at in cell.at) for cell in differing]
         self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
         self._limits = limits
         self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
         self.selection: Selection = select_cells(axes, self._wanted, limits)
-        self._read(subject.before, subject.expected)
+        self._read(subject.before)
 
     @cached_property
     def by_importance(self) -> list[int]:
@@ -178,7 +179,7 @@ class VisibleTensor:
                 return True
         return False
 
-    def _read(self, before: PreviousValues | None, expected: ExpectedCells | None) -> None:
+    def _read(self, before: PreviousValues | None) -> None:
         """What is shown of each array, by plane, row and column."""
         subject = self.subject
         self.values = self.read_shown(subject.array)
@@ -189,17 +190,17 @@ class VisibleTensor:
         self.values = self._apply_patches(self.values, subject.patches)
         self.previous = self.read_shown(before and before.array)
         self.previous = self._apply_patches(self.previous, before.patches if before else ())
-        self.expected = self.read_shown(expected and expected.array)
+        self.expected = self.read_shown(subject.expected.expected if subject.expected else None)
         self.differing_mask = self.compute_differing_mask(self.values)
-        if expected is not None and expected.pending is not None:
-            self.differing_mask = self.differing_mask & ~self.read_shown(expected.pending)
+        if subject.pending is not None:
+            self.differing_mask = self.differing_mask & ~self.read_shown(subject.pending)
 
     def compute_differing_mask(self, values: Array) -> BoolArray:
         """Which of the shown cells do not hold what is expected, if anything is."""
         expected = self.subject.expected
         if expected is None:
             return np.zeros(self.expected.shape, np.bool_)
-        return expected.apart(values, self.expected)
+        return expected.differing_mask(values, self.expected)
 
     def _apply_patches(self, shown: Array, patches: Sequence[Patch]) -> Array:
         if patches and shown.dtype.kind == "U":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -36,19 +36,6 @@ class Patch(Record):
     values: Array
 
 
-class ExpectedCells(Record):
-    """What cells should hold: where they do not they are drawn as `is ≠ expected`.
-
-    `apart` says of values and expected values of one shape which differ; `boxes` are differing
-    cells that should be seen. `pending` flags cells that a later step still reaches.
-    """
-
-    array: Array
-    apart: Callable[[Array, Array], Array]
-    boxes: tuple[Box, ...] = ()
-    pending: Array | None = None
-
-
 class PreviousValues(Record):
     """What the marked cells held before: marked cells are drawn as `was → is`.
 
@@ -67,7 +54,7 @@ class TensorView(Record):
     last decides. `batch`: leading axes that own their entries. `dims_unmarked`: cells without a
     mark are known to be untouched. `is_target`: entries address its cells. `before`: marked cells
     are drawn as `was → is`. `expected`: cells that hold something else are drawn as
-    `is ≠ expected`.
+    `is ≠ expected`, but for those `pending` that a later step still reaches.
 
     In a step, `full_run` is the whole run, for which room is kept so that nothing moves from frame
     to frame, and for `steps`, what the cells of each entry were and are, by its number. `known`:
@@ -87,7 +74,8 @@ class TensorView(Record):
     known: Array | None = None
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: PreviousValues | None = None
-    expected: ExpectedCells | None = None
+    expected: OutputDiagnosis | None = None
+    pending: Array | None = None
     is_target: bool = False
 
 
@@ -130,9 +118,8 @@ def add_expected(
     difference = diagnosis and diagnosis.difference
     if not (diagnosis and difference and difference.has_same_shape and difference.differing_count):
         return list(views)
-    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in difference.cells)
-    expected = ExpectedCells(diagnosis.expected, diagnosis.differing_mask, boxes, pending)
-    return [view._replace(expected=expected) if view.role == "output" else view for view in views]
+    pairs = ((view, view._replace(expected=diagnosis, pending=pending)) for view in views)
+    return [differing if view.role == "output" else view for view, differing in pairs]
 
 
 def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> TensorView:

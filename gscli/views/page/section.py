@@ -97,12 +97,11 @@ class RunSection:
         items = "".join(self._render_entry(entry) for entry in self._scene.entries)
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
-            f'<ol class="entries" aria-label="entries">{items}</ol>{self._render_diagnosis}'
+            f'<ol class="entries" aria-label="entries">{items}</ol>{self._render_diagnosis()}'
             f'<p class="counts">{escape(format_counts_line(self._scene.trace))}</p>'
-            f"{self._render_legend}{self._render_plain_text('As text')}"
+            f"{self._render_legend()}{self._render_plain_text('As text')}"
         )
 
-    @property
     def _render_legend(self) -> str:
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
@@ -112,7 +111,6 @@ class RunSection:
         legend = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(legend)}</p>' if legend else ""
 
-    @property
     def _render_diagnosis(self) -> str:
         """Whether the answer is the expected one, and which causes would give that."""
         diagnosis = self._scene.diagnosis

@@ -232,19 +232,14 @@ class TensorTables:
 
 def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
     """The plane, and of a lens which rows and columns it shows."""
-    plane = plane_name(tensor, lead) if lead else ""
+    name = f"{escape(tensor.subject.name)}[{','.join(map(str, lead))},:,:]"
+    batch = ",".join(map(str, lead[: tensor.subject.batch]))
+    plane = f"{name}{f' <small>batch {batch}</small>' * bool(batch)}" * bool(lead)
     if not tensor.has_regions:
         return plane
     rows, columns = (f"{numbers[0]} … {numbers[-1]}" for numbers in seen.allowed[-MATRIX:])
     part = f"<small>rows {rows}, columns {columns}</small>"
     return f"{plane} {part}".strip()
-
-
-def plane_name(tensor: PageTensor, lead: Coordinates) -> str:
-    """The caption of a plane; batch axes are named as such."""
-    name = f"{escape(tensor.subject.name)}[{','.join(map(str, lead))},:,:]"
-    batch = lead[: tensor.subject.batch]
-    return f"{name} <small>batch {','.join(map(str, batch))}</small>" if batch else name
 
 
 def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
