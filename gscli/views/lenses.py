@@ -46,13 +46,12 @@ def split_into_regions(
     regions: list[tuple[int, Box]] = []
     for number, box in enumerate(boxes):
         first, seen = number, _grow(box, shape, context)
-        while other := next(
-            (region for region in regions if _is_adjacent(region[1], seen, reach)), None
-        ):
-            regions.remove(other)
-            pairs = zip(other[1], seen, strict=True)
+        while near := [region for region in regions if _is_adjacent(region[1], seen, reach)]:
+            other, own = near[0]
+            regions.remove(near[0])
+            pairs = zip(own, seen, strict=True)
             seen = tuple((min(start, low), max(stop, high)) for (start, stop), (low, high) in pairs)
-            first = min(first, other[0])
+            first = min(first, other)
         regions.append((first, seen))
     every = [box for _, box in regions]
     planes = len({box[:-MATRIX] for box in every})

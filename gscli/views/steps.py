@@ -71,11 +71,8 @@ def views_after(
     lit = make_views(trace, entries[number : number + 1] if number >= 0 else [], show)
     every = make_views(trace, entries, show)
     done = entries[: number + 1]
-    between = {
-        entry.number: (entry.change.old, running_value(trace, entry.change))
-        for entry in entries
-        if entry.change is not None
-    }
+    changes = ((entry.number, entry.change) for entry in entries if entry.change is not None)
+    between = {number: (each.old, running_value(trace, each)) for number, each in changes}
     pairs = zip(lit, every, strict=True)
     views = [part._replace(full_run=whole, dims_unmarked=True) for part, whole in pairs]
     return [

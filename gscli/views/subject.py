@@ -98,11 +98,8 @@ def make_views(
     [('data', [((2, 3),)]), ('output', [((0, 1),)])]
     """
     chosen: Sequence[str] = _GRIDS[trace.kind] if show is None else show
-    views = [
-        _subject(trace, tensor, entries)
-        for tensor in trace.tensors
-        if tensor.role in chosen or tensor.name in chosen
-    ]
+    tensors = (item for item in trace.tensors if {item.role, item.name} & {*chosen})
+    views = [_subject(trace, tensor, entries) for tensor in tensors]
     if show is not None:
         return views
     scatters = trace.kind == "scatter"
@@ -129,11 +126,8 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
         if (box := find_box(trace, tensor, entry)) is not None and box_size(box)
     )
     if tensor.role == "updates":
-        marks += tuple(
-            Mark(entry.number, entry.label, box, alarm=True)
-            for entry in entries
-            for box in entry.dropped
-        )
+        lost = ((entry, box) for entry in entries for box in entry.dropped)
+        marks += tuple(Mark(entry.number, entry.label, box, alarm=True) for entry, box in lost)
     adjusted = (index for entry in entries for index in entry.adjustments)
     signs = {index.position: index.sign for index in adjusted if index.source == tensor.name}
     name, role, array = tensor

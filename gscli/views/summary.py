@@ -297,12 +297,9 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
 
 def _count_changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
-    old, new = (
-        # without a copy of the array, whatever its order in memory
-        array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
-        for array in (initial_output(trace), trace.output)
-    )
-    return int(np.count_nonzero(unequal_cells(old, new))) if cells.size else 0
+    # Without a copy of an array, whatever its order in memory.
+    old, new = (array.flat[cells] for array in (initial_output(trace), trace.output))
+    return int(np.count_nonzero(unequal_cells(old, new)))
 
 
 def format_counts(trace: Trace, counts: Counts | None) -> str:
@@ -324,10 +321,8 @@ def format_counts(trace: Trace, counts: Counts | None) -> str:
     if counts.lost:
         parts.append(format_count(counts.lost, "update falls outside", "updates fall outside"))
     if counts.duplicate_count:
-        parts.append(
-            f"{format_count(counts.duplicate_count, 'cell')} "
-            f"{'read' if gathered else 'hit'} twice or more"
-        )
+        times = "read twice or more" if gathered else "hit twice or more"
+        parts.append(f"{format_count(counts.duplicate_count, 'cell')} {times}")
     text = ", ".join(parts)
     if counts.entries < trace.entry_count:
         text += f" (counted over the first {counts.entries:,} of {trace.entry_count:,} entries)"

@@ -126,10 +126,9 @@ def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAUL
     >>> choose_number_format([np.array([1.0, 2e-7])])[:2]
     (0, True)
     """
-    digits, scientific = _choose_digits(
-        [part for sample in samples for part in _real_parts(sample)],
-        MOST_DIGITS if options.precision is None else options.precision,
-    )
+    parts = [part for sample in samples for part in _real_parts(sample)]
+    most = MOST_DIGITS if options.precision is None else options.precision
+    digits, scientific = _choose_digits(parts, most)
     return NumberFormat(digits, scientific, choose_signs(options))
 
 

@@ -96,7 +96,10 @@ _COMMENT = re.compile(r"(^|\s)(//.*$|/\*[^*]*(\*[^/][^*]*)*\*/)", re.MULTILINE)
 
 def render_document(title: str, parts: Sequence[str], *, styles: Sequence[str] = (STYLE,)) -> str:
     """The page of some parts, each of them markup, in order."""
-    style, script = "\n".join(["", *map(_read_asset, styles), ""]), f"\n{_script()}\n"
+    style = "\n".join(["", *map(_read_asset, styles), ""])
+    # The scripts are one function, so that the page has no names of its own.
+    parts_of_script = map(_read_asset, SCRIPTS)
+    script = "\n".join(["", '(function () {\n"use strict";', *parts_of_script, "}());", ""])
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -114,11 +117,6 @@ def render_document(title: str, parts: Sequence[str], *, styles: Sequence[str] =
         "picture tells the steps.</p></noscript>\n"
         f"{body}\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
     )
-
-
-def _script() -> str:
-    """The scripts as one function, so that the page has no names of its own."""
-    return "\n".join(['(function () {\n"use strict";', *map(_read_asset, SCRIPTS), "}());"])
 
 
 def _read_asset(name: str) -> str:

@@ -104,7 +104,8 @@ class RunSection:
 
     def _render_legend(self) -> str:
         scene = self._scene
-        gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
+        sheets = (sheet.selection for tensor in scene.tensors for sheet in tensor.sheets)
+        gaps = UTF8.across * any(not shown.has_all_columns for shown in sheets)
         parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]
         differs = any(cell.expected for cell in scene.output.cells.values())
         parts += [f"{UTF8.differs} what was expected"] * differs
@@ -138,17 +139,13 @@ class RunSection:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
         if tensor.subject.role == "updates" and tensor.is_upright:
             return [verb_of(self._scene.trace)]
-        if tensor.subject.role != "indices" or not tensor.shape:
+        layout = self._scene.trace.layout
+        if tensor.subject.role != "indices" or not tensor.shape or layout.is_flattened:
             return []
-        layout, rank = self._scene.trace.layout, len(tensor.shape)
-        column_axis = None if tensor.is_upright else rank - 1
-        return [
-            axis_word(axis, len(layout.data_shape))
-            for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
-            if column.source == tensor.subject.name
-            and column.vector_dim == column_axis
-            and not layout.is_flattened
-        ]
+        own = tensor.subject.name, None if tensor.is_upright else len(tensor.shape) - 1
+        pairs = zip(layout.addressing.columns, layout.column_axes, strict=True)
+        axes = (axis for column, axis in pairs if (column.source, column.vector_dim) == own)
+        return [axis_word(axis, len(layout.data_shape)) for axis in axes]
 
     def _render_entry(self, entry: Entry) -> str:
         (words, value), notes = format_entry(self._teller, entry, PATH_TEMPLATES)

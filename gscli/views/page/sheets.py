@@ -102,11 +102,6 @@ class PageTensor:
         return not self.has_regions and seen.has_all_columns and has_all_rows
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether columns are left out of a table."""
-        return not all(sheet.selection.has_all_columns for sheet in self.sheets)
-
-    @property
     def is_upright(self) -> bool:
         """Vectors of indices and updates stand upright, so that an entry is one line of both."""
         return len(self.shape) == 1 and self.subject.role in ("indices", "updates")

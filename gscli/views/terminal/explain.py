@@ -75,9 +75,8 @@ class Explanation(TraceDrawing):
     def format_plain(self) -> str:
         """One statement a line, ASCII, no line ever broken."""
         trace, operator = self.trace, self.trace.operator
-        attributes = [
-            f"{key} is {sanitize(str(value))}" for key, value in trace.nondefault_attributes.items()
-        ]
+        pairs = trace.nondefault_attributes.items()
+        attributes = [f"{key} is {sanitize(str(value))}" for key, value in pairs]
         lines = [f"{operator.framework.title} {operator.name}: {operator.summary}"]
         lines += [", ".join(attributes) + "."] if attributes else []
         for tensor in trace.tensors:

@@ -197,10 +197,8 @@ class ComparisonTexts:
             if not isinstance(notice, PictureNotice)  # "what happens" tells those
         )
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
-        return [
-            f"{text}."
-            for text in (*UnsupportedRuleSet.format_reasons(self.comparing.unsupported), *notes)
-        ]
+        reasons = UnsupportedRuleSet.format_reasons(self.comparing.unsupported)
+        return [f"{text}." for text in (*reasons, *notes)]
 
     @staticmethod
     def describe_refusal(group: ResultGroup, *, problem: bool = True) -> str:
@@ -220,16 +218,12 @@ class ComparisonTexts:
         legal = group_pairs((each.valid, label) for each, label in errors if each.valid)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        itself = group_pairs(
-            (each.unchecked, label)
-            for each, label in errors
-            if isinstance(each, IndexRefused) and each.unchecked
-        )
-        does = [
-            f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
-            for outcome, labels in itself.items()
-        ]
-        return ", ".join(lines) + "".join(does)
+        refused = ((each, label) for each, label in errors if isinstance(each, IndexRefused))
+        itself = group_pairs((each.unchecked, label) for each, label in refused if each.unchecked)
+        text = ", ".join(lines)
+        for outcome, labels in itself.items():
+            text += f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
+        return text
 
     def reasons(self, group: ResultGroup) -> list[tuple[list[int], str]]:
         """Why it refuses, or what became of unusual entries: numbers of entries, and words."""
